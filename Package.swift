@@ -1,0 +1,70 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .treatAllWarnings(as: .error),
+]
+
+let package = Package(
+    name: "link-dispatcher",
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    products: [
+        .library(name: "LinkCoordinator", targets: ["LinkCoordinator"]),
+        .library(name: "LinkIngest", targets: ["LinkIngest"]),
+        .executable(name: "linkd", targets: ["linkd"]),
+        .executable(name: "LinkdBenchmarks", targets: ["LinkdBenchmarks"]),
+    ],
+    targets: [
+        .target(name: "StrictJSON", swiftSettings: strict),
+        .target(name: "LinkCoordinator", dependencies: ["StrictJSON"], swiftSettings: strict),
+        .target(name: "LinkIngest", dependencies: ["LinkCoordinator", "StrictJSON"], swiftSettings: strict),
+        .systemLibrary(
+            name: "CRdKafka",
+            pkgConfig: "rdkafka",
+            providers: [.apt(["librdkafka-dev"]), .brew(["librdkafka"])]),
+        .target(name: "CPlatform"),
+        .target(name: "KafkaClient", dependencies: ["CRdKafka", "StrictJSON"], swiftSettings: strict),
+        .target(
+            name: "DispatchWorker",
+            dependencies: ["LinkCoordinator", "LinkIngest", "KafkaClient", "StrictJSON", "CPlatform"],
+            swiftSettings: strict),
+        .target(
+            name: "LinkdCommands",
+            dependencies: [
+                "LinkCoordinator", "LinkIngest", "KafkaClient", "DispatchWorker", "StrictJSON", "CPlatform",
+            ],
+            swiftSettings: strict),
+        .executableTarget(name: "linkd", dependencies: ["LinkdCommands"], swiftSettings: strict),
+        .executableTarget(
+            name: "LinkdBenchmarks",
+            dependencies: ["LinkCoordinator", "LinkIngest", "KafkaClient", "DispatchWorker", "StrictJSON", "CPlatform"],
+            swiftSettings: strict),
+        .target(name: "TestSupport", dependencies: ["StrictJSON"], path: "Tests/TestSupport", swiftSettings: strict),
+        .testTarget(name: "StrictJSONTests", dependencies: ["StrictJSON", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "LinkCoordinatorTests", dependencies: ["LinkCoordinator", "StrictJSON", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "LinkIngestTests", dependencies: ["LinkIngest", "LinkCoordinator", "StrictJSON", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "KafkaClientTests", dependencies: ["KafkaClient", "StrictJSON", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "DispatchWorkerTests",
+            dependencies: ["DispatchWorker", "KafkaClient", "LinkIngest", "LinkCoordinator", "StrictJSON", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "LinkdCommandsTests",
+            dependencies: [
+                "LinkdCommands", "DispatchWorker", "KafkaClient", "LinkIngest", "LinkCoordinator", "StrictJSON",
+                "TestSupport",
+            ],
+            swiftSettings: strict),
+        .testTarget(name: "TidyTests", dependencies: ["TestSupport"], swiftSettings: strict),
+    ]
+)

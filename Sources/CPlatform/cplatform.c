@@ -1,0 +1,2 @@
+// Header only: see include/cplatform.h.
+#include "cplatform.h"

@@ -1,0 +1,29 @@
+// What Swift's Glibc module lacks. Header only: every function is `static inline`.
+#ifndef LINKD_CPLATFORM_H
+#define LINKD_CPLATFORM_H
+
+#include <stdint.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+#if defined(__linux__)
+#include <malloc.h>
+#endif
+
+/// User and system time of this process in microseconds, or -1 when the system does not tell.
+static inline int64_t linkd_process_cpu_microseconds(void) {
+    struct rusage usage;
+    if (getrusage(RUSAGE_SELF, &usage) != 0) return -1;
+    return ((int64_t)usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 + usage.ru_utime.tv_usec +
+           usage.ru_stime.tv_usec;
+}
+
+/// Keeps freed memory in the process: without it large, short-lived buffers are unmapped and faulted in again.
+static inline void linkd_keep_freed_memory(void) {
+#if defined(__linux__) && defined(__GLIBC__)
+    mallopt(M_MMAP_THRESHOLD, 256 * 1024 * 1024);
+    mallopt(M_TRIM_THRESHOLD, 512 * 1024 * 1024);
+    mallopt(M_TOP_PAD, 16 * 1024 * 1024);
+#endif
+}
+
+#endif
