@@ -1,0 +1,21 @@
+/// A repeatable source of randomness (SplitMix64): a failing case is replayed from its printed seed.
+package struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    /// The seed that this generator started from, to be printed with a failure.
+    package let seed: UInt64
+
+    /// Makes a generator; the same seed gives the same numbers on every machine.
+    package init(seed: UInt64) {
+        self.seed = seed
+        state = seed
+    }
+
+    package mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+}
