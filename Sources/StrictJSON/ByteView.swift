@@ -96,13 +96,13 @@ package struct ByteView: @unchecked Sendable {
     /// Whether these bytes begin with `prefix`.
     @inlinable
     package func hasPrefix(_ prefix: ByteView) -> Bool {
-        count >= prefix.count && equalBytes(start, prefix.start, prefix.count)
+        count >= prefix.count && ByteView.equalBytes(start, prefix.start, prefix.count)
     }
 
     /// Whether these bytes end with `suffix`.
     @inlinable
     package func hasSuffix(_ suffix: ByteView) -> Bool {
-        count >= suffix.count && equalBytes(end - suffix.count, suffix.start, suffix.count)
+        count >= suffix.count && ByteView.equalBytes(end - suffix.count, suffix.start, suffix.count)
     }
 
     /// Where `byte` stands first, or nil.
