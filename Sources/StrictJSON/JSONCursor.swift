@@ -1,0 +1,174 @@
+/// The one reader: a cursor over a JSON text that its user drives from value to value.
+///
+/// Strict means the whole grammar of RFC 8259, one value and nothing after it, each name once in an object, UTF-8,
+/// no half surrogate pair, and a bound on nesting, in what is skipped as in what is read. The cursor reads within the
+/// text's exact length, allocates nothing but scratch memory that it keeps, and lives as long as its lane.
+package struct JSONCursor: ~Copyable {
+    @usableFromInline var base: UnsafePointer<UInt8>
+    @usableFromInline var end: UnsafePointer<UInt8>
+    @usableFromInline var position: UnsafePointer<UInt8>
+    @usableFromInline var depth = 0
+    @usableFromInline var names = NameList()
+    @usableFromInline var scratch = OutputArena(chunkBytes: 16 << 10)
+    @usableFromInline var frames: UnsafeMutablePointer<ObjectScope>
+
+    /// Most objects and arrays inside one another.
+    package let maxDepth: Int
+
+    /// Makes a cursor over no text.
+    package init(maxDepth: Int = 64) {
+        self.maxDepth = maxDepth
+        base = ByteView.empty.start
+        end = base
+        position = base
+        frames = .allocate(capacity: maxDepth + 1)
+    }
+
+    deinit { frames.deallocate() }
+
+    /// Starts a text; what the last one lent (names, unescaped strings) is no longer valid.
+    @inlinable
+    package mutating func open(_ text: ByteView) {
+        base = text.start
+        end = text.end
+        position = text.start
+        depth = 0
+        names.removeAll()
+        if scratch.bytesInUse != 0 { scratch.reset() }
+    }
+
+    /// Where the cursor stands, in bytes from the start of the text.
+    @inlinable
+    package var offset: Int { position - base }
+
+    /// An error at the cursor.
+    @inlinable
+    package func failure(_ code: JSONError.Code) -> JSONError {
+        JSONError(position >= end && code != .tooDeep && code != .wrongType ? .unexpectedEnd : code, at: offset)
+    }
+
+    /// Passes white space (RFC 8259, section 2).
+    @inlinable
+    package mutating func skipWhiteSpace() {
+        while position < end, position.pointee <= 0x20, Self.isWhiteSpace(position.pointee) { position += 1 }
+    }
+
+    @inlinable
+    static func isWhiteSpace(_ byte: UInt8) -> Bool {
+        byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
+    }
+
+    /// The first byte of the value at the cursor, white space passed; 0 at the end of the text.
+    @inlinable
+    package mutating func peek() -> UInt8 {
+        if position < end, position.pointee > 0x20 { return position.pointee }
+        skipWhiteSpace()
+        return position < end ? position.pointee : 0
+    }
+
+    /// Ends the text: nothing but white space may be left.
+    @inlinable
+    package mutating func finish() throws(JSONError) {
+        skipWhiteSpace()
+        if position != end { throw JSONError(.trailingBytes, at: offset) }
+    }
+
+    // MARK: Objects
+
+    /// Enters the object at the cursor.
+    @inlinable
+    package mutating func enterObject() throws(JSONError) -> ObjectScope {
+        if peek() != UInt8(ascii: "{") { throw failure(position < end ? .wrongType : .expectedValue) }
+        if depth >= maxDepth { throw JSONError(.tooDeep, at: offset) }
+        depth &+= 1
+        position += 1
+        return ObjectScope(firstName: names.count)
+    }
+
+    /// Goes to the next member's value; false at the end of the object, which is then left.
+    ///
+    /// The member's name and its tag stand in `scope`. `shape` remembers what came last time at this place: when the
+    /// same bytes come again, nothing is scanned.
+    @inlinable
+    package mutating func nextMember(
+        _ scope: inout ObjectScope, _ shape: inout MemberShape
+    ) throws(JSONError) -> Bool {
+        if let tag = shape.predict(position, end, place: scope.place) {
+            let slot = shape.slot(scope.place)
+            scope.nameOffset = offset &+ Int(slot.pointee.nameStart)
+            scope.name = ByteView(start: position + Int(slot.pointee.nameStart), count: Int(slot.pointee.nameLength))
+            position += Int(slot.pointee.length)
+            scope.place &+= 1
+            scope.started = true
+            scope.tag = tag
+            if tag < 64 {
+                let bit: UInt64 = 1 &<< UInt64(tag)
+                if scope.known & bit != 0 { throw JSONError(.duplicateName, at: scope.nameOffset) }
+                scope.known |= bit
+                return true
+            }
+            try noteUnknown(&scope, hash: slot.pointee.hash)
+            return true
+        }
+        return try scanMember(&scope, &shape)
+    }
+
+    // MARK: Arrays
+
+    /// Enters the array at the cursor.
+    @inlinable
+    package mutating func enterArray() throws(JSONError) -> ArrayScope {
+        if peek() != UInt8(ascii: "[") { throw failure(position < end ? .wrongType : .expectedValue) }
+        if depth >= maxDepth { throw JSONError(.tooDeep, at: offset) }
+        depth &+= 1
+        position += 1
+        return ArrayScope()
+    }
+
+    /// Goes to the next element; false at the end of the array, which is then left.
+    @inlinable
+    package mutating func nextElement(_ scope: inout ArrayScope) throws(JSONError) -> Bool {
+        let byte = peek()
+        if byte == UInt8(ascii: "]") {
+            position += 1
+            depth &-= 1
+            return false
+        }
+        if scope.first {
+            scope.first = false
+            return true
+        }
+        if byte != UInt8(ascii: ",") { throw failure(.expectedCommaOrEnd) }
+        position += 1
+        if peek() == UInt8(ascii: "]") { throw failure(.expectedValue) }
+        return true
+    }
+}
+
+/// An object that a cursor is in: the caller keeps it while it drives.
+package struct ObjectScope {
+    /// The member's name, escapes resolved. Lives until the next text is opened.
+    package var name: ByteView = .empty
+    /// Where the name begins in the text (after its quote).
+    package var nameOffset = 0
+    /// The name's number in the shape's list, or `MemberShape.unknown`.
+    package var tag: UInt8 = MemberShape.unknown
+    /// The known names met so far, as bits.
+    package var known: UInt64 = 0
+    @usableFromInline var filter: UInt64 = 0
+    @usableFromInline var firstName: Int
+    @usableFromInline var place = 0
+    @usableFromInline var started = false
+    @usableFromInline var isArray = false
+
+    @inlinable
+    package init(firstName: Int) { self.firstName = firstName }
+}
+
+/// An array that a cursor is in.
+package struct ArrayScope {
+    @usableFromInline var first = true
+
+    @inlinable
+    package init() {}
+}

@@ -1,0 +1,205 @@
+/// A string as it stands in the text, checked, between its quotes.
+package struct JSONString {
+    /// The bytes between the quotes, escapes as written.
+    package var raw: ByteView
+    /// Whether a backslash is among them.
+    package var hasEscape: Bool
+    /// Whether a byte over 0x7F is among them.
+    package var hasNonASCII: Bool
+
+    @inlinable
+    package init(raw: ByteView, hasEscape: Bool, hasNonASCII: Bool) {
+        self.raw = raw
+        self.hasEscape = hasEscape
+        self.hasNonASCII = hasNonASCII
+    }
+}
+
+extension JSONCursor {
+    /// Reads the string at the cursor.
+    @inlinable
+    package mutating func string() throws(JSONError) -> JSONString {
+        if peek() != UInt8(ascii: "\"") { throw failure(position < end ? .wrongType : .expectedValue) }
+        position += 1
+        let start = position
+        var high: UInt64 = 0
+        while end - position >= 8 {
+            let word = UnsafeRawPointer(position).loadUnaligned(as: UInt64.self)
+            let stop = Self.stops(word)
+            if stop == 0 {
+                high |= word
+                position += 8
+                continue
+            }
+            let index = stop.trailingZeroBitCount &>> 3
+            high |= word & ((1 &<< UInt64(index &* 8)) &- 1)
+            position += index
+            if position.pointee == UInt8(ascii: "\"") {
+                let raw = ByteView(start: start, count: position - start)
+                let nonASCII = high & 0x8080_8080_8080_8080 != 0
+                if nonASCII { try checkUTF8(raw) }
+                position += 1
+                return JSONString(raw: raw, hasEscape: false, hasNonASCII: nonASCII)
+            }
+            break
+        }
+        return try stringSlow(from: start)
+    }
+
+    /// The bytes of `word` at which a string's plain run stops: the lowest set bit is exact.
+    @inlinable
+    static func stops(_ word: UInt64) -> UInt64 {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let highs: UInt64 = 0x8080_8080_8080_8080
+        let quote = word ^ 0x2222_2222_2222_2222
+        let slash = word ^ 0x5C5C_5C5C_5C5C_5C5C
+        let quotes = (quote &- ones) & ~quote
+        let slashes = (slash &- ones) & ~slash
+        let controls = (word &- 0x2020_2020_2020_2020) & ~word
+        return (quotes | slashes | controls) & highs
+    }
+
+    /// Reads on from where the plain run stopped, byte by byte: escapes, the last bytes of the text, errors.
+    @inline(never)
+    @usableFromInline
+    mutating func stringSlow(from start: UnsafePointer<UInt8>) throws(JSONError) -> JSONString {
+        var escape = false
+        while position < end {
+            let byte = position.pointee
+            if byte == UInt8(ascii: "\"") {
+                let raw = ByteView(start: start, count: position - start)
+                let nonASCII = raw.hasNonASCII
+                if nonASCII { try checkUTF8(raw) }
+                position += 1
+                return JSONString(raw: raw, hasEscape: escape, hasNonASCII: nonASCII)
+            }
+            if byte < 0x20 { throw JSONError(.controlCharacter, at: offset) }
+            if byte == UInt8(ascii: "\\") {
+                escape = true
+                try passEscape()
+            } else {
+                position += 1
+            }
+        }
+        throw JSONError(.unexpectedEnd, at: offset)
+    }
+
+    @inline(never)
+    @usableFromInline
+    func checkUTF8(_ raw: ByteView) throws(JSONError) {
+        if let bad = raw.firstIllFormedUTF8 { throw JSONError(.badUTF8, at: raw.start - base + bad) }
+    }
+
+    /// Passes one escape, both halves of a surrogate pair together.
+    private mutating func passEscape() throws(JSONError) {
+        let start = offset
+        position += 1
+        if position >= end { throw JSONError(.unexpectedEnd, at: offset) }
+        let letter = position.pointee
+        position += 1
+        switch letter {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
+            UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
+            return
+        case UInt8(ascii: "u"):
+            let unit = try hexUnit(from: start)
+            if unit & 0xFC00 == 0xDC00 { throw JSONError(.loneSurrogate, at: start) }
+            guard unit & 0xFC00 == 0xD800 else { return }
+            guard end - position >= 2, position[0] == UInt8(ascii: "\\"), position[1] == UInt8(ascii: "u") else {
+                throw JSONError(.loneSurrogate, at: start)
+            }
+            position += 2
+            if try hexUnit(from: offset - 2) & 0xFC00 != 0xDC00 { throw JSONError(.loneSurrogate, at: start) }
+        default:
+            throw JSONError(.badEscape, at: start)
+        }
+    }
+
+    private mutating func hexUnit(from start: Int) throws(JSONError) -> UInt32 {
+        var unit: UInt32 = 0
+        for _ in 0..<4 {
+            if position >= end { throw JSONError(.unexpectedEnd, at: offset) }
+            guard let digit = hexDigit(position.pointee) else { throw JSONError(.badEscape, at: start) }
+            unit = unit &* 16 &+ UInt32(digit)
+            position += 1
+        }
+        return unit
+    }
+
+    /// The string's text: its own bytes where it has no escape, else resolved into memory that lives until the next
+    /// text is opened.
+    @inlinable
+    package mutating func unescaped(_ string: JSONString) -> ByteView {
+        string.hasEscape ? resolveEscapes(string.raw) : string.raw
+    }
+
+    @inline(never)
+    @usableFromInline
+    mutating func resolveEscapes(_ raw: ByteView) -> ByteView {
+        scratch.begin()
+        scratch.reserve(raw.count)
+        var index = 0
+        while index < raw.count {
+            let byte = raw[index]
+            if byte != UInt8(ascii: "\\") {
+                scratch.append(byte: byte)
+                index += 1
+                continue
+            }
+            let letter = raw[index + 1]
+            index += 2
+            switch letter {
+            case UInt8(ascii: "b"): scratch.append(byte: 0x08)
+            case UInt8(ascii: "f"): scratch.append(byte: 0x0C)
+            case UInt8(ascii: "n"): scratch.append(byte: 0x0A)
+            case UInt8(ascii: "r"): scratch.append(byte: 0x0D)
+            case UInt8(ascii: "t"): scratch.append(byte: 0x09)
+            case UInt8(ascii: "u"):
+                var scalar = hexValue(raw, index)
+                index += 4
+                if scalar & 0xFC00 == 0xD800 {
+                    scalar = 0x10000 + (scalar & 0x3FF) << 10 + (hexValue(raw, index + 2) & 0x3FF)
+                    index += 6
+                }
+                appendUTF8(scalar)
+            default: scratch.append(byte: letter)
+            }
+        }
+        return scratch.finish()
+    }
+
+    private func hexValue(_ raw: ByteView, _ index: Int) -> UInt32 {
+        var value: UInt32 = 0
+        for place in index..<index + 4 { value = value << 4 | UInt32(hexDigit(raw[place]) ?? 0) }
+        return value
+    }
+
+    private mutating func appendUTF8(_ scalar: UInt32) {
+        if scalar < 0x80 {
+            scratch.append(byte: UInt8(scalar))
+        } else if scalar < 0x800 {
+            scratch.append(byte: UInt8(0xC0 | scalar >> 6))
+            scratch.append(byte: UInt8(0x80 | scalar & 0x3F))
+        } else if scalar < 0x10000 {
+            scratch.append(byte: UInt8(0xE0 | scalar >> 12))
+            scratch.append(byte: UInt8(0x80 | scalar >> 6 & 0x3F))
+            scratch.append(byte: UInt8(0x80 | scalar & 0x3F))
+        } else {
+            scratch.append(byte: UInt8(0xF0 | scalar >> 18))
+            scratch.append(byte: UInt8(0x80 | scalar >> 12 & 0x3F))
+            scratch.append(byte: UInt8(0x80 | scalar >> 6 & 0x3F))
+            scratch.append(byte: UInt8(0x80 | scalar & 0x3F))
+        }
+    }
+}
+
+/// The value of a hexadecimal digit, or nil.
+@inlinable
+package func hexDigit(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte &- UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte &- UInt8(ascii: "a") &+ 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte &- UInt8(ascii: "A") &+ 10
+    default: nil
+    }
+}

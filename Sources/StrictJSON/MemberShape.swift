@@ -1,0 +1,131 @@
+/// What a kind of object looks like: the names that its user knows, and what stood at each place last time.
+///
+/// Producers write the same members in the same order with the same white space. So for each place the bytes between
+/// the last value and this one are kept and compared in one step; a miss reads the name the long way and keeps it.
+/// Exact bytes are compared, so a guess can cost time but never change an answer. Where guesses keep missing they are
+/// left off for a while.
+package struct MemberShape: ~Copyable {
+    /// The tag of a name that is not in the list.
+    package static let unknown: UInt8 = 255
+
+    @usableFromInline static let places = 24
+    @usableFromInline static let bytes = 32
+
+    @usableFromInline
+    struct Slot {
+        @usableFromInline var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+        @usableFromInline var masks: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+        @usableFromInline var length: UInt8 = 0
+        @usableFromInline var nameStart: UInt8 = 0
+        @usableFromInline var nameLength: UInt8 = 0
+        @usableFromInline var tag: UInt8 = MemberShape.unknown
+        @usableFromInline var hash: UInt32 = 0
+    }
+
+    @usableFromInline let slots: UnsafeMutablePointer<Slot>
+    @usableFromInline let known: [StaticString]
+    @usableFromInline var score: Int32 = 0
+    @usableFromInline var resting: Int32 = 0
+
+    /// Makes a shape with the names that get a tag: the first 0, the next 1, at most 64 of them.
+    package init(_ names: [StaticString]) {
+        precondition(names.count <= 64)
+        known = names
+        slots = .allocate(capacity: Self.places)
+        slots.initialize(repeating: Slot(), count: Self.places)
+    }
+
+    deinit { slots.deallocate() }
+
+    @inlinable
+    func slot(_ place: Int) -> UnsafeMutablePointer<Slot> { slots + place }
+
+    /// The tag of the member that stands at `position` if it is the one that stood at this place last time.
+    @inlinable
+    package mutating func predict(
+        _ position: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>, place: Int
+    ) -> UInt8? {
+        if place >= Self.places { return nil }
+        let slot = slots + place
+        let length = Int(slot.pointee.length)
+        if end - position < (length <= 16 ? 16 : Self.bytes) { return predictNearEnd(position, end, slot) }
+        let raw = UnsafeRawPointer(position)
+        var difference = (raw.loadUnaligned(as: UInt64.self) ^ slot.pointee.words.0) & slot.pointee.masks.0
+        difference |=
+            (raw.loadUnaligned(fromByteOffset: 8, as: UInt64.self) ^ slot.pointee.words.1) & slot.pointee.masks.1
+        if length > 16 {
+            difference |=
+                (raw.loadUnaligned(fromByteOffset: 16, as: UInt64.self) ^ slot.pointee.words.2) & slot.pointee.masks.2
+            difference |=
+                (raw.loadUnaligned(fromByteOffset: 24, as: UInt64.self) ^ slot.pointee.words.3) & slot.pointee.masks.3
+        }
+        if difference != 0 || length == 0 { return nil }
+        if score > 0 { score &-= 1 }
+        return slot.pointee.tag
+    }
+
+    /// As `predict`, byte by byte, where fewer bytes are left than it reads at once.
+    @inline(never)
+    @usableFromInline
+    func predictNearEnd(
+        _ position: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>, _ slot: UnsafeMutablePointer<Slot>
+    ) -> UInt8? {
+        let length = Int(slot.pointee.length)
+        if length == 0 || end - position < length { return nil }
+        let same = withUnsafeBytes(of: &slot.pointee.words) { words in
+            for index in 0..<length where words[index] != position[index] { return false }
+            return true
+        }
+        return same ? slot.pointee.tag : nil
+    }
+
+    /// The tag of a name.
+    package func tag(of name: ByteView) -> UInt8 {
+        var index = 0
+        while index < known.count {
+            if name.equals(known[index]) { return UInt8(truncatingIfNeeded: index) }
+            index += 1
+        }
+        return Self.unknown
+    }
+
+    /// Whether guesses are worth learning now: they rest after too many misses.
+    mutating func mayLearn(place: Int) -> Bool {
+        if resting > 0 {
+            resting -= 1
+            if resting == 0 { score = 0 }
+            return false
+        }
+        score += 1
+        if score > 1024 {
+            resting = 4096
+            for place in 0..<Self.places { slots[place].length = 0 }
+            return false
+        }
+        return place < Self.places
+    }
+
+    /// Keeps what stands between the last value and this one as the guess for its place.
+    mutating func learn(
+        place: Int, from start: UnsafePointer<UInt8>, to value: UnsafePointer<UInt8>, name: ByteView, tag: UInt8,
+        hash: UInt32
+    ) {
+        let length = value - start
+        let slot = slots + place
+        if length > Self.bytes || name.start < start || name.end > value {
+            slot.pointee.length = 0
+            return
+        }
+        var words = (UInt64(0), UInt64(0), UInt64(0), UInt64(0))
+        var masks = (UInt64(0), UInt64(0), UInt64(0), UInt64(0))
+        withUnsafeMutableBytes(of: &words) { bytes in
+            for index in 0..<length { bytes[index] = start[index] }
+        }
+        withUnsafeMutableBytes(of: &masks) { bytes in
+            for index in 0..<length { bytes[index] = 0xFF }
+        }
+        slot.pointee = Slot(
+            words: words, masks: masks, length: UInt8(length), nameStart: UInt8(name.start - start),
+            nameLength: UInt8(name.count), tag: tag, hash: hash)
+    }
+}
