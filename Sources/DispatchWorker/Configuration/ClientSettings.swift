@@ -1,0 +1,149 @@
+/// librdkafka's properties as the worker sets them, and which of them nobody may override.
+package enum ClientSettings {
+    /// Keys that the worker alone decides: its guarantees stand on them (`-X` with one of these ends with 64).
+    package static let refused: Set<String> = [
+        "client.id", "log.queue", "enable.auto.commit", "enable.auto.offset.store", "auto.commit.enable",
+        "isolation.level", "auto.offset.reset", "topic.blacklist", "enable.partition.eof", "transactional.id",
+        "partitioner", "delivery.report.only.error", "dr_cb", "dr_msg_cb", "rebalance_cb", "group.id",
+        "group.instance.id", "bootstrap.servers", "metadata.broker.list", "partition.assignment.strategy",
+        "enable.idempotence", "enable.gapless.guarantee",
+    ]
+
+    /// The key without its client's prefix, and the client that it is for (nil: both).
+    package static func split(_ key: String) -> (key: String, client: ClientKind?) {
+        for client in ClientKind.allCases where key.hasPrefix(client.rawValue + ".") {
+            return (String(key.dropFirst(client.rawValue.count + 1)), client)
+        }
+        return (key, nil)
+    }
+
+    /// The value that holds for `key`, an override counted, or nil when the worker leaves librdkafka's default.
+    package static func value(
+        _ key: String, of client: ClientKind, configuration: WorkerConfiguration, identity: LaneIdentity
+    ) -> String? {
+        properties(of: client, configuration: configuration, identity: identity).last { $0.key == key }?.value
+    }
+
+    /// All properties of a lane's client, in the order in which they are set.
+    package static func properties(
+        of client: ClientKind, configuration: WorkerConfiguration, identity: LaneIdentity
+    ) -> [ClientProperty] {
+        var result = common(configuration, identity)
+        let overrides = configuration.clientProperties.compactMap { property -> ClientProperty? in
+            let (key, only) = split(property.key)
+            return only == nil || only == client ? ClientProperty(key, property.value) : nil
+        }
+        switch client {
+        case .consumer: result += consumer(configuration, identity, overrides)
+        case .producer: result += producer(configuration, identity, overrides)
+        }
+        return result.filter { mine in !overrides.contains { $0.key == mine.key } } + overrides
+    }
+
+    private static func common(_ configuration: WorkerConfiguration, _ identity: LaneIdentity) -> [ClientProperty] {
+        [
+            .init("bootstrap.servers", configuration.bootstrap.joined(separator: ",")),
+            .init("client.id", identity.clientID),
+            // Nagle delays small transaction requests by up to 40 ms; on by default before 2.10.
+            .init("socket.nagle.disable", "true"),
+            .init("socket.keepalive.enable", "true"),
+            .init("reconnect.backoff.ms", "50"),
+            .init("reconnect.backoff.max.ms", "1000"),
+            .init("topic.metadata.refresh.fast.interval.ms", "100"),
+            // `false` would also silence the error event that a lost coordinator is known by.
+            .init("log.connection.close", "true"),
+            .init("statistics.interval.ms", "0"),
+            // True by default on producers: a typo would create a topic.
+            .init("allow.auto.create.topics", "false"),
+        ]
+    }
+
+    private static func consumer(
+        _ configuration: WorkerConfiguration, _ identity: LaneIdentity, _ overrides: [ClientProperty]
+    ) -> [ClientProperty] {
+        var result: [ClientProperty] = [
+            .init("group.id", configuration.group),
+            .init("enable.auto.commit", "false"),
+            .init("enable.auto.offset.store", "false"),
+            .init("isolation.level", "read_committed"),
+            // Every start offset is explicit, so that this means data loss and nothing else.
+            .init("auto.offset.reset", "error"),
+            .init("partition.assignment.strategy", configuration.assignor.rawValue),
+            .init("session.timeout.ms", "45000"),
+            .init("heartbeat.interval.ms", "3000"),
+            .init("max.poll.interval.ms", "300000"),
+            // 2.0.2 looks again only a second after the queue was full, so it must hold more than a second.
+            .init("queued.min.messages", "200000"),
+            .init("queued.max.messages.kbytes", "65536"),
+            .init("fetch.message.max.bytes", "4194304"),
+            .init("fetch.max.bytes", "52428800"),
+            .init("fetch.min.bytes", "1"),
+            .init("fetch.wait.max.ms", "100"),
+            .init("fetch.error.backoff.ms", "50"),
+            .init("check.crcs", "false"),
+            .init("enable.partition.eof", "true"),
+        ]
+        if let member = identity.groupInstanceID { result.append(.init("group.instance.id", member)) }
+        if case .pattern = configuration.input {
+            let deadLetters = escaped(configuration.deadLetterTemplate).replacing("\\{input\\}", with: ".*")
+            result.append(.init("topic.blacklist", "^\(escaped(configuration.output))$,^\(deadLetters)$"))
+        }
+        return result
+    }
+
+    private static func producer(
+        _ configuration: WorkerConfiguration, _ identity: LaneIdentity, _ overrides: [ClientProperty]
+    ) -> [ClientProperty] {
+        let timeout = transactionTimeout(overrides)
+        let linger = min(20, (configuration.commit.intervalMilliseconds ?? 200) / 10)
+        var result: [ClientProperty] = [
+            // The default of 1,000,000 would refuse a dead letter of 2 MB here; the topic's own limit is looked at.
+            .init("message.max.bytes", "67108864"),
+            .init("request.timeout.ms", "10000"),
+            .init("retry.backoff.ms", "20"),
+            .init("linger.ms", "\(linger)"),
+            .init("batch.num.messages", "10000"),
+            .init("batch.size", "1000000"),
+            .init("compression.codec", "lz4"),
+            .init("queue.buffering.max.messages", "1000000"),
+            .init("queue.buffering.max.kbytes", "262144"),
+            .init("partitioner", "murmur2_random"),
+            .init("delivery.report.only.error", "false"),
+            .init("socket.timeout.ms", "\(min(10_000, timeout))"),
+        ]
+        switch configuration.guarantee {
+        case .exactlyOnce:
+            result.append(.init("transactional.id", identity.transactionalID))
+            result.append(.init("transaction.timeout.ms", "30000"))
+            // The lines about the coordinator are read, never printed.
+            result.append(.init("debug", "eos"))
+        case .atLeastOnce:
+            result.append(.init("enable.idempotence", "true"))
+        }
+        return result
+    }
+
+    /// `transaction.timeout.ms` as overrides leave it, in milliseconds.
+    package static func transactionTimeout(_ overrides: [ClientProperty]) -> Int {
+        number("transaction.timeout.ms", overrides, otherwise: 30_000)
+    }
+
+    /// `session.timeout.ms` as overrides leave it, in milliseconds.
+    package static func sessionTimeout(_ overrides: [ClientProperty]) -> Int {
+        number("session.timeout.ms", overrides, otherwise: 45_000)
+    }
+
+    private static func number(_ key: String, _ overrides: [ClientProperty], otherwise: Int) -> Int {
+        overrides.last { split($0.key).key == key }.flatMap { Int($0.value) } ?? otherwise
+    }
+
+    /// The name with what means something in a POSIX extended regular expression escaped.
+    private static func escaped(_ name: String) -> String {
+        var result = ""
+        for character in name {
+            if ".[]{}()*+?^$|\\".contains(character) { result.append("\\") }
+            result.append(character)
+        }
+        return result
+    }
+}
