@@ -1,4 +1,6 @@
-/// Which hosts a rule of a table takes (route-table.md, N3). Hosts are in lower case.
+/// Which hosts a rule of a table takes (route-table.md, N3).
+///
+/// Hosts are in lower case.
 package enum HostRule: Sendable, Hashable {
     /// `*`: every host, the empty one included.
     case any

@@ -42,7 +42,9 @@ extension TableSource {
         /// The id, unique in the table.
         package var id: Placed<String>
 
-        /// Patterns of `match`, then of each alias; each expanded one after its fuller form. Empty: by id only.
+        /// Patterns of `match`, then of each alias; each expanded one after its fuller form.
+        ///
+        /// A route without patterns is reached by its id only.
         package var patterns: [RoutePattern] = []
 
         /// Query constraints that take part in selecting.

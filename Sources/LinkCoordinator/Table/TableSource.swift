@@ -17,7 +17,7 @@ package struct TableSource: Sendable {
     /// Share of traffic for a trial of this table; no effect on a decision.
     package var canary: Canary?
 
-    /// The link blocks; their schemes are disjoint. At least one.
+    /// The link blocks, at least one; their schemes are disjoint.
     package var blocks: [LinkBlock] = []
 
     /// Whether literals, affixes and enum values of paths fold ASCII case; one for the whole table.

@@ -1,0 +1,134 @@
+package import StrictJSON
+
+/// The spellings of typed values (route-table.md, 2.7): whether a text is one, and what it is bound as.
+///
+/// Used for every value of every link: over borrowed bytes, without allocation.
+package enum TextForms {
+    /// Whether the text is a UUID: 32 hexadecimal digits in either case, grouped 8-4-4-4-12.
+    package static func isUUID(_ text: ByteView) -> Bool {
+        guard text.count == 36 else { return false }
+        var index = 0
+        while index < 36 {
+            let byte = text[index]
+            if index == 8 || index == 13 || index == 18 || index == 23 {
+                if byte != UInt8(ascii: "-") { return false }
+            } else if byte &- UInt8(ascii: "0") >= 10 && (byte | 0x20) &- UInt8(ascii: "a") >= 6 {
+                return false
+            }
+            index &+= 1
+        }
+        return true
+    }
+
+    /// The text as a signed 64-bit number.
+    ///
+    /// `0` or digits without leading zeros, `-` only before a number that is not zero; nil for all else, overflow
+    /// included. So the text of a number is its canonical form.
+    package static func integer(_ text: ByteView) -> Int64? {
+        let negative = text.count > 0 && text[0] == UInt8(ascii: "-")
+        let first = negative ? 1 : 0
+        let digits = text.count &- first
+        guard digits > 0, digits < 20 else { return nil }
+        if text[first] == UInt8(ascii: "0") { return digits == 1 && !negative ? 0 : nil }
+        var value: UInt64 = 0
+        var index = first
+        while index < text.count {
+            let digit = text[index] &- UInt8(ascii: "0")
+            if digit >= 10 { return nil }
+            // 19 digits are less than 2^64, so this cannot wrap.
+            value = value &* 10 &+ UInt64(digit)
+            index &+= 1
+        }
+        if negative {
+            guard value <= UInt64(1) << 63 else { return nil }
+            return Int64(truncatingIfNeeded: 0 &- value)
+        }
+        return value < UInt64(1) << 63 ? Int64(truncatingIfNeeded: value) : nil
+    }
+
+    /// The text as a truth value: `true` or `1`, `false` or `0`.
+    package static func boolean(_ text: ByteView) -> Bool? {
+        if text.count == 1 {
+            if text[0] == UInt8(ascii: "1") { return true }
+            return text[0] == UInt8(ascii: "0") ? false : nil
+        }
+        if text.equals("true") { return true }
+        return text.equals("false") ? false : nil
+    }
+
+    /// Whether the text is a date of the (proleptic Gregorian) calendar, `YYYY-MM-DD`, from year 0000 to 9999.
+    package static func isDate(_ text: ByteView) -> Bool {
+        guard text.count == 10, text[4] == UInt8(ascii: "-"), text[7] == UInt8(ascii: "-"),
+            let year = digits(text, 0, 4), let month = digits(text, 5, 7), let day = digits(text, 8, 10),
+            month >= 1, month <= 12, day >= 1
+        else { return false }
+        switch month {
+        case 2: return day <= (year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28)
+        case 4, 6, 9, 11: return day <= 30
+        default: return day <= 31
+        }
+    }
+
+    private static func digits(_ text: ByteView, _ from: Int, _ to: Int) -> Int? {
+        var value = 0
+        for index in from..<to {
+            let digit = text[index] &- UInt8(ascii: "0")
+            if digit >= 10 { return nil }
+            value = value &* 10 &+ Int(digit)
+        }
+        return value
+    }
+
+    /// Longest text of a double in bytes.
+    package static let maxDoubleBytes = 32
+
+    /// Most significant digits of a double, leading zeros and trailing ones of the fraction aside.
+    package static let maxDoubleDigits = 15
+
+    /// The canonical text of a double, nil if the text is none.
+    ///
+    /// `-` or not, `0` or digits without leading zeros, then `.digits` or not. The canonical text has no trailing
+    /// zeros in its fraction, and zero has no sign: it is the start of the text, or the literal `0`.
+    package static func double(_ text: ByteView) -> ByteView? {
+        guard text.count > 0, text.count <= maxDoubleBytes else { return nil }
+        var at = text[0] == UInt8(ascii: "-") ? 1 : 0
+        let whole = at
+        while at < text.count, text[at] &- UInt8(ascii: "0") < 10 { at += 1 }
+        let point = at
+        guard point > whole, text[whole] != UInt8(ascii: "0") || point == whole + 1 else { return nil }
+        var end = point
+        if point < text.count {
+            guard text[point] == UInt8(ascii: "."), point + 1 < text.count else { return nil }
+            for index in (point + 1)..<text.count {
+                if text[index] &- UInt8(ascii: "0") >= 10 { return nil }
+                if text[index] != UInt8(ascii: "0") { end = index + 1 }
+            }
+        }
+        let significant = significantDigits(text, whole, end)
+        if significant == 0 { return ByteView("0") }
+        return significant <= maxDoubleDigits ? text.slice(0, end) : nil
+    }
+
+    /// Digits from the first that is not 0 to `end`.
+    private static func significantDigits(_ text: ByteView, _ start: Int, _ end: Int) -> Int {
+        var count = 0
+        for index in start..<end where text[index] != UInt8(ascii: ".") {
+            if count > 0 || text[index] != UInt8(ascii: "0") { count += 1 }
+        }
+        return count
+    }
+}
+
+/// A value in the form in which it is bound and printed; it borrows the text that it was made of.
+package enum CanonicalValue: Sendable {
+    /// The text is not of the type.
+    case invalid
+    /// Text, as it stands.
+    case text(ByteView)
+    /// A UUID, to be printed in upper case.
+    case uuid(ByteView)
+    /// A number, as it stands.
+    case number(ByteView)
+    /// A truth value.
+    case boolean(Bool)
+}

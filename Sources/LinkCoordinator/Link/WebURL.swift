@@ -1,0 +1,162 @@
+package import StrictJSON
+
+/// The parts of a web URL that say where it leads, for fields of type `url` and for external targets.
+package struct WebURL: Sendable {
+    /// The scheme as written.
+    package let scheme: ByteView
+
+    /// The host as written, without port.
+    package let host: ByteView
+
+    /// The port; nil if none is written, or http's 80 or https's 443.
+    package let port: UInt16?
+
+    /// Path, query and fragment as written.
+    package let rest: ByteView
+
+    /// Reads `scheme://host…`; nil without an authority, with userinfo, or with a blank or control byte anywhere.
+    package init?(_ text: ByteView) {
+        for byte in text.buffer where byte <= 0x20 || byte == 0x7F || byte == UInt8(ascii: "\\") { return nil }
+        guard let colon = text.firstIndex(of: UInt8(ascii: ":")), Self.isScheme(text.slice(0, colon)),
+            text.dropFirst(colon).hasPrefix(ByteView("://"))
+        else { return nil }
+        scheme = text.slice(0, colon)
+        var end = colon + 3
+        while end < text.count, text[end] != UInt8(ascii: "/"), text[end] != UInt8(ascii: "?"),
+            text[end] != UInt8(ascii: "#")
+        {
+            end += 1
+        }
+        let authority = text.slice(colon + 3, end)
+        rest = text.slice(end, text.count)
+        guard authority.firstIndex(of: UInt8(ascii: "@")) == nil,
+            let (name, written) = Self.splitPort(authority)
+        else { return nil }
+        host = name
+        port =
+            (written == 443 && equalsFolded(scheme, "https")) || (written == 80 && equalsFolded(scheme, "http"))
+            ? nil : written
+    }
+
+    /// Whether the bytes are a scheme of RFC 3986: a letter, then letters, digits, `+`, `-` and `.`.
+    package static func isScheme(_ text: ByteView) -> Bool {
+        guard text.count > 0, (text[0] | 0x20) &- UInt8(ascii: "a") < 26 else { return false }
+        for byte in text.buffer {
+            switch byte {
+            case UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "0")...UInt8(ascii: "9"):
+                continue
+            default: if (byte | 0x20) &- UInt8(ascii: "a") >= 26 { return false }
+            }
+        }
+        return true
+    }
+
+    /// Host and port of an authority without userinfo; nil if the port is none of 0 to 65535.
+    package static func splitPort(_ authority: ByteView) -> (host: ByteView, port: UInt16?)? {
+        var at = authority.count
+        while at > 0, authority[at - 1] != UInt8(ascii: ":") {
+            if authority[at - 1] == UInt8(ascii: "]") { return (authority, nil) }
+            at -= 1
+        }
+        if at == 0 { return (authority, nil) }
+        let digits = authority.dropFirst(at)
+        var port: UInt32 = 0
+        for byte in digits.buffer {
+            let digit = byte &- UInt8(ascii: "0")
+            guard digit < 10 else { return nil }
+            port = port &* 10 &+ UInt32(digit)
+            guard port <= 65535 else { return nil }
+        }
+        return (authority.slice(0, at - 1), digits.isEmpty ? nil : UInt16(truncatingIfNeeded: port))
+    }
+
+    /// The host in lower case without one trailing dot, if it is a name or an IPv6 literal of N3; else nil.
+    package static func normalHost(_ host: ByteView) -> [UInt8]? {
+        var lowered = [UInt8]()
+        lowered.reserveCapacity(host.count)
+        for byte in host.buffer { lowered.append(lowerASCII(byte)) }
+        if lowered.first == UInt8(ascii: "[") { return isIPv6Literal(lowered) ? lowered : nil }
+        if lowered.last == UInt8(ascii: ".") { lowered.removeLast() }
+        for byte in lowered {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): continue
+            case UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"), UInt8(ascii: "-"): continue
+            default: return nil
+            }
+        }
+        return lowered
+    }
+
+    /// `[`, hexadecimal groups with colons (perhaps an IPv4 address at the end), `]`.
+    private static func isIPv6Literal(_ text: [UInt8]) -> Bool {
+        guard text.count >= 4, text.last == UInt8(ascii: "]") else { return false }
+        return text.dropFirst().dropLast().withUnsafeBufferPointer { isIPv6(ByteView($0)) }
+    }
+
+    /// Whether the text is an IPv6 address of RFC 3986, section 3.2.2, without a zone.
+    package static func isIPv6(_ text: ByteView) -> Bool {
+        var groups = 0
+        var gap = false
+        var at = 0
+        if text.hasPrefix(ByteView("::")) {
+            gap = true
+            at = 2
+        }
+        while at < text.count {
+            var end = at
+            while end < text.count, text[end] != UInt8(ascii: ":") { end += 1 }
+            let group = text.slice(at, end)
+            if end == text.count, group.firstIndex(of: UInt8(ascii: ".")) != nil {
+                guard isIPv4(group) else { return false }
+                groups += 2
+                break
+            }
+            guard isHexGroup(group) else { return false }
+            groups += 1
+            if end == text.count { break }
+            at = end + 1
+            if at < text.count, text[at] == UInt8(ascii: ":") {
+                if gap { return false }
+                gap = true
+                at += 1
+            } else if at == text.count {
+                return false
+            }
+        }
+        return gap ? groups < 8 : groups == 8
+    }
+
+    private static func isHexGroup(_ text: ByteView) -> Bool {
+        guard text.count >= 1, text.count <= 4 else { return false }
+        for byte in text.buffer where byte &- UInt8(ascii: "0") >= 10 && (byte | 0x20) &- UInt8(ascii: "a") >= 6 {
+            return false
+        }
+        return true
+    }
+
+    private static func isIPv4(_ text: ByteView) -> Bool {
+        var parts = 0
+        var at = 0
+        while at <= text.count {
+            var end = at
+            while end < text.count, text[end] != UInt8(ascii: ".") { end += 1 }
+            guard let value = TextForms.integer(text.slice(at, end)), value >= 0, value <= 255 else { return false }
+            parts += 1
+            at = end + 1
+        }
+        return parts == 4
+    }
+}
+
+/// The byte in lower case, if it is a letter of ASCII.
+package func lowerASCII(_ byte: UInt8) -> UInt8 {
+    byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte
+}
+
+/// Whether the bytes are the lower-case literal, ASCII case aside.
+package func equalsFolded(_ text: ByteView, _ literal: StaticString) -> Bool {
+    let other = ByteView(literal)
+    guard text.count == other.count else { return false }
+    for index in 0..<text.count where lowerASCII(text[index]) != other[index] { return false }
+    return true
+}

@@ -1,0 +1,41 @@
+package import StrictJSON
+
+extension FieldType {
+    /// The canonical form of one text under this type (route-table.md, 2.7); for a list, of one of its items.
+    package func canonical(_ text: ByteView) -> CanonicalValue {
+        switch self {
+        case .uuid: return TextForms.isUUID(text) ? .uuid(text) : .invalid
+        case .int(let min, let max):
+            guard let value = TextForms.integer(text), value >= min, value <= max else { return .invalid }
+            return .number(text)
+        case .string(let min, let max): return text.count >= min && text.count <= max ? .text(text) : .invalid
+        case .bool: return TextForms.boolean(text).map { .boolean($0) } ?? .invalid
+        case .double: return TextForms.double(text).map { .number($0) } ?? .invalid
+        case .date: return TextForms.isDate(text) ? .text(text) : .invalid
+        case .enumeration(let values):
+            return values.contains { $0.elementsEqual(text.buffer) } ? .text(text) : .invalid
+        case .url(let hosts): return Self.isURL(text, hosts) ? .text(text) : .invalid
+        case .list(let element, _, _): return element.canonical(text)
+        }
+    }
+
+    /// Whether the text is an https URL without userinfo and blanks whose host is listed.
+    private static func isURL(_ text: ByteView, _ hosts: [HostRule]) -> Bool {
+        guard text.count <= maxTextBytes, let url = WebURL(text), equalsFolded(url.scheme, "https"),
+            let host = WebURL.normalHost(url.host)
+        else { return false }
+        return hosts.contains { $0.takes(host: host, port: url.port) }
+    }
+
+    /// The canonical form of a text as text of its own; nil if the text is not of the type.
+    package func canonicalText(_ text: String) -> String? {
+        Array(text.utf8).withUnsafeBufferPointer { bytes in
+            switch canonical(ByteView(bytes)) {
+            case .invalid: nil
+            case .text(let view), .number(let view): view.string
+            case .uuid(let view): view.string.uppercased()
+            case .boolean(let value): value ? "true" : "false"
+            }
+        }
+    }
+}
