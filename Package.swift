@@ -41,7 +41,9 @@ let package = Package(
         .executableTarget(name: "linkd", dependencies: ["LinkdCommands"], swiftSettings: strict),
         .executableTarget(
             name: "LinkdBenchmarks",
-            dependencies: ["LinkCoordinator", "LinkIngest", "KafkaClient", "DispatchWorker", "StrictJSON", "CPlatform"],
+            dependencies: [
+                "LinkCoordinator", "LinkIngest", "KafkaClient", "DispatchWorker", "StrictJSON", "CPlatform",
+            ],
             swiftSettings: strict),
         .target(name: "TestSupport", dependencies: ["StrictJSON"], path: "Tests/TestSupport", swiftSettings: strict),
         .testTarget(name: "StrictJSONTests", dependencies: ["StrictJSON", "TestSupport"], swiftSettings: strict),
@@ -56,7 +58,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "DispatchWorkerTests",
-            dependencies: ["DispatchWorker", "KafkaClient", "LinkIngest", "LinkCoordinator", "StrictJSON", "TestSupport"],
+            dependencies: [
+                "DispatchWorker", "KafkaClient", "LinkIngest", "LinkCoordinator", "StrictJSON", "TestSupport",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "LinkdCommandsTests",

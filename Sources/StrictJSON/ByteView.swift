@@ -133,6 +133,7 @@ package struct ByteView: @unchecked Sendable {
         return a.count < b.count
     }
 
+    /// Whether two runs of `count` bytes are the same, eight bytes at a time.
     @inlinable
     package static func equalBytes(_ a: UnsafePointer<UInt8>, _ b: UnsafePointer<UInt8>, _ count: Int) -> Bool {
         var index = 0

@@ -161,6 +161,7 @@ package struct ObjectScope {
     @usableFromInline var started = false
     @usableFromInline var isArray = false
 
+    /// A scope whose names begin at this place of the list.
     @inlinable
     package init(firstName: Int) { self.firstName = firstName }
 }
@@ -169,6 +170,7 @@ package struct ObjectScope {
 package struct ArrayScope {
     @usableFromInline var first = true
 
+    /// A scope before its first element.
     @inlinable
     package init() {}
 }

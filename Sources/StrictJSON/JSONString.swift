@@ -7,6 +7,7 @@ package struct JSONString {
     /// Whether a byte over 0x7F is among them.
     package var hasNonASCII: Bool
 
+    /// A string from its checked bytes.
     @inlinable
     package init(raw: ByteView, hasEscape: Bool, hasNonASCII: Bool) {
         self.raw = raw

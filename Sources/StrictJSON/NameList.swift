@@ -87,7 +87,8 @@ extension JSONCursor {
     mutating func leaveObject(_ scope: ObjectScope) throws(JSONError) {
         position += 1
         depth &-= 1
-        if names.count &- scope.firstName > NameList.comparedAtOnce, let twice = names.duplicate(from: scope.firstName) {
+        if names.count &- scope.firstName > NameList.comparedAtOnce, let twice = names.duplicate(from: scope.firstName)
+        {
             throw JSONError(.duplicateName, at: twice)
         }
         names.removeAll(from: scope.firstName)
@@ -98,7 +99,8 @@ extension JSONCursor {
         var hash: UInt64 = 0x9E37_79B9_7F4A_7C15 ^ UInt64(truncatingIfNeeded: name.count)
         var index = 0
         while index &+ 8 <= name.count {
-            hash = (hash ^ UnsafeRawPointer(name.start + index).loadUnaligned(as: UInt64.self))
+            hash =
+                (hash ^ UnsafeRawPointer(name.start + index).loadUnaligned(as: UInt64.self))
                 &* 0xBF58_476D_1CE4_E5B9
             hash ^= hash &>> 29
             index &+= 8

@@ -1,18 +1,13 @@
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
-
 /// The one writer: appends bytes to memory that never moves until `reset`.
 ///
 /// Records are written one after another, each contiguous, into chunks; when a record outgrows its chunk, what is
 /// written of it moves to a new one. So the bytes of finished records may be lent to C until the next `reset`.
 package struct OutputArena: ~Copyable {
+    /// Where the next byte goes.
     @usableFromInline package var cursor: UnsafeMutablePointer<UInt8>
+    /// The end of the chunk.
     @usableFromInline package var limit: UnsafeMutablePointer<UInt8>
+    /// Where the open record begins.
     @usableFromInline package var recordStart: UnsafeMutablePointer<UInt8>
     private var chunk: Chunk
     private var full: [Chunk] = []
@@ -104,6 +99,7 @@ package struct OutputArena: ~Copyable {
         if limit - cursor < bytes { grow(bytes) }
     }
 
+    /// Moves the open record to a chunk that has room for `bytes` more.
     @inline(never)
     @usableFromInline
     package mutating func grow(_ bytes: Int) {
@@ -208,6 +204,7 @@ package struct OutputArena: ~Copyable {
         appendReserved(text.slice(run, index))
     }
 
+    /// Appends the escape of one byte; room for it has been reserved.
     @inline(never)
     @usableFromInline
     package mutating func escape(_ byte: UInt8) {

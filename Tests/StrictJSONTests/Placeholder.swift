@@ -2,11 +2,16 @@ import StrictJSON
 import Testing
 
 @Suite struct ReaderSmokeTests {
-    @Test("a text is read into a tree", arguments: [
-        (#"{"a":1,"b":[true,false,null,"x\n\u0041\ud83d\ude00"],"c":{"d":-0.5e10}}"#, true),
-        (#"{"a":1,"a":2}"#, false), (#"[1,]"#, false), (#"{"x":{"a":1,"\u0061":2}}"#, false), ("[1]x", false), ("\"\\ud800\"", false), ("  [ ] ", true), ("", false),
-        ("{,}", false), ("01", false), ("-", false), ("[", false), ("{\"a\":}", false), ("1e5", true), ("{\"a\" : 1 , \"b\":2 }", true),
-    ]) func tree(text: String, good: Bool) {
+    @Test(
+        "a text is read into a tree",
+        arguments: [
+            (#"{"a":1,"b":[true,false,null,"x\n\u0041\ud83d\ude00"],"c":{"d":-0.5e10}}"#, true),
+            (#"{"a":1,"a":2}"#, false), (#"[1,]"#, false), (#"{"x":{"a":1,"\u0061":2}}"#, false), ("[1]x", false),
+            ("\"\\ud800\"", false), ("  [ ] ", true), ("", false),
+            ("{,}", false), ("01", false), ("-", false), ("[", false), ("{\"a\":}", false), ("1e5", true),
+            ("{\"a\" : 1 , \"b\":2 }", true),
+        ]) func tree(text: String, good: Bool)
+    {
         let v = try? JSONValue.parse(Array(text.utf8))
         #expect((v != nil) == good)
         var c = JSONCursor()
@@ -27,7 +32,8 @@ import Testing
     @Test func shapes() throws {
         var c = JSONCursor()
         var shape = MemberShape(["id", "link", "device"])
-        let t = Array(#"{"id":"e1","link":"https://shop.example/p/new","other":1,"zzz":{"q":1},"device":{"id":"d"}}"#.utf8)
+        let t = Array(
+            #"{"id":"e1","link":"https://shop.example/p/new","other":1,"zzz":{"q":1},"device":{"id":"d"}}"#.utf8)
         for _ in 0..<3 {
             var tags: [UInt8] = []
             try t.withUnsafeBufferPointer { b in

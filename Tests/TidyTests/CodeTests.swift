@@ -1,0 +1,136 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The measures of files, functions and lines, and the words that need a reason beside them.
+@Suite struct CodeTests {
+    let swift: [Checkout.File]
+
+    init() throws { swift = try Checkout.trackedFiles().filter { $0.suffix == "swift" } }
+
+    @Test("A Swift file has at most 400 lines")
+    func fileLengths() {
+        let long = swift.filter { $0.lines.count > 401 }
+        #expect(long.map { "\($0.path): \($0.lines.count - 1) lines" } == [])
+    }
+
+    @Test("A line of code has at most 120 columns")
+    func lineLengths() throws {
+        let code = try Checkout.trackedFiles().filter { file in
+            ["swift", "c", "h", "yml", "py"].contains(file.suffix) || file.isExecutable
+                || file.path.hasSuffix("Dockerfile")
+        }
+        let long = code.flatMap { file in
+            file.lines.enumerated().filter { $0.element.count > 120 }.map { "\(file.path):\($0.offset + 1)" }
+        }
+        #expect(long == [])
+    }
+
+    @Test("A function has at most 70 lines")
+    func functionLengths() {
+        let long = swift.flatMap { file in
+            Self.functions(in: file.lines).filter { $0.count > 70 }
+                .map { "\(file.path):\($0.lowerBound + 1): \($0.count) lines" }
+        }
+        #expect(long == [])
+    }
+
+    @Test("What can trap, or switches a check off, says why in a comment beside it")
+    func reasons() {
+        // In pieces, or this file would find itself.
+        let words = [
+            "fatal" + "Error(", "precondition" + "Failure(", "try" + "!", " as" + "! ", "@unchecked " + "Sendable",
+            "nonisolated" + "(unsafe)", "swift-format" + "-ignore",
+        ]
+        var found: [String] = []
+        for file in swift {
+            let lines = file.lines
+            for (index, line) in lines.enumerated() {
+                let code = line.range(of: "//").map { line[..<$0.lowerBound] } ?? line
+                for word in words where code.contains(word) {
+                    let beside = [index - 1, index, index + 1].filter(lines.indices.contains)
+                    if !beside.contains(where: { lines[$0].contains("//") }) {
+                        found.append("\(file.path):\(index + 1): \(word)")
+                    }
+                }
+            }
+        }
+        #expect(found == [])
+    }
+
+    @Test("Nothing is left for later")
+    func nothingLeft() throws {
+        let words = ["TO" + "DO", "FIX" + "ME", "XX" + "X:"]
+        let found = try Checkout.trackedFiles().flatMap { file in
+            file.lines.enumerated().filter { line in words.contains { line.element.contains($0) } }
+                .map { "\(file.path):\($0.offset + 1)" }
+        }
+        #expect(found == [])
+    }
+
+    @Test("Every package and public declaration of the modules has a doc comment")
+    func documented() {
+        let declaration = #/^ *(?:@\w+(?:\([^)]*\))? )*(?:package|public|open) (?!import|extension)/#
+        var found: [String] = []
+        for file in swift where file.path.hasPrefix("Sources/") {
+            let lines = file.lines
+            for index in lines.indices where lines[index].firstMatch(of: declaration) != nil {
+                // Attributes and conditions may stand between a declaration and its comment.
+                var above = index - 1
+                while above >= 0,
+                    lines[above].drop(while: { $0 == " " }).hasPrefix("@")
+                        || lines[above].drop(while: { $0 == " " }).hasPrefix("#")
+                { above -= 1 }
+                let isDocumented = above >= 0 && lines[above].drop { $0 == " " }.hasPrefix("///")
+                if !isDocumented && !Self.isGivenByProtocol(lines[index]) {
+                    found.append("\(file.path):\(index + 1): \(lines[index].drop { $0 == " " })")
+                }
+            }
+        }
+        #expect(found == [])
+    }
+
+    /// Members whose meaning the standard library's protocols give: a comment would repeat it.
+    static func isGivenByProtocol(_ line: Substring) -> Bool {
+        [
+            "func hash(into", "static func ==", "static func <", "var description: String", "var debugDescription",
+            "func next()", "func makeIterator()", "var id:", "func encode(to", "init(from",
+        ].contains { line.contains($0) }
+    }
+
+    /// The line ranges of functions, initialisers and the like, by the layout that the formatter gives them.
+    static func functions(in lines: [Substring]) -> [ClosedRange<Int>] {
+        let head = #/^( *)(?:@\w+(?:\([^)]*\))? )*(?:\w+(?:\(\w+\))? )*(?:func \S|init[?<(]|deinit\b|subscript[<(])/#
+        return lines.indices.compactMap { start in
+            guard let match = lines[start].firstMatch(of: head), !lines[start].hasSuffix("}") else { return nil }
+            let close = match.1 + "}"
+            guard let end = lines[start...].firstIndex(where: { $0.hasPrefix(close) }) else { return nil }
+            // A requirement of a protocol has no body: the next brace closes something further out.
+            let body = lines[start...end].dropFirst().dropLast()
+            let isIndented = body.allSatisfy { $0.isEmpty || $0.hasPrefix(match.1) }
+            let opens = lines[start...end].contains { $0.hasSuffix("{") }
+            return isIndented && opens ? start...end : nil
+        }
+    }
+
+    @Test("The measure of functions sees a long one, and is not fooled by a requirement")
+    func functionsAreFound() {
+        let text = """
+            protocol P {
+                func required()
+            }
+            struct S {
+                func short() {}
+                @inlinable package mutating func long(
+                    of: Int
+                ) throws {
+                    call()
+                }
+                init?(text: String) {
+                    return nil
+                }
+            }
+            """
+        #expect(Self.functions(in: text.split(separator: "\n")) == [5...9, 10...12])
+    }
+}

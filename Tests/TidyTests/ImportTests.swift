@@ -1,0 +1,78 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Who may use whom: the left half of the house knows no Kafka, the right half no links, and only one module sees C.
+@Suite struct ImportTests {
+    /// A module, what its files may import of the package and the toolchain, and whether the C library may be seen.
+    static let rules: [(module: String, allowed: String, platform: Bool)] = [
+        ("StrictJSON", "", false),
+        ("LinkCoordinator", "StrictJSON Swift", false),
+        ("LinkIngest", "LinkCoordinator StrictJSON", false),
+        ("KafkaClient", "CRdKafka StrictJSON CPlatform Synchronization", true),
+        ("DispatchWorker", "LinkCoordinator LinkIngest KafkaClient StrictJSON CPlatform Synchronization", true),
+        (
+            "LinkdCommands",
+            "LinkCoordinator LinkIngest KafkaClient DispatchWorker StrictJSON CPlatform Synchronization Foundation "
+                + "FoundationEssentials Dispatch", true
+        ),
+        ("linkd", "LinkdCommands", false),
+    ]
+
+    static let platform: Set<Substring> = ["Glibc", "Musl", "Darwin", "Android"]
+
+    struct Import {
+        var module: Substring
+        var place: String
+        /// The line before it, where a condition may stand.
+        var before: Substring
+    }
+
+    static func imports(of module: String) throws -> [Import] {
+        let word =
+            #/^(?:@\S+ )*(?:\w+ )?import (?:(?:struct|class|enum|func|protocol) )?(\w+)/#
+        return try Checkout.trackedFiles().filter {
+            $0.path.hasPrefix("Sources/\(module)/") && $0.suffix == "swift"
+        }.flatMap { file in
+            let lines = file.lines
+            return lines.indices.compactMap { index -> Import? in
+                guard let match = lines[index].firstMatch(of: word) else { return nil }
+                return Import(
+                    module: match.1, place: "\(file.path):\(index + 1)",
+                    before: index > 0 ? lines[index - 1] : "")
+            }
+        }
+    }
+
+    @Test("A module imports only what stands below it", arguments: rules.indices)
+    func imports(rule: Int) throws {
+        let (module, names, seesPlatform) = Self.rules[rule]
+        let allowed = Set(names.split(separator: " ")).union(seesPlatform ? Self.platform : [])
+        let wrong = try Self.imports(of: module).filter { found in
+            if allowed.contains(found.module) { return false }
+            // The core's one call into Foundation: NFC on Apple's platforms.
+            let isApple = found.before.hasPrefix("#if canImport(Darwin)")
+            return !(module == "LinkCoordinator" && found.module == "Foundation" && isApple)
+        }
+        #expect(wrong.map { "\($0.place): \($0.module)" } == [])
+    }
+
+    @Test("Every module of the package has a rule")
+    func rulesAreWhole() throws {
+        let modules = try Set(
+            Checkout.trackedFiles().filter { $0.path.hasPrefix("Sources/") && $0.suffix == "swift" }
+                .map { String($0.path.dropFirst("Sources/".count).prefix { $0 != "/" }) })
+        // Benchmarks measure every part, with whatever that takes.
+        #expect(modules.subtracting(["LinkdBenchmarks"]).subtracting(Self.rules.map(\.module)) == [])
+    }
+
+    @Test("Pointers of the C library stay in KafkaClient's ground floor")
+    func noOpaquePointers() throws {
+        let word = "Opaque" + "Pointer"
+        let found = try Checkout.trackedFiles().filter { file in
+            file.path.hasPrefix("Sources/") && file.suffix == "swift"
+                && !file.path.hasPrefix("Sources/KafkaClient/Native/") && (file.text?.contains(word) ?? false)
+        }
+        #expect(found.map(\.path) == [])
+    }
+}

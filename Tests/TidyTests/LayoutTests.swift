@@ -1,0 +1,70 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Where things stand and what they are called.
+@Suite struct LayoutTests {
+    let files: [Checkout.File]
+
+    init() throws { files = try Checkout.trackedFiles() }
+
+    @Test("The top level holds what was agreed and nothing else")
+    func topLevel() {
+        let agreed: Set = ["Package.swift", "Sources", "Tests", "docker-compose.yml", "config", "README.md"]
+        let found = Set(files.map { String($0.path.prefix { $0 != "/" }) }).filter { !$0.hasPrefix(".") }
+        #expect(found.subtracting(agreed) == [])
+    }
+
+    @Test("Names of files are plain: letters, digits and . _ + -")
+    func plainNames() {
+        let plain = #/[A-Za-z0-9._+\/-]+/#
+        #expect(files.filter { $0.path.wholeMatch(of: plain) == nil }.map(\.path) == [])
+    }
+
+    @Test("What begins with #! may be run, and nothing else may")
+    func executableBits() {
+        let wrong = files.filter { file in
+            let isScript = file.lines.first?.hasPrefix("#!") ?? false
+            return isScript != file.isExecutable
+        }
+        #expect(wrong.map(\.path) == [])
+    }
+
+    @Test("Build products and editors' leftovers are not committed")
+    func noLeftovers() {
+        let leftovers = files.filter { file in
+            file.path.contains(".build") || file.path.hasSuffix("Package.resolved") || file.path.hasSuffix(".orig")
+                || file.path.hasSuffix("~") || file.path.hasSuffix(".swp") || file.path.hasSuffix(".DS_Store")
+        }
+        #expect(leftovers.map(\.path) == [])
+    }
+
+    @Test("No file names a place of one machine, or a package registry's host")
+    func noLocalPlaces() {
+        // In pieces, or this file would find itself.
+        let words = [
+            "/work/" + "main", "/work/" + "shared", "/root" + "/", "/home" + "/", "/tmp/" + "team", "/opt/" + "swift",
+            "pypi" + ".org", "deb.debian" + ".org", "pythonhosted" + ".org", "npmjs" + ".org",
+            "archive.ubuntu" + ".com",
+        ]
+        let found = files.flatMap { file in
+            words.filter { file.text?.contains($0) ?? false }.map { "\(file.path): \($0)" }
+        }
+        #expect(found == [])
+    }
+
+    @Test("Text ends with a line feed, has no tab or blank at the end of a line, and no carriage return")
+    func plainText() {
+        let endings: Set = ["swift", "md", "json", "yml", "h", "c", "py", ""]
+        var found: [String] = []
+        for file in files where endings.contains(file.suffix) && !file.path.contains("/samples/") {
+            guard let text = file.text, !text.isEmpty else { continue }
+            if !text.utf8.elementsEqual(text.utf8.filter { $0 != 13 }) { found.append("\(file.path): carriage return") }
+            if text.utf8.last != 10 { found.append("\(file.path): no line feed at the end") }
+            for (number, line) in file.lines.enumerated() where line.last == " " || line.last == "\t" {
+                found.append("\(file.path):\(number + 1): white space at the end")
+            }
+        }
+        #expect(found == [])
+    }
+}
