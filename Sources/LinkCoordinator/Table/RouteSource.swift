@@ -192,3 +192,13 @@ extension TableSource {
         package var offset: Int
     }
 }
+
+extension TableSource.Route {
+    /// The place of one of the route's patterns in the order of 2.3.
+    package func precedence(of pattern: TableSource.RoutePattern) -> Precedence {
+        Precedence(
+            scheme: pattern.scheme, host: pattern.host, path: pattern.path, constraints: query.count,
+            valuedConstraints: query.count { if case .equals = $0.test { true } else { false } }, priority: priority,
+            route: id.value)
+    }
+}

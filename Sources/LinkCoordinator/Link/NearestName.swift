@@ -1,0 +1,44 @@
+/// The known name that a misspelt one was most likely meant to be.
+package enum NearestName {
+    /// Longest name that is compared; longer ones are no slips of the pen.
+    private static let maxLength = 64
+
+    /// The nearest of the known names by edits (a swap of neighbours counts one), or nil if none is near.
+    ///
+    /// Near is at most one edit for each three characters, and one in any case; case does not count. Of equally near
+    /// names the first in byte order is taken, so that the answer does not depend on the order of the list.
+    package static func of(_ name: String, among known: some Sequence<String>) -> String? {
+        let wanted = Array(name.lowercased().utf8)
+        guard wanted.count <= maxLength else { return nil }
+        let limit = max(1, wanted.count / 3)
+        var best: (name: String, distance: Int)?
+        for candidate in known {
+            let bytes = Array(candidate.lowercased().utf8)
+            guard bytes.count <= maxLength, abs(bytes.count - wanted.count) <= limit else { continue }
+            let distance = edits(wanted, bytes)
+            guard distance <= limit, distance < bytes.count || bytes.count == 1 else { continue }
+            if let kept = best, (kept.distance, kept.name) <= (distance, candidate) { continue }
+            best = (candidate, distance)
+        }
+        return best?.name
+    }
+
+    /// Insertions, deletions, replacements and swaps of neighbours that turn one text into the other.
+    private static func edits(_ a: [UInt8], _ b: [UInt8]) -> Int {
+        var beforeLast = [Int](repeating: 0, count: b.count + 1)
+        var last = Array(0...b.count)
+        var current = last
+        for i in 0..<a.count {
+            current[0] = i + 1
+            for j in 0..<b.count {
+                let replaced = last[j] + (a[i] == b[j] ? 0 : 1)
+                current[j + 1] = min(last[j + 1] + 1, current[j] + 1, replaced)
+                if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] {
+                    current[j + 1] = min(current[j + 1], beforeLast[j - 1] + 1)
+                }
+            }
+            (beforeLast, last, current) = (last, current, beforeLast)
+        }
+        return last[b.count]
+    }
+}

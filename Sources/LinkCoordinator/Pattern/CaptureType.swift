@@ -1,0 +1,100 @@
+/// Reads the type of a capture: what stands after the colon in `{name:type}`.
+struct CaptureType {
+    /// What the capture takes.
+    var matcher: Matcher
+    /// How an enum spells its values, in the order of the matcher's values.
+    var spellings: [[UInt8]] = []
+
+    /// Names of the types, for suggestions.
+    static let names = ["int", "bool", "date", "uuid", "string", "enum", "coordinatorPath"]
+
+    /// Reads a type up to `}` or `?`, which stay next.
+    static func read(_ reader: inout TextReader, foldsCase: Bool) throws(TextError) -> CaptureType {
+        let start = reader.at
+        if reader.next == UInt8(ascii: "[") { return CaptureType(matcher: try characters(&reader)) }
+        let name = String(decoding: reader.run { ($0 | 0x20) &- UInt8(ascii: "a") < 26 }, as: UTF8.self)
+        switch name {
+        case "int":
+            let bounds = try reader.bounds()
+            return CaptureType(matcher: .int(min: bounds?.min ?? .min, max: bounds?.max ?? .max))
+        case "bool": return CaptureType(matcher: .bool)
+        case "date": return CaptureType(matcher: .date)
+        case "uuid": return CaptureType(matcher: .uuid)
+        case "string": return CaptureType(matcher: .any)
+        case "coordinatorPath": return CaptureType(matcher: .coordinatorPath)
+        case "enum": return try enumeration(&reader, foldsCase: foldsCase)
+        default:
+            let nearest = NearestName.of(name, among: names)
+            throw TextError(
+                "'\(name)' is no type of a capture", at: start,
+                suggestion: nearest.map { "did you mean '\($0)'?" }
+                    ?? "use int, int(1..99), bool, date, uuid, string, enum(a|b) or [a-z0-9]{2,8}")
+        }
+    }
+
+    private static func enumeration(_ reader: inout TextReader, foldsCase: Bool) throws(TextError) -> CaptureType {
+        let start = reader.at
+        let spelled = try reader.enumValues()
+        let pairs = spelled.map { (value: foldsCase ? $0.map(lowerASCII) : $0, spelling: $0) }
+            .sorted { compareBytes($0.value, $1.value) < 0 }
+        for (a, b) in zip(pairs, pairs.dropFirst()) where a.value == b.value {
+            throw TextError(
+                "two values of the enum differ only in case, which this table folds", at: start, kind: .duplicate)
+        }
+        return CaptureType(matcher: .enumeration(pairs.map(\.value)), spellings: pairs.map(\.spelling))
+    }
+
+    /// Reads `[a-z0-9]{2,8}`.
+    private static func characters(_ reader: inout TextReader) throws(TextError) -> Matcher {
+        let start = reader.at
+        _ = reader.take("[")
+        var set = CharacterClass()
+        while let first = reader.next, first != UInt8(ascii: "]") {
+            try range(&reader, into: &set)
+        }
+        guard reader.take("]"), set.count > 0 else {
+            throw TextError("expected a class such as [a-z0-9]{2,8}", at: start)
+        }
+        let lengths = reader.at
+        if reader.take("{"), let min = number(&reader), reader.take(","), let max = number(&reader), reader.take("}"),
+            1 <= min, min <= max, max <= 64
+        {
+            return .characters(set, min: min, max: max)
+        }
+        throw TextError("expected {m,n} with 1 <= m <= n <= 64 after the class", at: lengths)
+    }
+
+    /// Reads one character or a range of digits, of capitals or of small letters.
+    private static func range(_ reader: inout TextReader, into set: inout CharacterClass) throws(TextError) {
+        let start = reader.at
+        let first = reader.bytes[start]
+        guard CharacterClass.allows(first) else {
+            throw TextError("a class holds A-Z a-z 0-9 - . _ ~ only", at: start)
+        }
+        reader.at += 1
+        guard reader.next == UInt8(ascii: "-"), reader.at + 1 < reader.end,
+            reader.bytes[reader.at + 1] != UInt8(ascii: "]")
+        else {
+            set.insert(first)
+            return
+        }
+        let last = reader.bytes[reader.at + 1]
+        guard first <= last, kind(first) != 0, kind(first) == kind(last) else {
+            throw TextError("a range goes up inside A-Z, a-z or 0-9; a '-' of its own stands first or last", at: start)
+        }
+        reader.at += 2
+        for byte in first...last { set.insert(byte) }
+    }
+
+    /// 1 for a digit, 2 for a capital, 3 for a small letter, 0 for all else.
+    private static func kind(_ byte: UInt8) -> Int {
+        if byte &- UInt8(ascii: "0") < 10 { return 1 }
+        if byte &- UInt8(ascii: "A") < 26 { return 2 }
+        return byte &- UInt8(ascii: "a") < 26 ? 3 : 0
+    }
+
+    private static func number(_ reader: inout TextReader) -> Int? {
+        let digits = reader.run { $0 &- UInt8(ascii: "0") < 10 }
+        return digits.count <= 2 ? Int(String(decoding: digits, as: UTF8.self)) : nil
+    }
+}

@@ -1,0 +1,172 @@
+/// Reads pattern texts (route-table.md, 2.2).
+package enum PatternParser {
+    /// Most segments of a pattern.
+    package static let maxSegments = 64
+
+    /// Reads a path pattern; a trailing optional gives two, the fuller one first.
+    package static func parse(_ text: String, foldsCase: Bool) throws(TextError) -> [Pattern] {
+        var parts = Parts(foldsCase: foldsCase)
+        try parts.read(text)
+        let terminal = parts.terminal ?? .end
+        let full = Pattern(
+            matchers: parts.matchers + [terminal], captures: parts.captures, text: parts.texts.isEmpty ? "/" : text)
+        guard parts.optional else { return [full] }
+        let written = "/" + parts.texts.joined(separator: "/")
+        let shorter = parts.texts.dropLast()
+        return [
+            Pattern(matchers: full.matchers, captures: full.captures, text: written),
+            Pattern(
+                matchers: parts.matchers.dropLast() + [.end], captures: parts.captures.dropLast(),
+                text: "/" + shorter.joined(separator: "/")),
+        ]
+    }
+
+    /// Reads the prefix of a rewrite: literals and single captures, at most one capture, at least one segment.
+    package static func parsePrefix(_ text: String, foldsCase: Bool) throws(TextError) -> Pattern {
+        var parts = Parts(foldsCase: foldsCase)
+        try parts.read(text)
+        if parts.terminal != nil { throw TextError("a prefix has no tail", at: 0) }
+        if parts.optional { throw TextError("a prefix has no optional segment", at: 0) }
+        if parts.matchers.isEmpty { throw TextError("a prefix has at least one segment", at: 0) }
+        if parts.captures.count > 1 { throw TextError("a prefix has at most one capture", at: 0) }
+        return Pattern(matchers: parts.matchers + [.restStar], captures: parts.captures, text: text)
+    }
+
+    /// The pattern of `anySegment`.
+    package static func anySegment(_ text: String, foldsCase: Bool) throws(TextError) -> Pattern {
+        let bytes = Array(text.utf8)
+        if bytes.isEmpty { throw TextError("a segment is never empty", at: 0) }
+        try Parts.checkLiteral(bytes, at: 0)
+        let own = foldsCase ? bytes.map(lowerASCII) : bytes
+        return Pattern(matchers: [.anySegment(own)], captures: [], text: "anySegment:" + text)
+    }
+}
+
+/// The parts of a pattern while it is read.
+private struct Parts {
+    let foldsCase: Bool
+    var matchers: [Matcher] = []
+    var captures: [Capture] = []
+    /// Text of each segment, without the `?` of an optional.
+    var texts: [String] = []
+    var terminal: Matcher?
+    var optional = false
+
+    init(foldsCase: Bool) { self.foldsCase = foldsCase }
+
+    mutating func read(_ text: String) throws(TextError) {
+        let bytes = Array(text.utf8)
+        guard bytes.first == UInt8(ascii: "/") else {
+            throw TextError("a pattern begins with '/'", at: 0, suggestion: "write '/\(text)'")
+        }
+        if bytes.count == 1 { return }
+        if bytes.last == UInt8(ascii: "/") {
+            throw TextError("a pattern does not end with '/'", at: bytes.count - 1)
+        }
+        var start = 1
+        while start <= bytes.count {
+            let end = bytes[start...].firstIndex(of: UInt8(ascii: "/")) ?? bytes.count
+            try segment(TextReader(bytes, from: start, to: end))
+            start = end + 1
+        }
+        if matchers.count > PatternParser.maxSegments {
+            throw TextError("a pattern has at most \(PatternParser.maxSegments) segments", at: 0)
+        }
+    }
+
+    private mutating func segment(_ whole: TextReader) throws(TextError) {
+        var reader = whole
+        if reader.isAtEnd { throw TextError("a pattern has no empty segments", at: reader.at) }
+        if terminal != nil {
+            throw TextError("a tail stands before the end of the pattern", at: reader.at, kind: .tailPosition)
+        }
+        if optional { throw TextError("only the last segment may be optional", at: reader.at) }
+        let start = reader.at
+        let prefix = try literal(&reader)
+        var text = String(decoding: reader.bytes[start..<reader.end], as: UTF8.self)
+        if reader.isAtEnd {
+            try Self.checkLiteral(reader.bytes[start..<reader.end], at: start)
+            matchers.append(.literal(prefix))
+        } else {
+            try capture(&reader, prefix: prefix, start: start)
+            if optional { text = String(text.dropLast(2)) + "}" }
+        }
+        texts.append(text)
+    }
+
+    /// Reads text up to a brace, folded if the table folds case.
+    private func literal(_ reader: inout TextReader) throws(TextError) -> [UInt8] {
+        let start = reader.at
+        let bytes = reader.run { $0 != UInt8(ascii: "{") && $0 != UInt8(ascii: "}") }
+        if reader.next == UInt8(ascii: "}") { throw TextError("a '}' without its '{'", at: reader.at) }
+        try Self.checkCharacters(bytes, at: start)
+        return foldsCase ? bytes.map(lowerASCII) : bytes
+    }
+
+    private mutating func capture(_ reader: inout TextReader, prefix: [UInt8], start: Int) throws(TextError) {
+        let brace = reader.at
+        _ = reader.take("{")
+        let nameStart = reader.at
+        let name = try reader.captureName()
+        if captures.contains(where: { $0.name == name }) {
+            throw TextError("the capture '\(name)' stands twice", at: nameStart, kind: .duplicate)
+        }
+        var type = CaptureType(matcher: .any)
+        if reader.take(":") {
+            type = try CaptureType.read(&reader, foldsCase: foldsCase)
+        } else if reader.take("+") {
+            type.matcher = .restPlus
+        } else if reader.take("*") {
+            type.matcher = .restStar
+        }
+        let isOptional = reader.take("?")
+        guard reader.take("}") else {
+            throw TextError("expected '}' after the capture '\(name)'", at: reader.at)
+        }
+        if reader.next == UInt8(ascii: "{") { throw TextError("two captures in one segment", at: reader.at) }
+        let suffix = try literal(&reader)
+        if !reader.isAtEnd { throw TextError("two captures in one segment", at: reader.at) }
+        let isWhole = prefix.isEmpty && suffix.isEmpty
+        if isOptional, !isWhole || type.matcher.isTerminal {
+            throw TextError("only a capture that is a whole segment may be optional", at: brace)
+        }
+        if type.matcher.isTerminal, !isWhole { throw TextError("a tail takes whole segments", at: brace) }
+        optional = isOptional
+        add(name, type, prefix: prefix, suffix: suffix)
+    }
+
+    private mutating func add(_ name: String, _ type: CaptureType, prefix: [UInt8], suffix: [UInt8]) {
+        let isTail = type.matcher.isTerminal
+        captures.append(
+            Capture(
+                name: name, matcher: type.matcher, segment: matchers.count,
+                extent: isTail ? .tail : .segment(prefix: prefix.count, suffix: suffix.count),
+                spellings: type.spellings))
+        if isTail {
+            terminal = type.matcher
+        } else if prefix.isEmpty && suffix.isEmpty {
+            matchers.append(type.matcher)
+        } else {
+            matchers.append(.affix(prefix: prefix, inner: type.matcher, suffix: suffix))
+        }
+    }
+
+    /// Refuses a literal segment that no link can have.
+    static func checkLiteral(_ bytes: some Collection<UInt8>, at offset: Int) throws(TextError) {
+        if bytes.elementsEqual(".".utf8) || bytes.elementsEqual("..".utf8) {
+            throw TextError("no link has the segment '.' or '..'", at: offset)
+        }
+        try checkCharacters(bytes, at: offset)
+    }
+
+    /// Refuses characters that rule N4 keeps out of every path.
+    static func checkCharacters(_ bytes: some Collection<UInt8>, at offset: Int) throws(TextError) {
+        for scalar in String(decoding: bytes, as: UTF8.self).unicodeScalars {
+            switch scalar.value {
+            case 0..<0x20, 0x7F, 0x200B...0x200F, 0x202A...0x202E, 0x2060, 0x2066...0x2069, 0xFEFF:
+                throw TextError("no link's path has control or invisible characters", at: offset)
+            default: continue
+            }
+        }
+    }
+}
