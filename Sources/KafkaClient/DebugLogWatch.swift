@@ -1,0 +1,85 @@
+package import StrictJSON
+
+/// Versions of one request that a broker takes.
+package struct RequestVersions: Sendable, Equatable {
+    /// The oldest.
+    package var min: Int32
+    /// The newest.
+    package var max: Int32
+
+    /// Makes a range.
+    package init(min: Int32, max: Int32) {
+        self.min = min
+        self.max = max
+    }
+}
+
+/// Reads what only librdkafka's debug lines tell, as bytes and without making strings.
+///
+/// `debug=eos` says when the connection to the transaction coordinator went down; `debug=feature` says with every new
+/// connection which versions of each request the broker takes.
+package struct DebugLogWatch: Sendable {
+    /// How often the transaction coordinator's connection was seen to go down.
+    package private(set) var coordinatorDrops = 0
+    /// The newest versions that *every* broker seen so far takes, by request key (18 is ApiVersions).
+    package private(set) var requestVersions: [Int32: RequestVersions] = [:]
+
+    /// Makes a watch that has seen nothing.
+    package init() {}
+
+    /// Reads one line.
+    package mutating func read(facility: ByteView, text: ByteView) {
+        if facility.equals("COORD") {
+            if contains(text, "is now down") { coordinatorDrops += 1 }
+        } else if facility.equals("APIVERSION") {
+            readVersions(text)
+        }
+    }
+
+    /// Reads `… ApiKey TxnOffsetCommit (28) Versions 0..5`.
+    private mutating func readVersions(_ text: ByteView) {
+        guard let start = index(of: "ApiKey ", in: text, from: 0),
+            let open = text.dropFirst(start).firstIndex(of: UInt8(ascii: "("))
+        else { return }
+        var place = start + open + 1
+        guard let key = number(text, &place), skip(") Versions ", text, &place), let low = number(text, &place),
+            skip("..", text, &place), let high = number(text, &place)
+        else { return }
+        if let known = requestVersions[key] {
+            requestVersions[key] = RequestVersions(min: max(known.min, low), max: min(known.max, high))
+        } else {
+            requestVersions[key] = RequestVersions(min: low, max: high)
+        }
+    }
+
+    private func number(_ text: ByteView, _ place: inout Int) -> Int32? {
+        var value: Int32 = 0
+        var digits = 0
+        while place < text.count, digits < 6, case let digit = text[place] &- UInt8(ascii: "0"), digit < 10 {
+            value = value * 10 + Int32(digit)
+            digits += 1
+            place += 1
+        }
+        return digits == 0 ? nil : value
+    }
+
+    private func skip(_ literal: StaticString, _ text: ByteView, _ place: inout Int) -> Bool {
+        guard text.dropFirst(place).hasPrefix(ByteView(literal)) else { return false }
+        place += literal.utf8CodeUnitCount
+        return true
+    }
+
+    private func contains(_ text: ByteView, _ literal: StaticString) -> Bool {
+        index(of: literal, in: text, from: 0) != nil
+    }
+
+    private func index(of literal: StaticString, in text: ByteView, from: Int) -> Int? {
+        let wanted = ByteView(literal)
+        var place = from
+        while place + wanted.count <= text.count {
+            if text.slice(place, place + wanted.count) == wanted { return place }
+            place += 1
+        }
+        return nil
+    }
+}

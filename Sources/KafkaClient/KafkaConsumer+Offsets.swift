@@ -1,0 +1,68 @@
+internal import CRdKafka
+
+// Places in partitions: committed offsets, seeks, pauses, watermarks.
+extension KafkaConsumer {
+    /// The group's committed offsets; with `isolation.level=read_committed` only stable ones (UNSTABLE_OFFSET_COMMIT
+    /// is repeated inside, up to the timeout).
+    ///
+    /// - Returns: One result per partition; no offset and no error means that nothing is committed.
+    package func committed(
+        _ partitions: [TopicPartition], timeoutMilliseconds: Int32
+    ) throws(KafkaError) -> [PartitionResult] {
+        if partitions.isEmpty { return [] }
+        let list = PartitionList(partitions)
+        try KafkaError.check(rd_kafka_committed(handle.pointer, list.pointer, timeoutMilliseconds))
+        return list.results
+    }
+
+    /// Goes on from these offsets.
+    ///
+    /// Everything that was fetched before is dropped.
+    ///
+    /// - Returns: One result per partition; one with an error was not moved.
+    package func seek(_ offsets: [PartitionOffset]) throws(KafkaError) -> [PartitionResult] {
+        if offsets.isEmpty { return [] }
+        let list = PartitionList(offsets)
+        // -1: before 2.1.0 a timeout was taken as microseconds (librdkafka issue 4230).
+        try KafkaError.check(rd_kafka_seek_partitions(handle.pointer, list.pointer, -1))
+        return list.results
+    }
+
+    /// Stops fetching these partitions; polling goes on.
+    package func pause(_ partitions: [TopicPartition]) throws(KafkaError) -> [PartitionResult] {
+        let list = PartitionList(partitions)
+        try KafkaError.check(rd_kafka_pause_partitions(handle.pointer, list.pointer))
+        return list.results
+    }
+
+    /// Fetches these partitions again.
+    package func resume(_ partitions: [TopicPartition]) throws(KafkaError) -> [PartitionResult] {
+        let list = PartitionList(partitions)
+        try KafkaError.check(rd_kafka_resume_partitions(handle.pointer, list.pointer))
+        return list.results
+    }
+
+    /// Commits these offsets for the group and waits for the answer (at least once; a transaction's offsets go with
+    /// the producer).
+    package func commit(_ offsets: [PartitionOffset]) throws(KafkaError) {
+        if offsets.isEmpty { return }
+        let list = PartitionList(offsets)
+        try KafkaError.check(rd_kafka_commit(handle.pointer, list.pointer, 0))
+    }
+
+    /// Offsets behind the last record that was handed out; past control records at the end of a partition, too.
+    ///
+    /// Not for a transaction's offsets: it counts records that were handed out and not processed.
+    package func position(_ partitions: [TopicPartition]) throws(KafkaError) -> [PartitionResult] {
+        let list = PartitionList(partitions)
+        try KafkaError.check(rd_kafka_position(handle.pointer, list.pointer))
+        return list.results
+    }
+
+    /// The two ends of a partition, asked from its leader; `high` is the last stable offset for read_committed.
+    package func watermarks(
+        of partition: TopicPartition, timeoutMilliseconds: Int32
+    ) throws(KafkaError) -> Watermarks {
+        try handle.watermarks(of: partition, timeoutMilliseconds: timeoutMilliseconds)
+    }
+}

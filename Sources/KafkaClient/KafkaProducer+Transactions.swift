@@ -1,0 +1,43 @@
+internal import CRdKafka
+
+// The transaction calls. Each one drains the log afterwards, so `debugLog` is up to date when it returns or throws.
+//
+// Timeouts are milliseconds; -1 is twice `transaction.timeout.ms` for `initTransactions` and what is left of the
+// transaction's time for the others.
+extension KafkaProducer {
+    /// Takes the transactional id: ends a predecessor's transaction and gets a new epoch, which fences it.
+    ///
+    /// `.timedOut` and other retriable errors may be repeated; the call goes on where it stood.
+    package func initTransactions(timeoutMilliseconds: Int32) throws(KafkaError) {
+        try ended(rd_kafka_init_transactions(handle.pointer, timeoutMilliseconds))
+    }
+
+    /// Opens a transaction; nothing is sent for it yet.
+    package func beginTransaction() throws(KafkaError) {
+        try ended(rd_kafka_begin_transaction(handle.pointer))
+    }
+
+    /// Puts the group's new offsets into the transaction: offsets of the *next* records.
+    ///
+    /// An error that is retriable asks for the same call with the same arguments. Never commit a transaction for which
+    /// this did not succeed. An empty list succeeds without any check of the generation.
+    package func sendOffsets(
+        _ offsets: [PartitionOffset], _ group: borrowing GroupMetadata, timeoutMilliseconds: Int32
+    ) throws(KafkaError) {
+        let list = PartitionList(offsets)
+        try ended(
+            rd_kafka_send_offsets_to_transaction(handle.pointer, list.pointer, group.pointer, timeoutMilliseconds))
+    }
+
+    /// Flushes and commits.
+    ///
+    /// Retriable asks for the same call again and allows nothing else meanwhile.
+    package func commitTransaction(timeoutMilliseconds: Int32) throws(KafkaError) {
+        try ended(rd_kafka_commit_transaction(handle.pointer, timeoutMilliseconds))
+    }
+
+    /// Purges what is queued (reported as purged, not as failed) and aborts.
+    package func abortTransaction(timeoutMilliseconds: Int32) throws(KafkaError) {
+        try ended(rd_kafka_abort_transaction(handle.pointer, timeoutMilliseconds))
+    }
+}

@@ -1,0 +1,63 @@
+/// A property that the running librdkafka knows.
+package struct KnownProperty: Sendable, Equatable {
+    /// Which kind of client a property is for.
+    package enum Scope: String, Sendable {
+        case producer = "P"
+        case consumer = "C"
+        case both = "*"
+    }
+
+    /// The name.
+    package var name: String
+    /// Which clients it is for.
+    package var scope: Scope
+    /// The range or the values that it takes, as librdkafka's manual prints it; may be empty.
+    package var range: String
+    /// The default, as the manual prints it; may be empty.
+    package var defaultValue: String
+
+    /// Whether its value must never be printed.
+    package var isSecret: Bool { KnownProperties.isSecret(name) }
+}
+
+/// All properties of the running librdkafka, read from its own manual (`rd_kafka_conf_properties_show`).
+package enum KnownProperties {
+    /// The properties in the manual's order, each name once; callbacks and the like, which take no text, are left out.
+    package static let all: [KnownProperty] = parse(propertiesManual())
+
+    /// The property of this name, or nil.
+    package static func named(_ name: String) -> KnownProperty? { all.first { $0.name == name } }
+
+    /// Whether the value of the property must never be printed or logged.
+    ///
+    /// The list is librdkafka's own (`_RK_SENSITIVE`) and everything whose name says so.
+    package static func isSecret(_ name: String) -> Bool {
+        if secrets.contains(name) { return true }
+        return name.hasSuffix(".password") || name.hasSuffix(".secret") || name.hasSuffix(".key.pem")
+            || name.hasSuffix(".private.key.passphrase") || name.hasSuffix(".private.key.pem")
+    }
+
+    private static let secrets: Set<String> = [
+        "sasl.password", "ssl.key.password", "ssl.key.pem", "ssl_key", "ssl.keystore.password",
+        "sasl.oauthbearer.client.secret", "sasl.oauthbearer.config", "sasl.username",
+    ]
+
+    /// Reads the manual's table: `name | C/P | range | default | importance | description`.
+    static func parse(_ manual: String) -> [KnownProperty] {
+        var found: [KnownProperty] = []
+        var names: Set<String> = []
+        for line in manual.split(separator: "\n") {
+            let columns = line.split(separator: "|", maxSplits: 5, omittingEmptySubsequences: false).map(trimmed)
+            guard columns.count == 6, let scope = KnownProperty.Scope(rawValue: columns[1]),
+                !columns[5].hasSuffix("see dedicated API*"), names.insert(columns[0]).inserted
+            else { continue }
+            found.append(
+                KnownProperty(name: columns[0], scope: scope, range: columns[2], defaultValue: columns[3]))
+        }
+        return found
+    }
+
+    private static func trimmed(_ text: Substring) -> String {
+        String(text.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+    }
+}

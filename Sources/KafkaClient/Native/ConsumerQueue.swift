@@ -1,0 +1,23 @@
+internal import CRdKafka
+
+/// Owns a consumer's reference to its own queue; to be let go before the consumer is closed.
+struct ConsumerQueue: ~Copyable {
+    let pointer: OpaquePointer
+
+    /// Takes the reference; nil when the consumer has no queue (no `group.id`).
+    init?(of handle: ClientHandle) {
+        guard let queue = rd_kafka_queue_get_consumer(handle.pointer) else { return nil }
+        pointer = queue
+    }
+
+    deinit { rd_kafka_queue_destroy(pointer) }
+
+    /// Waits for the first message up to the timeout, then takes what is there at once, `limit` messages at most.
+    func poll(
+        _ handle: ClientHandle, into batch: inout MessageBatch, limit: Int, timeoutMilliseconds: Int32
+    ) {
+        guard let first = rd_kafka_consumer_poll(handle.pointer, timeoutMilliseconds) else { return }
+        batch.append(first)
+        batch.drain(pointer, upTo: limit)
+    }
+}

@@ -1,0 +1,144 @@
+internal import CRdKafka
+internal import StrictJSON
+
+/// The messages of one poll, and what was copied out of them.
+///
+/// Memory is kept from batch to batch.
+struct MessageBatch: ~Copyable {
+    private var messages: UnsafeMutablePointer<UnsafeMutablePointer<rd_kafka_message_t>?>
+    private var recordStorage: UnsafeMutablePointer<ConsumedRecord>
+    private var capacity: Int
+    private var messageCount = 0
+    private var recordCount = 0
+    private(set) var events: [ConsumerEvent] = []
+
+    init() {
+        capacity = 1
+        messages = .allocate(capacity: 1)
+        recordStorage = .allocate(capacity: 1)
+    }
+
+    deinit {
+        Self.destroyAll(messages, messageCount)
+        messages.deallocate()
+        recordStorage.deallocate()
+    }
+
+    /// The records, with views into the messages.
+    var records: UnsafeBufferPointer<ConsumedRecord> {
+        UnsafeBufferPointer(start: recordStorage, count: recordCount)
+    }
+
+    /// Whether messages are held.
+    var isEmpty: Bool { messageCount == 0 }
+
+    /// Makes room for `count` messages; the batch must have been released.
+    mutating func reserve(_ count: Int) {
+        if count <= capacity { return }
+        messages.deallocate()
+        recordStorage.deallocate()
+        capacity = count
+        messages = .allocate(capacity: count)
+        recordStorage = .allocate(capacity: count)
+    }
+
+    /// Takes over one message.
+    mutating func append(_ message: UnsafeMutablePointer<rd_kafka_message_t>) {
+        messages[messageCount] = message
+        messageCount += 1
+    }
+
+    /// Takes over what a queue has at once, up to `limit` messages in all.
+    mutating func drain(_ queue: OpaquePointer, upTo limit: Int) {
+        let room = limit - messageCount
+        if room <= 0 { return }
+        let got = rd_kafka_consume_batch_queue(queue, 0, messages + messageCount, room)
+        if got > 0 { messageCount += got }
+    }
+
+    /// Copies the fields of all messages out: records in one tight loop, what is not a record becomes an event.
+    mutating func read(_ topics: inout TopicNames) {
+        topics.beginBatch()
+        var count = 0
+        for index in 0..<messageCount {
+            let message = messages[index].unsafelyUnwrapped
+            guard message.pointee.err == RD_KAFKA_RESP_ERR_NO_ERROR else {
+                events.append(Self.event(message, &topics))
+                continue
+            }
+            let fields = message.pointee
+            var headers: OpaquePointer?
+            (recordStorage + count).initialize(
+                to: ConsumedRecord(
+                    topic: topics.index(of: fields.rkt.unsafelyUnwrapped), partition: fields.partition,
+                    offset: fields.offset, timestamp: rd_kafka_message_timestamp(message, nil),
+                    key: ByteView(pointer: fields.key, count: fields.key_len),
+                    value: ByteView(pointer: fields.payload, count: fields.len),
+                    index: Int32(truncatingIfNeeded: index),
+                    hasHeaders: rd_kafka_message_headers(message, &headers) == RD_KAFKA_RESP_ERR_NO_ERROR))
+            count &+= 1
+        }
+        recordCount = count
+    }
+
+    /// Appends a message's headers as views that live as long as the batch.
+    func headers(of index: Int32, into views: inout [HeaderView]) {
+        guard index >= 0, index < messageCount, let message = messages[Int(index)] else { return }
+        var headers: OpaquePointer?
+        guard rd_kafka_message_headers(message, &headers) == RD_KAFKA_RESP_ERR_NO_ERROR, let headers else { return }
+        var name: UnsafePointer<CChar>?
+        var value: UnsafeRawPointer?
+        var size = 0
+        var place = 0
+        while rd_kafka_header_get_all(headers, place, &name, &value, &size) == RD_KAFKA_RESP_ERR_NO_ERROR, let name {
+            views.append(
+                HeaderView(
+                    name: ByteView(cString: name),
+                    value: ByteView(pointer: UnsafeMutableRawPointer(mutating: value), count: size)))
+            place += 1
+        }
+    }
+
+    /// Destroys the messages; all views into them end.
+    mutating func release() {
+        Self.destroyAll(messages, messageCount)
+        messageCount = 0
+        recordCount = 0
+        if !events.isEmpty { events.removeAll(keepingCapacity: true) }
+    }
+
+    private static func destroyAll(
+        _ messages: UnsafeMutablePointer<UnsafeMutablePointer<rd_kafka_message_t>?>, _ count: Int
+    ) {
+        for index in 0..<count { rd_kafka_message_destroy(messages[index]) }
+    }
+
+    private static func event(
+        _ message: UnsafeMutablePointer<rd_kafka_message_t>, _ topics: inout TopicNames
+    ) -> ConsumerEvent {
+        let fields = message.pointee
+        let kind = kind(of: KafkaErrorCode(fields.err))
+        let topic = fields.rkt.map { topics.index(of: $0) } ?? -1
+        let error =
+            kind == .endOfPartition
+            ? nil
+            : KafkaError(
+                code: KafkaErrorCode(fields.err), text: String(cString: rd_kafka_message_errstr(message)),
+                isFatal: kind == .fatal)
+        return ConsumerEvent(
+            kind: kind, topic: topic, partition: fields.rkt == nil ? -1 : fields.partition, offset: fields.offset,
+            error: error)
+    }
+
+    private static func kind(of code: KafkaErrorCode) -> ConsumerEvent.Kind {
+        switch code {
+        case .partitionEOF: .endOfPartition
+        case .autoOffsetReset, .offsetOutOfRange: .offsetOutOfRange
+        case .topicAuthorizationFailed, .groupAuthorizationFailed, .clusterAuthorizationFailed: .authorization
+        case .unknownTopic, .unknownPartition, .unknownTopicOrPartition: .unknownTopic
+        case .maxPollExceeded: .maxPollExceeded
+        case .fatal, .fencedInstanceID: .fatal
+        default: .other
+        }
+    }
+}

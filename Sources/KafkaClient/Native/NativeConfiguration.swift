@@ -1,0 +1,80 @@
+internal import CRdKafka
+
+/// Owns an `rd_kafka_conf_t` until a client takes it over.
+struct NativeConfiguration: ~Copyable {
+    private let pointer: OpaquePointer
+
+    /// Makes a librdkafka configuration with these properties.
+    init(_ configuration: ClientConfiguration) throws(ConfigurationError) {
+        pointer = rd_kafka_conf_new()
+        for entry in configuration.entries {
+            try set(entry.name, entry.value)
+        }
+    }
+
+    deinit { rd_kafka_conf_destroy(pointer) }
+
+    /// Sets one property.
+    func set(_ name: String, _ value: String) throws(ConfigurationError) {
+        var message = [CChar](repeating: 0, count: 512)
+        let result = rd_kafka_conf_set(pointer, name, value, &message, message.count)
+        switch result {
+        case RD_KAFKA_CONF_OK: return
+        case RD_KAFKA_CONF_UNKNOWN:
+            throw ConfigurationError(kind: .unknownProperty, property: name, text: text(of: message))
+        default:
+            throw ConfigurationError(kind: .invalidValue, property: name, text: text(of: message))
+        }
+    }
+
+    /// Whether a property of this name exists.
+    func knows(_ name: String) -> Bool {
+        var size = 0
+        return rd_kafka_conf_get(pointer, name, nil, &size) != RD_KAFKA_CONF_UNKNOWN
+    }
+
+    /// Turns on event kinds (`RD_KAFKA_EVENT_…`).
+    func enableEvents(_ mask: Int32) { rd_kafka_conf_set_events(pointer, mask) }
+
+    /// Sets the value that callbacks get.
+    func setOpaque(_ opaque: UnsafeMutableRawPointer) { rd_kafka_conf_set_opaque(pointer, opaque) }
+
+    /// Sets the callback for group rebalances.
+    func setRebalanceCallback(
+        _ callback:
+            @escaping @convention(c) (
+                OpaquePointer?, rd_kafka_resp_err_t, UnsafeMutablePointer<rd_kafka_topic_partition_list_t>?,
+                UnsafeMutableRawPointer?
+            ) -> Void
+    ) {
+        rd_kafka_conf_set_rebalance_cb(pointer, callback)
+    }
+
+    /// Sets the callback for delivery reports.
+    func setDeliveryCallback(
+        _ callback:
+            @escaping @convention(c) (
+                OpaquePointer?, UnsafePointer<rd_kafka_message_t>?, UnsafeMutableRawPointer?
+            ) -> Void
+    ) {
+        rd_kafka_conf_set_dr_msg_cb(pointer, callback)
+    }
+
+    /// Makes the instance, which owns the configuration from then on; a refused one is freed here.
+    consuming func makeClient(_ role: ClientRole) throws(ConfigurationError) -> OpaquePointer {
+        var message = [CChar](repeating: 0, count: 512)
+        let type = role == .producer ? RD_KAFKA_PRODUCER : RD_KAFKA_CONSUMER
+        guard let client = rd_kafka_new(type, pointer, &message, message.count) else {
+            let text = text(of: message)
+            _ = consume self
+            throw ConfigurationError(kind: .refused, property: nil, text: text)
+        }
+        discard self
+        return client
+    }
+}
+
+/// The text in a C buffer up to its terminating zero.
+func text(of buffer: [CChar]) -> String {
+    String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+}

@@ -1,0 +1,62 @@
+internal import CRdKafka
+
+/// Owns an `rd_kafka_topic_partition_list_t`.
+struct PartitionList: ~Copyable {
+    let pointer: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>
+
+    /// Makes a list without offsets.
+    init(_ partitions: [TopicPartition]) {
+        pointer = rd_kafka_topic_partition_list_new(Int32(clamping: partitions.count))
+        for partition in partitions {
+            rd_kafka_topic_partition_list_add(pointer, partition.topic, partition.partition)
+        }
+    }
+
+    /// Makes a list with offsets.
+    init(_ offsets: [PartitionOffset]) {
+        pointer = rd_kafka_topic_partition_list_new(Int32(clamping: offsets.count))
+        for offset in offsets {
+            let element = rd_kafka_topic_partition_list_add(
+                pointer, offset.partition.topic, offset.partition.partition)
+            element?.pointee.offset = offset.offset
+        }
+    }
+
+    /// Makes a list of topics or regular expressions, for `subscribe`.
+    init(topics: [String]) {
+        pointer = rd_kafka_topic_partition_list_new(Int32(clamping: topics.count))
+        for topic in topics {
+            rd_kafka_topic_partition_list_add(pointer, topic, RD_KAFKA_PARTITION_UA)
+        }
+    }
+
+    /// Takes over a list that a C call returned.
+    init(taking pointer: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>) { self.pointer = pointer }
+
+    deinit { rd_kafka_topic_partition_list_destroy(pointer) }
+
+    /// The partitions, copied.
+    var partitions: [TopicPartition] { Self.partitions(of: pointer) }
+
+    /// What a call wrote for each partition; a negative offset means none.
+    var results: [PartitionResult] {
+        Self.elements(of: pointer).map { element in
+            PartitionResult(
+                partition: TopicPartition(topic: String(cString: element.topic), partition: element.partition),
+                offset: element.offset >= 0 ? element.offset : nil, error: KafkaError(element.err))
+        }
+    }
+
+    /// The partitions of a list that C owns, copied.
+    static func partitions(of list: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>) -> [TopicPartition] {
+        elements(of: list).map {
+            TopicPartition(topic: String(cString: $0.topic), partition: $0.partition)
+        }
+    }
+
+    private static func elements(
+        of list: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>
+    ) -> UnsafeBufferPointer<rd_kafka_topic_partition_t> {
+        UnsafeBufferPointer(start: list.pointee.elems, count: Int(list.pointee.cnt))
+    }
+}

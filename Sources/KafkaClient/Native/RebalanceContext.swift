@@ -1,0 +1,75 @@
+internal import CRdKafka
+
+/// Carries a rebalance from librdkafka's callback to the consumer's handler, on the polling thread.
+final class RebalanceContext {
+    weak var consumer: KafkaConsumer?
+    private let handler: (KafkaConsumer, RebalanceEvent) -> Void
+    /// How many callbacks ran.
+    private(set) var count = 0
+    /// Whether the handler called assign, unassign or an incremental one of them.
+    var isAnswered = false
+
+    init(handler: @escaping (KafkaConsumer, RebalanceEvent) -> Void) { self.handler = handler }
+
+    /// The C callback; its opaque is an unretained context, which the consumer keeps alive.
+    static let callback:
+        @convention(c) (
+            OpaquePointer?, rd_kafka_resp_err_t, UnsafeMutablePointer<rd_kafka_topic_partition_list_t>?,
+            UnsafeMutableRawPointer?
+        ) -> Void = { client, code, list, opaque in
+            guard let client, let opaque else { return }
+            Unmanaged<RebalanceContext>.fromOpaque(opaque).takeUnretainedValue()
+                .rebalance(client, code: code, list: list)
+        }
+
+    private func rebalance(
+        _ client: OpaquePointer, code: rd_kafka_resp_err_t,
+        list: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>?
+    ) {
+        count += 1
+        isAnswered = false
+        if let consumer {
+            let partitions = list.map { PartitionList.partitions(of: $0) } ?? []
+            handler(consumer, event(client, code: code, partitions: partitions))
+        }
+        if !isAnswered { answer(client, code: code, list: list) }
+    }
+
+    private func event(
+        _ client: OpaquePointer, code: rd_kafka_resp_err_t, partitions: [TopicPartition]
+    ) -> RebalanceEvent {
+        switch code {
+        case RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS: .assign(partitions)
+        case RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS:
+            rd_kafka_assignment_lost(client) != 0 ? .lost(partitions) : .revoke(partitions)
+        default: .failed(KafkaError(code: KafkaErrorCode(code)))
+        }
+    }
+
+    /// The group waits for an answer to every rebalance; this is the one that librdkafka gives without a callback.
+    private func answer(
+        _ client: OpaquePointer, code: rd_kafka_resp_err_t,
+        list: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>?
+    ) {
+        let isCooperative = RebalanceProtocol(of: client) == .cooperative
+        switch code {
+        case RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS where isCooperative:
+            _ = KafkaError.taking(rd_kafka_incremental_assign(client, list))
+        case RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS: rd_kafka_assign(client, list)
+        case RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS where isCooperative:
+            _ = KafkaError.taking(rd_kafka_incremental_unassign(client, list))
+        default: rd_kafka_assign(client, nil)
+        }
+    }
+}
+
+extension RebalanceProtocol {
+    /// The protocol of a consumer's group.
+    init(of client: OpaquePointer) {
+        switch rd_kafka_rebalance_protocol(client).map({ String(cString: $0) }) {
+        case "COOPERATIVE": self = .cooperative
+        case "EAGER": self = .eager
+        default: self = .none
+        }
+    }
+}

@@ -1,0 +1,77 @@
+internal import CRdKafka
+internal import StrictJSON
+
+/// Produces one record by `rd_kafka_produceva`, the one call that takes headers and a timestamp from Swift.
+///
+/// All headers go as one object: single ones are freed twice when the partition does not exist (librdkafka issue
+/// 4628, before 2.12.0).
+func produceOne(
+    _ client: OpaquePointer, _ topic: OpaquePointer, _ record: borrowing ProduceRequest
+) -> KafkaError? {
+    let headers = HeaderList(record.headers)
+    var arguments = (
+        rd_kafka_vu_t(), rd_kafka_vu_t(), rd_kafka_vu_t(), rd_kafka_vu_t(), rd_kafka_vu_t(), rd_kafka_vu_t(),
+        rd_kafka_vu_t()
+    )
+    return withUnsafeMutableBytes(of: &arguments) { bytes in
+        let list = bytes.bindMemory(to: rd_kafka_vu_t.self)
+        var count = 0
+        func add(_ type: rd_kafka_vtype_t, _ fill: (inout rd_kafka_vu_t) -> Void) {
+            list[count].vtype = type
+            fill(&list[count])
+            count += 1
+        }
+        add(RD_KAFKA_VTYPE_RKT) { $0.u.rkt = topic }
+        add(RD_KAFKA_VTYPE_PARTITION) { $0.u.i32 = record.partition ?? RD_KAFKA_PARTITION_UA }
+        add(RD_KAFKA_VTYPE_MSGFLAGS) { $0.u.i = record.copiesValue ? RD_KAFKA_MSG_F_COPY : 0 }
+        add(RD_KAFKA_VTYPE_VALUE) { argument in
+            argument.u.mem.ptr = record.value.map { UnsafeMutableRawPointer(mutating: $0.start) }
+            argument.u.mem.size = record.value?.count ?? 0
+        }
+        add(RD_KAFKA_VTYPE_KEY) { argument in
+            argument.u.mem.ptr = record.key.map { UnsafeMutableRawPointer(mutating: $0.start) }
+            argument.u.mem.size = record.key?.count ?? 0
+        }
+        if let timestamp = record.timestamp { add(RD_KAFKA_VTYPE_TIMESTAMP) { $0.u.i64 = timestamp } }
+        if let headers = headers.pointer { add(RD_KAFKA_VTYPE_HEADERS) { $0.u.headers = headers } }
+        if let error = KafkaError.taking(rd_kafka_produceva(client, list.baseAddress, count)) {
+            return error
+        }
+        headers.release()
+        return nil
+    }
+}
+
+/// What one record to produce says.
+struct ProduceRequest: ~Copyable {
+    var partition: Int32?
+    var key: ByteView?
+    var value: ByteView?
+    var headers: [HeaderView]
+    var timestamp: Int64?
+    var copiesValue: Bool
+}
+
+/// Owns an `rd_kafka_headers_t` until a produced message takes it over.
+private final class HeaderList {
+    private(set) var pointer: OpaquePointer?
+
+    init(_ headers: [HeaderView]) {
+        if headers.isEmpty { return }
+        let list = rd_kafka_headers_new(headers.count)
+        for header in headers {
+            let name = UnsafeRawPointer(header.name.start).assumingMemoryBound(to: CChar.self)
+            rd_kafka_header_add(
+                list, name, header.name.count, header.value.map { UnsafeRawPointer($0.start) },
+                header.value?.count ?? 0)
+        }
+        pointer = list
+    }
+
+    deinit {
+        if let pointer { rd_kafka_headers_destroy(pointer) }
+    }
+
+    /// A message owns the headers now.
+    func release() { pointer = nil }
+}

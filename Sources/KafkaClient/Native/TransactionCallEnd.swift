@@ -1,0 +1,10 @@
+internal import CRdKafka
+
+extension KafkaProducer {
+    /// Ends a transaction call: copies its error, serves reports and log lines, then throws the error.
+    func ended(_ native: OpaquePointer?) throws(KafkaError) {
+        let error = KafkaError.taking(native)
+        serve(timeoutMilliseconds: 0)
+        if let error { throw error }
+    }
+}
