@@ -68,7 +68,7 @@ let package = Package(
                 "LinkdCommands", "DispatchWorker", "KafkaClient", "LinkIngest", "LinkCoordinator", "StrictJSON",
                 "TestSupport",
             ],
-            swiftSettings: strict),
+            exclude: ["Snapshots"], swiftSettings: strict),
         .testTarget(name: "TidyTests", dependencies: ["TestSupport"], swiftSettings: strict),
     ]
 )

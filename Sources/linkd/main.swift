@@ -1,1 +1,3 @@
-print("linkd")
+internal import LinkdCommands
+
+Linkd.main()

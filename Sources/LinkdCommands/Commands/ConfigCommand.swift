@@ -1,0 +1,88 @@
+/// `linkd config`: the settings that apply, and where each came from.
+enum ConfigCommand {
+    static let declaration = CommandDeclaration(
+        path: ["config"],
+        summary: "Show the settings that apply and where each came from",
+        discussion: [
+            "Flags go before the environment, that before the file, and that before the defaults. Secrets are masked."
+        ],
+        flags: [
+            FlagDeclaration("--reference", type: .boolean, "Print the manual of all settings, in Markdown."),
+            FlagDeclaration("--json", type: .boolean, "Print one JSON object."),
+        ],
+        settings: .config,
+        examples: [
+            CommandExample(line: "linkd config", words: "What a worker would use here."),
+            CommandExample(
+                line: "linkd config --config worker.json --lanes 4 --json", words: "The same for a program to read."),
+            CommandExample(line: "linkd config --reference", words: "All settings, with types, bounds and defaults."),
+        ],
+        run: run)
+
+    private static func run(_ call: Invocation) throws(CommandFailure) -> ExitCode {
+        if call.isOn("reference") {
+            call.console.out.write(SettingsReference.markdown)
+            return .success
+        }
+        let settings = try call.settings()
+        if call.json { printJSON(settings, call.console) } else { printTable(settings, call.console) }
+        return .success
+    }
+
+    private static func printTable(_ settings: Settings, _ console: Console) {
+        var table = TextTable([("SETTING", .left), ("VALUE", .left), ("FROM", .left)])
+        for row in SettingsTable.rows where row.name != "librdkafka" {
+            let entry = settings.entry(row.name)
+            let isDefault = entry.source == .default
+            let value = entry.value.map { Escaping.visible($0.description) } ?? "(\(row.defaultWords))"
+            table.add([
+                TextTable.Cell(row.name, .name),
+                TextTable.Cell(value, isDefault ? .dim : nil),
+                TextTable.Cell(Escaping.visible(entry.source.description), isDefault ? .dim : nil),
+            ])
+        }
+        for pair in settings.properties {
+            table.add([
+                TextTable.Cell("-X " + Escaping.visible(pair.key), .name),
+                TextTable.Cell(Escaping.visible(pair.shown)),
+                TextTable.Cell(Escaping.visible(pair.source.description)),
+            ])
+        }
+        for line in table.lines(style: console.out.style) { console.out.line(line) }
+    }
+
+    private static func printJSON(_ settings: Settings, _ console: Console) {
+        var json = JSONText()
+        json.beginObject()
+        for row in SettingsTable.rows where row.name != "librdkafka" {
+            let entry = settings.entry(row.name)
+            json.beginObject(row.name)
+            write(entry.value, to: &json)
+            json.text("from", entry.source.description)
+            json.endObject()
+        }
+        json.beginObject("librdkafka")
+        for pair in settings.properties {
+            json.beginObject(pair.key)
+            json.text("value", pair.shown)
+            json.text("from", pair.source.description)
+            json.endObject()
+        }
+        json.endObject()
+        json.endObject()
+        console.out.line(json.finish())
+    }
+
+    private static func write(_ value: SettingValue?, to json: inout JSONText) {
+        switch value {
+        case .list(let items):
+            json.beginArray("value")
+            for item in items { json.text(nil, item) }
+            json.endArray()
+        case .integer(let number), .size(let number): json.number("value", number)
+        case .boolean(let flag): json.boolean("value", flag)
+        case .some(let other): json.text("value", other.description)
+        case nil: json.text("value", nil)
+        }
+    }
+}

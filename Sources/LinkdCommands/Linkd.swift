@@ -1,0 +1,78 @@
+internal import KafkaClient
+
+/// The program: finds the command that the arguments name, runs it, and says how it ended.
+package enum Linkd {
+    /// Runs the command line of this process and ends the process.
+    package static func main() -> Never {
+        let console = Console.standard()
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        let code = run(arguments: arguments, environment: Platform.environment, console: console)
+        console.flush()
+        Platform.end(code.rawValue)
+    }
+
+    /// Runs one command line on a given console and environment.
+    static func run(arguments: [String], environment: [String: String], console: Console) -> ExitCode {
+        console.choose(.auto, environment: environment)
+        do throws(CommandFailure) {
+            return try dispatch(arguments, environment, console)
+        } catch {
+            console.end(error)
+            return error.code
+        }
+    }
+
+    private static func dispatch(
+        _ arguments: [String], _ environment: [String: String], _ console: Console
+    ) throws(CommandFailure) -> ExitCode {
+        let words = Array(arguments.prefix { !$0.hasPrefix("-") }.prefix(2))
+        guard let first = arguments.first, first != "--help", first != "-h" else {
+            console.out.write(HelpText.overview(CommandIndex.all, path: [], style: console.out.style))
+            return arguments.isEmpty ? .usage : .success
+        }
+        if first == "--version" {
+            console.out.line("linkd \(LinkdVersion.text) (librdkafka \(LibraryInfo.versionText))")
+            return .success
+        }
+        guard let command = CommandIndex.find(words) else { return try group(arguments, words, console) }
+        let parsed = try ParsedArguments(arguments.dropFirst(command.path.count), of: command)
+        if case .text(let color) = parsed.values["color"], let choice = ColorChoice(rawValue: color) {
+            console.choose(choice, environment: environment)
+        }
+        console.quiet = parsed.values["quiet"] == .boolean(true)
+        if parsed.values["help"] != nil {
+            console.out.write(HelpText.of(command, style: console.out.style))
+            return .success
+        }
+        let invocation = Invocation(command: command, arguments: parsed, environment: environment, console: console)
+        return try command.run(invocation)
+    }
+
+    /// A word that names several commands (`topics`), or none.
+    private static func group(
+        _ arguments: [String], _ words: [String], _ console: Console
+    ) throws(CommandFailure) -> ExitCode {
+        let known = CommandIndex.all
+        if let first = words.first, known.contains(where: { $0.path.count > 1 && $0.path[0] == first }) {
+            let asksHelp = arguments.contains("--help") || arguments.contains("-h")
+            if words.count == 1, asksHelp {
+                console.out.write(HelpText.overview(known, path: [first], style: console.out.style))
+                return .success
+            }
+            let inside = known.filter { $0.path[0] == first }.map(\.name)
+            let nearest = words.count > 1 ? Nearest.name(to: words.joined(separator: " "), among: inside) : nil
+            throw CommandFailure(
+                .usage,
+                words.count > 1
+                    ? "there is no command `\(Escaping.visible("linkd " + words.joined(separator: " ")))`"
+                    : "`linkd \(first)` needs another word",
+                advice: nearest.map { "use `linkd \($0)`" } ?? "use "
+                    + inside.map { "`linkd \($0)`" }.joined(separator: " or "))
+        }
+        let typed = words.first ?? arguments[0]
+        let nearest = Nearest.name(to: typed, among: Set(known.map { $0.path[0] }).sorted())
+        throw CommandFailure(
+            .usage, "there is no command `\(Escaping.visible(typed))`",
+            advice: nearest.map { "use `linkd \($0)`" } ?? "`linkd --help` lists all")
+    }
+}

@@ -1,0 +1,163 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// What the commands need of the operating system, in one place.
+enum Platform {
+    /// The environment of this process.
+    static var environment: [String: String] { ProcessInfo.processInfo.environment }
+
+    /// The working directory.
+    static var currentDirectory: String { FileManager.default.currentDirectoryPath }
+
+    /// The path of this executable with links resolved, or nil when the system does not tell.
+    static var executablePath: String? {
+        #if os(Linux)
+        var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+        let length = buffer.withUnsafeMutableBytes { bytes in
+            readlink("/proc/self/exe", bytes.baseAddress!.assumingMemoryBound(to: CChar.self), bytes.count)
+        }
+        return length > 0 ? String(decoding: buffer[..<length], as: UTF8.self) : nil
+        #else
+        return Bundle.main.executablePath
+        #endif
+    }
+
+    /// Ends the process.
+    static func end(_ code: Int32) -> Never { exit(code) }
+
+    /// Milliseconds since 1970 by the clock on the wall.
+    static var nowMilliseconds: Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+    }
+
+    /// Seconds on a clock that only goes forward.
+    static var monotonicSeconds: Double {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
+    /// Number of processors that this process may use.
+    static var processors: Int { max(1, ProcessInfo.processInfo.activeProcessorCount) }
+
+    /// Whether a terminal is behind the descriptor.
+    static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
+
+    /// Columns of the terminal behind the descriptor, or nil.
+    static func terminalColumns(_ descriptor: Int32) -> Int? {
+        var size = winsize()
+        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        return Int(size.ws_col)
+    }
+
+    /// Writes all bytes, however often the system takes only a part; false when it takes no more.
+    @discardableResult
+    static func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Bool {
+        var done = 0
+        while done < bytes.count {
+            let count = systemWrite(descriptor, bytes.baseAddress! + done, bytes.count - done)
+            if count < 0 {
+                if errno == EINTR || errno == EAGAIN { continue }
+                return false
+            }
+            done += count
+        }
+        return true
+    }
+
+    private static func systemWrite(_ descriptor: Int32, _ start: UnsafeRawPointer, _ count: Int) -> Int {
+        #if canImport(Glibc)
+        Glibc.write(descriptor, start, count)
+        #elseif canImport(Musl)
+        Musl.write(descriptor, start, count)
+        #else
+        Darwin.write(descriptor, start, count)
+        #endif
+    }
+
+    /// Reads up to `buffer.count` bytes; 0 at the end, -1 on an error.
+    static func read(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        while true {
+            #if canImport(Glibc)
+            let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+            #elseif canImport(Musl)
+            let count = Musl.read(descriptor, buffer.baseAddress, buffer.count)
+            #else
+            let count = Darwin.read(descriptor, buffer.baseAddress, buffer.count)
+            #endif
+            if count >= 0 || errno != EINTR { return count }
+        }
+    }
+
+    /// Opens a file for reading; the error is the system's own words.
+    static func open(_ path: String) -> Result<Int32, SystemError> {
+        #if canImport(Glibc)
+        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+        #elseif canImport(Musl)
+        let descriptor = Musl.open(path, O_RDONLY | O_CLOEXEC)
+        #else
+        let descriptor = Darwin.open(path, O_RDONLY | O_CLOEXEC)
+        #endif
+        return descriptor >= 0 ? .success(descriptor) : .failure(SystemError.last)
+    }
+
+    /// Closes what `open` gave.
+    static func close(_ descriptor: Int32) {
+        #if canImport(Glibc)
+        _ = Glibc.close(descriptor)
+        #elseif canImport(Musl)
+        _ = Musl.close(descriptor)
+        #else
+        _ = Darwin.close(descriptor)
+        #endif
+    }
+
+    /// The whole of a file of at most `limit` bytes.
+    static func contents(of path: String, limit: Int) -> Result<[UInt8], SystemError> {
+        switch open(path) {
+        case .failure(let error): return .failure(error)
+        case .success(let descriptor):
+            defer { close(descriptor) }
+            var all: [UInt8] = []
+            var chunk = [UInt8](repeating: 0, count: 65536)
+            while true {
+                let count = chunk.withUnsafeMutableBytes { read(descriptor, into: $0) }
+                if count < 0 { return .failure(SystemError.last) }
+                if count == 0 { return .success(all) }
+                guard all.count + count <= limit else {
+                    return .failure(SystemError(text: "it is larger than \(limit) bytes"))
+                }
+                all += chunk[..<count]
+            }
+        }
+    }
+
+    /// Whether something is at the path.
+    static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+    /// The names in a directory in order, or none.
+    static func names(in directory: String) -> [String] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []).sorted()
+    }
+}
+
+/// The system's own words for what went wrong.
+struct SystemError: Error, Equatable {
+    /// For example `No such file or directory`.
+    var text: String
+
+    /// What `errno` says now.
+    static var last: SystemError { SystemError(text: String(cString: strerror(errno))) }
+}

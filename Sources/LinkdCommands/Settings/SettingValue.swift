@@ -1,0 +1,135 @@
+/// A setting's value after its type and bounds were checked.
+enum SettingValue: Equatable, Sendable {
+    case text(String)
+    case list([String])
+    case integer(Int64)
+    case size(Int64)
+    case duration(milliseconds: Int64)
+    case boolean(Bool)
+    case auto
+    case pairs([KeyValue])
+
+    /// The value in the form that flags and files take.
+    var description: String {
+        switch self {
+        case .text(let text): text
+        case .list(let items): items.joined(separator: ",")
+        case .integer(let number): "\(number)"
+        case .size(let bytes): Sizes.text(bytes)
+        case .duration(let milliseconds): Durations.text(milliseconds)
+        case .boolean(let value): value ? "true" : "false"
+        case .auto: "auto"
+        case .pairs(let pairs): pairs.map { "\($0.key)=\($0.value)" }.joined(separator: ",")
+        }
+    }
+}
+
+/// A key and its value.
+struct KeyValue: Equatable, Sendable {
+    /// The name.
+    var key: String
+    /// What it is set to.
+    var value: String
+}
+
+extension ValueType {
+    /// The value that texts stand for, or nil when they are not of this type or out of its bounds.
+    ///
+    /// `texts` are the flag's repetitions or the elements of a JSON array; `splitting` takes commas apart in them.
+    func parse(_ texts: [String], splitting: Bool) -> SettingValue? {
+        guard isList else { return texts.count == 1 ? parse(texts[0]) : nil }
+        let items = splitting ? texts.flatMap { separate($0) } : texts
+        switch self {
+        case .topics(let count):
+            if items.first?.hasPrefix("^") == true { return items.count == 1 ? .list(items) : nil }
+            return list(items, count) { Self.isTopic($0) }
+        case .addresses(let count): return list(items, count) { Self.isAddress($0) }
+        case .files(let count): return list(items, count) { !$0.isEmpty }
+        case .texts(let count, let bytes): return list(items, count) { bytes.contains($0.utf8.count) }
+        case .pairs(let count):
+            let pairs = items.compactMap(Self.pair)
+            return pairs.count == items.count && count.contains(pairs.count) ? .pairs(pairs) : nil
+        default: return nil
+        }
+    }
+
+    private func parse(_ text: String) -> SettingValue? {
+        switch self {
+        case .text(let bytes): return bytes.contains(text.utf8.count) ? .text(text) : nil
+        case .name(let bytes): return bytes.contains(text.utf8.count) && Self.isName(text) ? .text(text) : nil
+        case .topic: return Self.isTopic(text) ? .text(text) : nil
+        case .topicTemplate:
+            return Self.isTopic(
+                text.split(separator: "{input}", omittingEmptySubsequences: false).joined(separator: "x"))
+                ? .text(text) : nil
+        case .integer(let range): return number(Quantities.integer(text), range).map { .integer($0) }
+        case .size(let range): return number(Sizes.parse(text), range).map { .size($0) }
+        case .duration(let range): return number(Durations.parse(text), range).map { .duration(milliseconds: $0) }
+        case .durationOrAuto(let range):
+            if text == "auto" { return .auto }
+            return number(Durations.parse(text), range).map { .duration(milliseconds: $0) }
+        case .time: return Timestamps.parse(text, now: 0) == nil ? nil : .text(text)
+        case .choice(let words): return words.contains(text) ? .text(text) : nil
+        case .boolean: return text == "true" ? .boolean(true) : text == "false" ? .boolean(false) : nil
+        case .file: return text.isEmpty ? nil : .text(text)
+        case .topics, .addresses, .files, .texts, .pairs: return nil
+        }
+    }
+
+    private func number(_ value: Int64?, _ range: ClosedRange<Int64>) -> Int64? {
+        value.flatMap { range.contains($0) ? $0 : nil }
+    }
+
+    private func list(_ items: [String], _ count: ClosedRange<Int>, _ good: (String) -> Bool) -> SettingValue? {
+        count.contains(items.count) && items.allSatisfy(good) ? .list(items) : nil
+    }
+
+    /// One value with commas as its items.
+    ///
+    /// A regular expression stays whole; in `key=value` lists a piece without
+    /// `=` belongs to the value before it, since librdkafka's own values hold commas (`debug=eos,feature`).
+    private func separate(_ text: String) -> [String] {
+        if case .topics = self, text.hasPrefix("^") { return [text] }
+        let pieces = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+        guard case .pairs = self else { return pieces }
+        var items: [String] = []
+        for piece in pieces {
+            if piece.contains("=") || items.isEmpty {
+                items.append(piece)
+            } else {
+                items[items.count - 1] += "," + piece
+            }
+        }
+        return items
+    }
+
+    private static func pair(_ text: String) -> KeyValue? {
+        guard let sign = text.firstIndex(of: "="), sign != text.startIndex else { return nil }
+        return KeyValue(key: String(text[..<sign]), value: String(text[text.index(after: sign)...]))
+    }
+
+    private static func isName(_ text: String) -> Bool {
+        text.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
+                true
+            default: false
+            }
+        }
+    }
+
+    /// Kafka's rule for topics: 1 to 249 of `A-Za-z0-9._-`, and neither `.` nor `..`.
+    static func isTopic(_ text: String) -> Bool {
+        (1...249).contains(text.utf8.count) && isName(text) && text != "." && text != ".."
+    }
+
+    private static func isAddress(_ text: String) -> Bool {
+        guard let colon = text.lastIndex(of: ":"), colon != text.startIndex else { return false }
+        let host = text[..<colon]
+        let bare = !host.contains(":") || (host.hasPrefix("[") && host.hasSuffix("]"))
+        let port = Quantities.integer(text[text.index(after: colon)...]) ?? 0
+        return bare && host.utf8.count <= 255 && (1...65535).contains(port)
+            && !host.utf8.contains { $0 <= 0x20 || $0 == 0x7F || $0 == UInt8(ascii: "/") }
+    }
+}

@@ -1,0 +1,90 @@
+/// Rules that hold between settings, and for properties of librdkafka.
+enum SettingsRules {
+    /// Checks one property of librdkafka: known, not linkd's own, and no secret on the command line.
+    static func check(_ pair: LibrdkafkaPair, knows: (String) -> Bool) throws(CommandFailure) {
+        let key = LibrdkafkaKeys.bare(pair.key)
+        let place = pair.source.description
+        if let instead = LibrdkafkaKeys.insteadOf(key) {
+            throw CommandFailure(pair.source.code, "\(place): linkd sets `\(key)` itself", advice: instead)
+        }
+        guard knows(key) else {
+            throw CommandFailure(
+                pair.source.code, "\(place): librdkafka has no property `\(Escaping.visible(key))`",
+                advice: LibrdkafkaKeys.nearest(key).map { "use `\($0)`" }
+                    ?? "look at librdkafka's CONFIGURATION.md for its name")
+        }
+        if LibrdkafkaKeys.isForbiddenAsFlag(key), case .flag = pair.source {
+            let variable = "KAFKA_" + key.uppercased().replacing(".", with: "_")
+            throw CommandFailure(
+                .usage, "\(place): the secret `\(key)` may not stand on the command line, where others can read it",
+                advice: "set \(variable), or \(variable)_FILE to the path of a file that holds it")
+        }
+    }
+
+    /// Checks the settings against each other.
+    static func check(_ settings: Settings) throws(CommandFailure) {
+        try checkTopics(settings)
+        try checkCommit(settings)
+        if settings.text("report") != nil, settings.number("stop.after") == 0 {
+            throw CommandFailure(
+                settings.entry("report").source.code,
+                "\(settings.entry("report").source.description): `report` needs `stop.after`",
+                advice: "give --stop-after N too")
+        }
+    }
+
+    private static func checkTopics(_ settings: Settings) throws(CommandFailure) {
+        let inputs = settings.list("input")
+        let pattern = inputs.first?.hasPrefix("^") == true
+        let template = settings.text("dlq.topic") ?? ""
+        let source = settings.entry("dlq.topic").source
+        if inputs.count > 1 || pattern, !template.contains("{input}") {
+            throw CommandFailure(
+                source.code, "\(source.description): `dlq.topic` must hold `{input}` when there are several inputs",
+                advice: "write {input}.dlq")
+        }
+        guard !pattern else { return }
+        if let twice = repeated(inputs) {
+            let source = settings.entry("input").source
+            throw CommandFailure(
+                source.code, "\(source.description): input topic \(twice) is named twice", advice: "name it once")
+        }
+        let deadLetters = inputs.map(settings.deadLetterTopic)
+        if let long = deadLetters.first(where: { !ValueType.isTopic($0) }) {
+            throw CommandFailure(
+                source.code, "\(source.description): \(Escaping.visible(long)) is no name of a topic",
+                advice: "take a shorter template, topics have at most 249 characters")
+        }
+        if let same = deadLetters.first(where: inputs.contains) {
+            throw CommandFailure(
+                source.code, "\(source.description): dead-letter topic \(same) is an input topic",
+                advice: "write {input}.dlq")
+        }
+        let output = settings.text("output") ?? ""
+        if inputs.contains(output) || deadLetters.contains(output) {
+            let named = settings.entry("output").source
+            let code = named == .default ? settings.entry("input").source.code : named.code
+            throw CommandFailure(
+                code, "\(named.description): output topic \(output) is an input or dead-letter topic too",
+                advice: "give --output another topic")
+        }
+    }
+
+    private static func checkCommit(_ settings: Settings) throws(CommandFailure) {
+        let timeout =
+            settings.property("transaction.timeout.ms", client: "producer").flatMap { Int64($0.value) } ?? 30_000
+        let interval = settings.number("commit.interval")
+        guard interval > timeout / 3 else { return }
+        let source = settings.entry("commit.interval").source
+        throw CommandFailure(
+            source.code,
+            "\(source.description): `commit.interval` \(Durations.text(interval)) is more than a third of "
+                + "transaction.timeout.ms \(timeout)",
+            advice: "give at most \(timeout / 3)ms, or raise -X transaction.timeout.ms")
+    }
+
+    private static func repeated(_ names: [String]) -> String? {
+        var seen: Set<String> = []
+        return names.first { !seen.insert($0).inserted }
+    }
+}

@@ -1,0 +1,108 @@
+/// Points in time as RFC 3339 texts and as milliseconds since 1970, in UTC.
+enum Timestamps {
+    /// `2026-11-20T10:00:00.123Z`.
+    static func text(_ milliseconds: Int64) -> String {
+        let days = floorDivide(milliseconds, 86_400_000)
+        let rest = milliseconds &- days &* 86_400_000
+        let (year, month, day) = civil(days)
+        return
+            "\(digits(year, 4))-\(digits(month, 2))-\(digits(day, 2))T"
+            + "\(digits(rest / 3_600_000, 2)):\(digits(rest / 60_000 % 60, 2)):\(digits(rest / 1000 % 60, 2))"
+            + ".\(digits(rest % 1000, 3))Z"
+    }
+
+    /// A time (`2026-11-20`, `2026-11-20T10:00:00Z`, with fraction or offset) or a duration before now (`15m`).
+    static func parse(_ text: String, now: Int64) -> Int64? {
+        if let ago = Durations.parse(text) { return now >= ago ? now - ago : 0 }
+        var rest = Substring(text)
+        guard let year = number(&rest, 4), literal(&rest, "-"), let month = number(&rest, 2), literal(&rest, "-"),
+            let day = number(&rest, 2), (1...12).contains(month), (1...daysIn(month, of: year)).contains(day)
+        else { return nil }
+        let midnight = daysSince1970(year, month, day) * 86_400_000
+        if rest.isEmpty { return midnight }
+        guard literal(&rest, "T") || literal(&rest, "t") || literal(&rest, " "), let time = timeOfDay(&rest) else {
+            return nil
+        }
+        guard let offset = offset(&rest), rest.isEmpty else { return nil }
+        return midnight + time - offset
+    }
+
+    private static func timeOfDay(_ rest: inout Substring) -> Int64? {
+        guard let hour = number(&rest, 2), literal(&rest, ":"), let minute = number(&rest, 2), hour < 24, minute < 60
+        else { return nil }
+        var milliseconds: Int64 = 0
+        if literal(&rest, ":") {
+            guard let second = number(&rest, 2), second <= 60 else { return nil }
+            milliseconds = second * 1000
+            if literal(&rest, ".") {
+                let fraction = rest.prefix { $0.isASCII && $0.isNumber }
+                guard !fraction.isEmpty, fraction.count <= 9 else { return nil }
+                rest = rest.dropFirst(fraction.count)
+                milliseconds += Int64((fraction + "00").prefix(3)) ?? 0
+            }
+        }
+        return (hour * 60 + minute) * 60_000 + milliseconds
+    }
+
+    private static func offset(_ rest: inout Substring) -> Int64? {
+        if literal(&rest, "Z") || literal(&rest, "z") { return 0 }
+        let sign: Int64 = literal(&rest, "+") ? 1 : literal(&rest, "-") ? -1 : 0
+        guard sign != 0, let hour = number(&rest, 2), literal(&rest, ":"), let minute = number(&rest, 2), hour < 24,
+            minute < 60
+        else { return nil }
+        return sign * (hour * 60 + minute) * 60_000
+    }
+
+    private static func number(_ rest: inout Substring, _ count: Int) -> Int64? {
+        let digits = rest.prefix(count)
+        guard digits.count == count, digits.allSatisfy({ $0.isASCII && $0.isNumber }) else { return nil }
+        rest = rest.dropFirst(count)
+        return Int64(digits)
+    }
+
+    private static func literal(_ rest: inout Substring, _ text: Character) -> Bool {
+        guard rest.first == text else { return false }
+        rest = rest.dropFirst()
+        return true
+    }
+
+    private static func digits(_ value: Int64, _ count: Int) -> String {
+        let text = String(value)
+        return String(repeating: "0", count: max(0, count - text.count)) + text
+    }
+
+    private static func daysIn(_ month: Int64, of year: Int64) -> Int64 {
+        let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+        return switch month {
+        case 2: leap ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
+    }
+
+    // Days and civil dates: the proleptic Gregorian calendar with years that begin in March, so that the leap day
+    // is the last of its year and 400 years are one era of 146,097 days.
+    private static func daysSince1970(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
+        let y = month <= 2 ? year - 1 : year
+        let era = floorDivide(y, 400)
+        let yearOfEra = y - era * 400
+        let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
+        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+    }
+
+    private static func civil(_ days: Int64) -> (Int64, Int64, Int64) {
+        let shifted = days + 719_468
+        let era = floorDivide(shifted, 146_097)
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let marchMonth = (5 * dayOfYear + 2) / 153
+        let month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
+        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * marchMonth + 2) / 5 + 1)
+    }
+
+    private static func floorDivide(_ a: Int64, _ b: Int64) -> Int64 {
+        let quotient = a / b
+        return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient
+    }
+}

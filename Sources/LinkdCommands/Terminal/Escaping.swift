@@ -1,0 +1,45 @@
+/// Makes text from outside harmless for a terminal: control characters, bytes that are no UTF-8 and marks that turn
+/// the direction of writing are shown, not sent.
+enum Escaping {
+    /// The bytes as one line of text that a terminal only prints.
+    static func visible(_ bytes: some Collection<UInt8>) -> String {
+        var result = ""
+        var iterator = bytes.makeIterator()
+        var parser = Unicode.UTF8.ForwardParser()
+        var position = bytes.startIndex
+        while true {
+            switch parser.parseScalar(from: &iterator) {
+            case .emptyInput: return result
+            case .valid(let encoded):
+                let scalar = Unicode.UTF8.decode(encoded)
+                position = bytes.index(position, offsetBy: encoded.count)
+                append(scalar, to: &result)
+            case .error(let length):
+                for _ in 0..<length {
+                    result += "\\x" + hex(UInt32(bytes[position]), digits: 2)
+                    position = bytes.index(after: position)
+                }
+            }
+        }
+    }
+
+    /// The text as one line that a terminal only prints.
+    static func visible(_ text: String) -> String { visible(text.utf8) }
+
+    private static func append(_ scalar: Unicode.Scalar, to result: inout String) {
+        switch scalar.value {
+        case 0x0A: result += "\\n"
+        case 0x0D: result += "\\r"
+        case 0x09: result += "\\t"
+        case 0..<0x20, 0x7F: result += "\\x" + hex(scalar.value, digits: 2)
+        case 0x80..<0xA0, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069, 0xFEFF:
+            result += "\\u{" + hex(scalar.value, digits: 1) + "}"
+        default: result.unicodeScalars.append(scalar)
+        }
+    }
+
+    private static func hex(_ value: UInt32, digits: Int) -> String {
+        let text = String(value, radix: 16)
+        return String(repeating: "0", count: max(0, digits - text.count)) + text
+    }
+}

@@ -1,0 +1,65 @@
+/// Rows and columns of text, aligned by the columns that a terminal gives them.
+struct TextTable {
+    /// How a column stands.
+    enum Alignment { case left, right }
+
+    /// One cell: its text, and how to colour it.
+    struct Cell {
+        /// Text without control characters.
+        var text: String
+        /// What it means.
+        var paint: Style.Paint?
+
+        /// Makes a cell.
+        init(_ text: String, _ paint: Style.Paint? = nil) {
+            self.text = text
+            self.paint = paint
+        }
+    }
+
+    private let titles: [String]
+    private let alignments: [Alignment]
+    private var rows: [[Cell]] = []
+
+    /// Makes a table with these columns.
+    init(_ columns: [(title: String, alignment: Alignment)]) {
+        titles = columns.map(\.title)
+        alignments = columns.map(\.alignment)
+    }
+
+    /// Adds a row with one cell per column.
+    mutating func add(_ cells: [Cell]) {
+        precondition(cells.count == titles.count)
+        rows.append(cells)
+    }
+
+    /// Adds a row of plain texts.
+    mutating func add(_ texts: [String]) { add(texts.map { Cell($0) }) }
+
+    /// The lines, title first; a column is as wide as its widest cell.
+    func lines(style: Style) -> [String] {
+        var widths = titles.map(DisplayWidth.of)
+        for row in rows {
+            for (index, cell) in row.enumerated() { widths[index] = max(widths[index], DisplayWidth.of(cell.text)) }
+        }
+        let heading = titles.map { Cell($0, .heading) }
+        return ([heading] + rows).map { line($0, widths: widths, style: style) }
+    }
+
+    private func line(_ cells: [Cell], widths: [Int], style: Style) -> String {
+        var parts: [String] = []
+        for (index, cell) in cells.enumerated() {
+            let last = index == cells.count - 1
+            let right = alignments[index] == .right
+            let text = last && !right ? cell.text : DisplayWidth.pad(cell.text, to: widths[index], right: right)
+            parts.append(style.paint(text, cell.paint))
+        }
+        return trimmed(parts.joined(separator: "  "))
+    }
+
+    private func trimmed(_ line: String) -> String {
+        var line = line[...]
+        while line.last == " " { line.removeLast() }
+        return String(line)
+    }
+}

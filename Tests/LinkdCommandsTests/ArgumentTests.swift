@@ -1,0 +1,94 @@
+internal import Testing
+
+@testable internal import LinkdCommands
+
+@Suite struct ArgumentTests {
+    private static let command = CommandDeclaration(
+        path: ["try"], summary: "Try",
+        flags: [
+            FlagDeclaration("--topic", "-t", type: .topic, "A topic."),
+            FlagDeclaration("--count", type: .integer(0...9), "A count."),
+            FlagDeclaration("--header", type: .pairs(count: 0...2), repeats: true, "Headers."),
+            FlagDeclaration("--raw", type: .boolean, "A switch."),
+        ],
+        settings: .worker, operands: OperandDeclaration(name: "FILE", help: "A file.", count: 0...2),
+        examples: [CommandExample(line: "linkd try", words: "Tries.")], run: { _ in .success })
+
+    private static func parse(_ arguments: [String]) throws(CommandFailure) -> ParsedArguments {
+        try ParsedArguments(arguments, of: command)
+    }
+
+    @Test("Values stand behind a blank, a sign, or a short flag")
+    func values() throws {
+        for arguments in [["--topic", "a"], ["--topic=a"], ["-t", "a"], ["-ta"]] {
+            #expect(try Self.parse(arguments).values["topic"] == .text("a"))
+        }
+        #expect(try Self.parse(["--raw"]).values["raw"] == .boolean(true))
+        #expect(try Self.parse(["--raw=false"]).values["raw"] == .boolean(false))
+        let pairs = try Self.parse(["--header", "a=1,2", "--header", "b="]).values["header"]
+        #expect(pairs == .pairs([KeyValue(key: "a", value: "1,2"), KeyValue(key: "b", value: "")]))
+    }
+
+    @Test("Operands may stand anywhere; behind -- everything is one, and - is one")
+    func operands() throws {
+        #expect(try Self.parse(["x", "--raw", "y"]).operands == ["x", "y"])
+        #expect(try Self.parse(["--", "--raw", "-"]).operands == ["--raw", "-"])
+        #expect(try Self.parse(["-"]).operands == ["-"])
+    }
+
+    @Test("Settings are kept as texts with their flag as the source")
+    func settings() throws {
+        let parsed = try Self.parse(["-b", "a:1", "--bootstrap", "b:1"])
+        #expect(parsed.settings["bootstrap"]?.texts == ["a:1", "b:1"])
+        #expect(parsed.settings["bootstrap"]?.source == .flag("--bootstrap"))
+    }
+
+    @Test(
+        "A wrong command line ends with 64 and says what to do",
+        arguments: [
+            (["--topik", "x"], "use --topic"), (["--nothing-like-it"], "lists its flags"), (["-z"], "lists its flags"),
+            (["--topic"], "has no value"), (["--topic", "--raw"], "has no value"),
+            (["--count", "x"], "whole number in 0..9"),
+            (["--count", "10"], "0..9"), (["--raw=maybe"], "true or false"),
+            (["--topic", "a", "--topic", "b"], "twice"),
+            (["a", "b", "c"], "takes no argument `c`"), (["--topic", "a b"], "1..249"),
+            (["--header", "novalue"], "key=value"), (["--color", "sometimes"], "auto, always, never"),
+        ])
+    func wrong(arguments: [String], words: String) {
+        let error = #expect(throws: CommandFailure.self) { try Self.parse(arguments) }
+        #expect(error?.code == .usage)
+        #expect(error?.line.contains(words) == true, "\(error?.line ?? "")")
+    }
+
+    @Test(
+        "An unknown command suggests the nearest one",
+        arguments: [
+            (["confg"], 64, "use `linkd config`"), (["frobnicate"], 64, "`linkd --help` lists all"),
+            (["help", "cnfig"], 64, "use `linkd help config`"),
+        ])
+    func commands(arguments: [String], code: Int, words: String) {
+        let console = Console(
+            out: Channel(collecting: Style(enabled: false)), err: Channel(collecting: Style(enabled: false)))
+        let result = Linkd.run(arguments: arguments, environment: [:], console: console)
+        #expect(Int(result.rawValue) == code)
+        #expect(console.err.text.contains(words), "\(console.err.text)")
+    }
+
+    @Test("--help wins over everything else that is wrong")
+    func helpWins() {
+        let result = linkd("config", "--lanes", "0", "--help")
+        #expect(result.code == 0)
+        #expect(result.out.contains("Usage: linkd config"))
+    }
+
+    @Test("Every flag of every command has one meaning, and every command an example that parses")
+    func declarations() throws {
+        for command in CommandIndex.all {
+            let names = command.allFlags.flatMap(\.names)
+            #expect(Set(names).count == names.count, "\(command.name): \(names)")
+            #expect(!command.examples.isEmpty, "\(command.name)")
+            #expect(!command.summary.hasSuffix("."), "\(command.name)")
+            for flag in command.allFlags { #expect(flag.help.hasSuffix("."), "\(command.name) \(flag.names)") }
+        }
+    }
+}

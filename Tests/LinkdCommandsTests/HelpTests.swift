@@ -1,0 +1,27 @@
+internal import Foundation
+internal import Testing
+
+@testable internal import LinkdCommands
+
+@Suite struct HelpTests {
+    @Test("The help of all commands is as recorded")
+    func overview() { expectSnapshot(linkd("--help").out, "help") }
+
+    @Test("The help of every command is as recorded", arguments: CommandIndex.all.map(\.name))
+    func help(name: String) {
+        let console = Console(
+            out: Channel(collecting: Style(enabled: false)), err: Channel(collecting: Style(enabled: false)))
+        let code = Linkd.run(
+            arguments: name.split(separator: " ").map(String.init) + ["--help"], environment: [:], console: console)
+        #expect(code == .success)
+        #expect(!console.out.text.split(separator: "\n").contains { $0.count > 100 })
+        expectSnapshot(console.out.text, "help-" + name.replacing(" ", with: "-"))
+    }
+
+    @Test("The settings manual in the documentation is the table's own")
+    func reference() {
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../Sources/LinkdCommands/Documentation.docc/Settings.md").standardizedFileURL
+        expectFile(linkd("config", "--reference").out, file)
+    }
+}

@@ -1,0 +1,9 @@
+internal import Foundation
+
+/// A file with this content, taken away after the body has run.
+func withTemporaryFile<Result>(_ content: String, _ body: (String) throws -> Result) rethrows -> Result {
+    let url = FileManager.default.temporaryDirectory.appendingPathComponent("linkd-\(UUID().uuidString)")
+    _ = FileManager.default.createFile(atPath: url.path, contents: Data(content.utf8))
+    defer { try? FileManager.default.removeItem(at: url) }
+    return try body(url.path)
+}

@@ -1,0 +1,54 @@
+internal import Testing
+
+@testable internal import LinkdCommands
+
+@Suite struct TerminalTests {
+    @Test(
+        "Nothing that a terminal would obey comes through",
+        arguments: [
+            (Array("plain é 漢字".utf8), "plain é 漢字"), (Array("\u{1B}[31mred\u{7}".utf8), "\\x1b[31mred\\x07"),
+            (Array("a\nb\tc\r".utf8), "a\\nb\\tc\\r"), (Array("\u{7F}\u{9B}".utf8), "\\x7f\\u{9b}"),
+            (Array("\u{202E}abc\u{2066}".utf8), "\\u{202e}abc\\u{2066}"), ([0x61, 0xFF, 0xC3, 0x28], "a\\xff\\xc3("),
+            ([0xE2, 0x82], "\\xe2\\x82"), ([], ""), ([0xED, 0xA0, 0x80], "\\xed\\xa0\\x80"),
+        ] as [([UInt8], String)])
+    func escaping(bytes: [UInt8], shown: String) { #expect(Escaping.visible(bytes) == shown) }
+
+    @Test(
+        "Wide characters take two columns and marks none",
+        arguments: [("abc", 3), ("漢字", 4), ("é", 1), ("e\u{301}", 1), ("😀", 2), ("☎️", 2), ("가", 2), ("", 0)])
+    func widths(text: String, columns: Int) { #expect(DisplayWidth.of(text) == columns) }
+
+    @Test("A text is cut to its columns, never inside a character")
+    func cut() {
+        #expect(DisplayWidth.cut("abcdef", to: 4) == "abc…")
+        #expect(DisplayWidth.cut("漢字漢字", to: 4) == "漢…")
+        #expect(DisplayWidth.cut("abc", to: 3) == "abc")
+        #expect(DisplayWidth.cut("abc", to: 0) == "")
+    }
+
+    @Test("Columns are as wide as their widest cell")
+    func table() {
+        var table = TextTable([("A", .left), ("N", .right), ("Z", .left)])
+        table.add(["漢字", "5", "last"])
+        table.add(["b", "123", ""])
+        #expect(table.lines(style: Style(enabled: false)) == ["A       N  Z", "漢字    5  last", "b     123"])
+    }
+
+    @Test(
+        "Colour is for terminals, and NO_COLOR takes it away",
+        arguments: [
+            (ColorChoice.auto, true, [:], true), (.auto, false, [:], false), (.auto, true, ["NO_COLOR": "1"], false),
+            (.auto, true, ["NO_COLOR": ""], true), (.always, false, ["NO_COLOR": "1"], true),
+            (.never, true, [:], false),
+            (.auto, true, ["TERM": "dumb"], false),
+        ] as [(ColorChoice, Bool, [String: String], Bool)])
+    func color(choice: ColorChoice, terminal: Bool, environment: [String: String], expected: Bool) {
+        #expect(choice.enabled(terminal: terminal, environment: environment) == expected)
+    }
+
+    @Test("--color always colours what is no terminal")
+    func always() {
+        #expect(linkd("help", "--color", "always").out.contains("\u{1B}["))
+        #expect(!linkd("help").out.contains("\u{1B}["))
+    }
+}
