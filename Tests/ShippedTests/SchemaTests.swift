@@ -1,0 +1,75 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The schemas of `config/schemas` against what is really there, with a validator of another make.
+@Suite(.enabled(if: SchemaValidator.isThere, Comment(rawValue: SchemaValidator.absence)))
+struct SchemaTests {
+    @Test("Every sample event is an event of the schema", arguments: Shipped.eventFiles)
+    func samplesAreEvents(file: String) throws {
+        let subjects = try Shipped.samples(file).map { SchemaValidator.Subject(name: $0.name, text: $0.text) }
+        #expect(subjects.count >= 5)
+        #expect(try SchemaValidator.complaints(schema: "event", about: subjects) == [:])
+    }
+
+    @Test("Every shipped table is a table of the schema")
+    func tablesAreTables() throws {
+        let subjects = try Shipped.tables().map { SchemaValidator.Subject(name: $0.path, text: $0.text ?? "") }
+        #expect(try SchemaValidator.complaints(schema: "table", about: subjects) == [:])
+    }
+
+    /// What each schema refuses: a schema that takes everything would pass the tests above.
+    static let refused: [(schema: String, text: String)] = [
+        ("event", #"{}"#),
+        ("event", #"[]"#),
+        ("event", #"{"link":null}"#),
+        ("event", #"{"link":7}"#),
+        ("event", #"{"link":"a:b","path":"/a"}"#),
+        ("event", #"{"route":"a","params":{"x":[]}}"#),
+        ("event", #"{"path":"/a","mode":"push"}"#),
+        ("event", #"{"payload":"text"}"#),
+        ("event", #"{"payload":{},"payloadType":"web"}"#),
+        ("event", #"{"link":"a:b","id":""}"#),
+        ("event", #"{"link":"a:b","device":{}}"#),
+        ("event", #"{"link":"a:b","device":{"id":7}}"#),
+        ("event", #"{"link":"a:b","devices":[]}"#),
+        ("event", #"{"link":"a:b","device":{"id":"d"},"devices":[{"id":"d"}]}"#),
+        ("event", #"{"link":"a:b","expires":"tomorrow"}"#),
+        ("decision", #"{}"#),
+        ("decision", #"{"table":"t@1","outcome":"none","reason":"expired"}"#),
+        ("decision", #"{"table":"t@1+01234567","outcome":"none"}"#),
+        ("decision", #"{"table":"t@1+01234567","outcome":"reject","reason":"because"}"#),
+        ("decision", #"{"table":"t@1+01234567","outcome":"navigate","path":"/","stack":[]}"#),
+        ("decision", #"{"table":"t@1+01234567","outcome":"navigate","mode":"replace","path":"/"}"#),
+        ("decision", #"{"table":"t@1+01234567","outcome":"external"}"#),
+        ("decision", #"{"table":"t@1+01234567","outcome":"external","url":"https://a","path":"/"}"#),
+        ("decision", #"{"table":"t@1+01234567","outcome":"reject","reason":"host","notes":[]}"#),
+        ("decision", #"{"table":"t@1+01234567","outcome":"reject","reason":"host","extra":1}"#),
+        ("table", #"{}"#),
+        ("table", #"{"schemaVersion":2,"table":{"id":"t","version":"1"},"link":\#(block),"routes":[]}"#),
+        ("table", #"{"schemaVersion":1,"table":{"id":"7","version":"1"},"link":\#(block),"routes":[]}"#),
+        ("table", #"{"schemaVersion":1,"table":{"id":"t","version":"1"},"link":[],"routes":[]}"#),
+        ("table", #"{"schemaVersion":1,"table":{"id":"t","version":"1"},"link":\#(block),"routes":[{"id":"a"}]}"#),
+        ("table", #"{"schemaVersion":1,"table":{"id":"t","version":"1"},"link":\#(block),"routes":[],"model":{}}"#),
+        (
+            "table",
+            #"{"schemaVersion":1,"table":{"id":"t","version":"1"},"link":\#(block),"models":{"M":{"f":"integer"}},"#
+                + #""routes":[]}"#
+        ),
+        (
+            "table",
+            #"{"schemaVersion":1,"table":{"id":"t","version":"1"},"link":{"schemes":["a"],"host":"segment","#
+                + #""hosts":["b"]},"routes":[]}"#
+        ),
+    ]
+
+    static let block = #"{"schemes":["a"],"host":"segment"}"#
+
+    @Test("The schemas refuse what is wrong", arguments: ["event", "decision", "table"])
+    func wrongIsRefused(schema: String) throws {
+        let subjects = Self.refused.filter { $0.schema == schema }
+            .map { SchemaValidator.Subject(name: $0.text, text: $0.text) }
+        let complaints = try SchemaValidator.complaints(schema: schema, about: subjects)
+        #expect(subjects.map(\.name).filter { complaints[$0] == nil } == [])
+    }
+}

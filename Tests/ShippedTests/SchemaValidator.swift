@@ -1,0 +1,57 @@
+import Foundation
+import TestSupport
+
+/// JSON Schema 2020-12 by a validator of another make: Python's `jsonschema`, in a process of its own.
+enum SchemaValidator {
+    /// One text that is held against a schema.
+    struct Subject {
+        /// What it is called in a complaint.
+        var name: String
+        /// The JSON itself.
+        var text: String
+    }
+
+    /// What the tests say when the validator is not there.
+    static let absence = "Python's jsonschema 4 is not installed (python3 -m pip install jsonschema)"
+
+    /// Whether Python and the validator are there.
+    static let isThere: Bool = {
+        let probe = "from jsonschema import Draft202012Validator"
+        return (try? ChildProcess.run(["python3", "-c", probe]))?.status == 0
+    }()
+
+    /// Reads lines of `{"name","text"}` and prints the complaints of each: its name, the place, the words.
+    private static let program = """
+        import json, sys
+        from jsonschema import Draft202012Validator
+        schema = json.load(open(sys.argv[1], encoding="utf-8"))
+        Draft202012Validator.check_schema(schema)
+        validator = Draft202012Validator(schema, format_checker=Draft202012Validator.FORMAT_CHECKER)
+        for line in sys.stdin:
+            subject = json.loads(line)
+            for error in validator.iter_errors(json.loads(subject["text"])):
+                place = "/" + "/".join(str(part) for part in error.absolute_path)
+                print(json.dumps([subject["name"], (place + ": " + error.message)[:300]]))
+        """
+
+    /// Holds texts against a schema of `config/schemas`; the complaints by the subject's name.
+    ///
+    /// - Throws: `ChildProcess.Failure` when the validator fails, a subject that is no JSON included.
+    static func complaints(schema: String, about subjects: [Subject]) throws -> [String: [String]] {
+        let lines = try subjects.map { subject in
+            let line = try JSONSerialization.data(withJSONObject: ["name": subject.name, "text": subject.text])
+            return String(decoding: line, as: UTF8.self)
+        }
+        let file = Checkout.root.appending(path: "config/schemas/\(schema).schema.json").path
+        let result = try ChildProcess.run(
+            ["python3", "-X", "utf8", "-c", program, file], input: lines.joined(separator: "\n"))
+        guard result.status == 0 else { throw ChildProcess.Failure(text: "the validator: \(result.errors)") }
+        var found: [String: [String]] = [:]
+        for line in result.output.split(separator: "\n") {
+            let pair = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String] ?? []
+            guard pair.count == 2 else { throw ChildProcess.Failure(text: "the validator said: \(line)") }
+            found[pair[0], default: []].append(pair[1])
+        }
+        return found
+    }
+}
