@@ -54,7 +54,7 @@ let package = Package(
             name: "LinkIngestTests", dependencies: ["LinkIngest", "LinkCoordinator", "StrictJSON", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
-            name: "KafkaClientTests", dependencies: ["KafkaClient", "StrictJSON", "TestSupport"],
+            name: "KafkaClientTests", dependencies: ["KafkaClient", "CRdKafka", "StrictJSON", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "DispatchWorkerTests",

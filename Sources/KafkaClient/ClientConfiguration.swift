@@ -5,7 +5,7 @@ package enum ClientRole: String, Sendable, Equatable {
 }
 
 /// librdkafka properties in the order in which they are set; a later one replaces an earlier one of the same name.
-package struct ClientConfiguration: Sendable, Equatable {
+package struct ClientConfiguration: Sendable, Equatable, ExpressibleByDictionaryLiteral {
     /// One property.
     package struct Entry: Sendable, Equatable {
         /// librdkafka's name, such as `bootstrap.servers`.
@@ -17,9 +17,17 @@ package struct ClientConfiguration: Sendable, Equatable {
     /// The properties.
     package private(set) var entries: [Entry] = []
 
+    /// Makes an empty configuration.
+    package init() {}
+
     /// Makes a configuration of these properties.
-    package init(_ properties: KeyValuePairs<String, String> = [:]) {
+    package init(_ properties: KeyValuePairs<String, String>) {
         for (name, value) in properties { self[name] = value }
+    }
+
+    /// Makes a configuration of a literal; of two values for one name the later counts.
+    package init(dictionaryLiteral elements: (String, String)...) {
+        for (name, value) in elements { self[name] = value }
     }
 
     /// The value of a property; setting nil takes it out.
@@ -87,6 +95,9 @@ package struct ConfigurationError: Error, Sendable, Equatable, CustomStringConve
         self.text = text
     }
 
-    /// The message.
-    package var description: String { text }
+    /// The message, with the property's name where librdkafka says another one (the one that it is an alias of).
+    package var description: String {
+        if let property, !text.contains(property) { return "\(property): \(text)" }
+        return text
+    }
 }

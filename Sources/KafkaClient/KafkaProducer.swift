@@ -16,7 +16,7 @@ package struct ProducerTopic: Hashable, Sendable {
 package final class KafkaProducer {
     let handle: ClientHandle
     private let tally: UnsafeMutablePointer<DeliveryTally>
-    private var topics = ProducerTopics()
+    private var topics = TopicHandles()
     private var scratch = ProduceScratch()
     private var inbox = ClientInbox()
 

@@ -28,10 +28,11 @@ struct NativeConfiguration: ~Copyable {
     }
 
     /// Whether a property of this name exists.
-    func knows(_ name: String) -> Bool {
-        var size = 0
-        return rd_kafka_conf_get(pointer, name, nil, &size) != RD_KAFKA_CONF_UNKNOWN
-    }
+    ///
+    /// For a configuration that is thrown away: the property may be changed.
+    ///
+    /// Not by `rd_kafka_conf_get`, which answers "unknown" for texts that are not set, too.
+    func knows(_ name: String) -> Bool { rd_kafka_conf_set(pointer, name, "", nil, 0) != RD_KAFKA_CONF_UNKNOWN }
 
     /// Turns on event kinds (`RD_KAFKA_EVENT_…`).
     func enableEvents(_ mask: Int32) { rd_kafka_conf_set_events(pointer, mask) }

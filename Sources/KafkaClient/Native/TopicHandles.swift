@@ -1,8 +1,10 @@
 internal import CRdKafka
 
-/// Owns the topic handles of a producer, made once at start: producing by name delays the first record of a fresh
-/// producer by up to a second (librdkafka issue 5032).
-struct ProducerTopics: ~Copyable {
+/// Owns a client's topic handles.
+///
+/// A producer makes them at start: producing by name delays the first record of a fresh producer by up to a second
+/// (librdkafka issue 5032).
+struct TopicHandles: ~Copyable {
     private var handles: [OpaquePointer] = []
     private var names: [String] = []
 

@@ -1,0 +1,148 @@
+/// A topic to create.
+package struct TopicSpecification: Sendable, Equatable {
+    /// The name.
+    package var name: String
+    /// Number of partitions, or -1 for the broker's default.
+    package var partitions: Int32
+    /// Number of replicas, or -1 for the broker's default.
+    package var replication: Int32
+    /// Topic settings, such as `retention.ms`.
+    package var settings: [String: String]
+
+    /// Makes a specification.
+    package init(name: String, partitions: Int32, replication: Int32 = -1, settings: [String: String] = [:]) {
+        self.name = name
+        self.partitions = partitions
+        self.replication = replication
+        self.settings = settings
+    }
+}
+
+/// What became of one topic of an admin call.
+package struct TopicResult: Sendable, Equatable {
+    /// The topic's name.
+    package var name: String
+    /// Why not, or nil where it was done.
+    package var error: KafkaError?
+
+    /// Makes a result.
+    package init(name: String, error: KafkaError?) {
+        self.name = name
+        self.error = error
+    }
+}
+
+/// The settings of one topic or broker, or why they cannot be read.
+package struct ResourceSettings: Sendable, Equatable {
+    /// The topic's name or the broker's number.
+    package var name: String
+    /// Values by name; a broker keeps the values of secret ones back (they are missing here).
+    package var values: [String: String]
+    /// Why not, or nil.
+    package var error: KafkaError?
+
+    /// Makes settings.
+    package init(name: String, values: [String: String], error: KafkaError?) {
+        self.name = name
+        self.values = values
+        self.error = error
+    }
+}
+
+/// Questions and orders to the cluster: topics, their settings, brokers.
+///
+/// All calls come from one thread.
+package final class KafkaAdmin {
+    let handle: ClientHandle
+    private var topics = TopicHandles()
+    private var inbox = ClientInbox()
+
+    /// Makes a client; it connects on its own.
+    package init(_ configuration: ClientConfiguration) throws(ConfigurationError) {
+        var configuration = configuration
+        configuration["allow.auto.create.topics"] = "false"
+        handle = try ClientHandle(.producer, configuration: try NativeConfiguration(configuration))
+    }
+
+    deinit { close() }
+
+    /// Destroys the instance; a second call does nothing.
+    package func close() {
+        guard handle.isOpen else { return }
+        topics.release()
+        handle.destroy()
+    }
+
+    /// Brokers and all topics of the cluster that this client may see.
+    package func metadata(timeoutMilliseconds: Int32) throws(KafkaError) -> ClusterMetadata {
+        defer { serve() }
+        return try ClusterMetadata(asking: handle.pointer, topic: nil, timeoutMilliseconds: timeoutMilliseconds)
+    }
+
+    /// What a broker says of these topics, in their order; `exists` is false where one is missing.
+    package func describe(
+        topics names: [String], timeoutMilliseconds: Int32
+    ) throws(KafkaError) -> [TopicDescription] {
+        defer { serve() }
+        var found: [TopicDescription] = []
+        for name in names {
+            let topic = topics[try topics.add(name, to: handle.pointer)]
+            let metadata = try ClusterMetadata(
+                asking: handle.pointer, topic: topic, timeoutMilliseconds: timeoutMilliseconds)
+            found.append(
+                metadata.topics.first
+                    ?? TopicDescription(name: name, partitions: [], error: KafkaError(code: .unknownTopicOrPartition)))
+        }
+        return found
+    }
+
+    /// Creates topics; one result per topic.
+    ///
+    /// With `validateOnly` the broker only says whether it would.
+    package func create(
+        topics: [TopicSpecification], validateOnly: Bool = false, timeoutMilliseconds: Int32
+    ) throws(KafkaError) -> [TopicResult] {
+        if topics.isEmpty { return [] }
+        defer { serve() }
+        return try AdminCall(handle, .createTopics, timeoutMilliseconds: timeoutMilliseconds)
+            .create(topics, validateOnly: validateOnly)
+    }
+
+    /// Deletes topics; one result per topic.
+    package func delete(topics: [String], timeoutMilliseconds: Int32) throws(KafkaError) -> [TopicResult] {
+        if topics.isEmpty { return [] }
+        defer { serve() }
+        return try AdminCall(handle, .deleteTopics, timeoutMilliseconds: timeoutMilliseconds).delete(topics)
+    }
+
+    /// The settings of these topics, one result per topic.
+    package func settings(ofTopics names: [String], timeoutMilliseconds: Int32) throws(KafkaError)
+        -> [ResourceSettings]
+    {
+        if names.isEmpty { return [] }
+        defer { serve() }
+        return try AdminCall(handle, .describeSettings, timeoutMilliseconds: timeoutMilliseconds)
+            .settings(of: names, brokers: false)
+    }
+
+    /// The settings of one broker.
+    package func settings(ofBroker id: Int32, timeoutMilliseconds: Int32) throws(KafkaError) -> ResourceSettings {
+        defer { serve() }
+        let results = try AdminCall(handle, .describeSettings, timeoutMilliseconds: timeoutMilliseconds)
+            .settings(of: [String(id)], brokers: true)
+        guard let first = results.first else { throw KafkaError(code: .unknown) }
+        return first
+    }
+
+    /// Takes over the log lines, statistics and errors that have come, oldest first.
+    package func takeEvents() -> [ClientEvent] {
+        serve()
+        return inbox.takeEvents()
+    }
+
+    private func serve() {
+        guard handle.isOpen else { return }
+        handle.serveMain(timeoutMilliseconds: 0, into: &inbox)
+        handle.drainLog(into: &inbox)
+    }
+}

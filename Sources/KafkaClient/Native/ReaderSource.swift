@@ -1,0 +1,66 @@
+internal import CRdKafka
+
+/// Owns what a reader reads by: one queue, a topic handle per topic, and which partitions were started.
+///
+/// Uses librdkafka's consumer without groups (`rd_kafka_consume_start_queue`), as kcat does.
+final class ReaderSource {
+    private let handle: ClientHandle
+    private var queue: OpaquePointer?
+    private var topics = TopicHandles()
+    private var started: Set<TopicPartition> = []
+
+    init(_ handle: ClientHandle) {
+        self.handle = handle
+        queue = rd_kafka_queue_new(handle.pointer)
+    }
+
+    private func topic(_ name: String) throws(KafkaError) -> OpaquePointer {
+        topics[try topics.add(name, to: handle.pointer)]
+    }
+
+    func describe(_ name: String, timeoutMilliseconds: Int32) throws(KafkaError) -> TopicDescription {
+        let metadata = try ClusterMetadata(
+            asking: handle.pointer, topic: try topic(name), timeoutMilliseconds: timeoutMilliseconds)
+        return metadata.topics.first
+            ?? TopicDescription(name: name, partitions: [], error: KafkaError(code: .unknownTopicOrPartition))
+    }
+
+    func offsets(
+        forTimes times: [PartitionOffset], timeoutMilliseconds: Int32
+    ) throws(KafkaError) -> [PartitionResult] {
+        let list = PartitionList(times)
+        try KafkaError.check(rd_kafka_offsets_for_times(handle.pointer, list.pointer, timeoutMilliseconds))
+        return list.results
+    }
+
+    func start(_ offset: PartitionOffset) throws(KafkaError) {
+        let result = rd_kafka_consume_start_queue(
+            try topic(offset.partition.topic), offset.partition.partition, offset.offset, queue)
+        if result == -1 { throw KafkaError(code: KafkaErrorCode(rd_kafka_last_error())) }
+        started.insert(offset.partition)
+    }
+
+    func stop(_ partition: TopicPartition) throws(KafkaError) {
+        guard started.remove(partition) != nil else { return }
+        if rd_kafka_consume_stop(try topic(partition.topic), partition.partition) == -1 {
+            throw KafkaError(code: KafkaErrorCode(rd_kafka_last_error()))
+        }
+    }
+
+    func poll(into batch: inout MessageBatch, limit: Int, timeoutMilliseconds: Int32) {
+        guard let queue, let first = rd_kafka_consume_queue(queue, timeoutMilliseconds) else { return }
+        batch.append(first)
+        batch.drain(queue, upTo: limit)
+    }
+
+    /// Stops all partitions, then lets go of the topics and the queue; the instance waits for that.
+    func release() {
+        for partition in started {
+            if let topic = try? topic(partition.topic) { rd_kafka_consume_stop(topic, partition.partition) }
+        }
+        started.removeAll()
+        topics.release()
+        if let queue { rd_kafka_queue_destroy(queue) }
+        queue = nil
+    }
+}

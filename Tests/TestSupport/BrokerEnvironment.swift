@@ -1,0 +1,38 @@
+import Foundation
+
+/// Where the tests that need a broker find one, and names that no other run uses.
+package enum BrokerEnvironment {
+    /// The list for `bootstrap.servers`, from `KAFKA_BOOTSTRAP_SERVERS`; nil when no broker is there for tests.
+    package static var bootstrapServers: String? {
+        let value = ProcessInfo.processInfo.environment["KAFKA_BOOTSTRAP_SERVERS"] ?? ""
+        return value.isEmpty ? nil : value
+    }
+
+    /// Whether tests that need a broker can run.
+    package static var hasBroker: Bool { bootstrapServers != nil }
+
+    /// A name that begins with `stem` and was never used before.
+    package static func uniqueName(_ stem: String) -> String {
+        "\(stem)-\(String(UInt64.random(in: .min ... .max), radix: 16))"
+    }
+}
+
+/// Runs `body` on a thread of its own: calls into librdkafka block, and Swift's threads must not.
+package func onThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+        let thread = Thread { continuation.resume(with: Result(catching: body)) }
+        thread.stackSize = 8 << 20
+        thread.start()
+    }
+}
+
+/// Asks until the answer is yes or the time is over; returns the last answer.
+///
+/// The question itself should wait a little.
+package func waits(seconds: Double, _ question: () throws -> Bool) rethrows -> Bool {
+    let start = ContinuousClock.now
+    while ContinuousClock.now - start < .seconds(seconds) {
+        if try question() { return true }
+    }
+    return try question()
+}
