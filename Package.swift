@@ -49,6 +49,7 @@ let package = Package(
         .testTarget(name: "StrictJSONTests", dependencies: ["StrictJSON", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "LinkCoordinatorTests", dependencies: ["LinkCoordinator", "StrictJSON", "TestSupport"],
+            exclude: ["Fixtures"],
             swiftSettings: strict),
         .testTarget(
             name: "LinkIngestTests", dependencies: ["LinkIngest", "LinkCoordinator", "StrictJSON", "TestSupport"],

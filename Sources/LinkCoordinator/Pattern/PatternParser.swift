@@ -36,9 +36,28 @@ package enum PatternParser {
     package static func anySegment(_ text: String, foldsCase: Bool) throws(TextError) -> Pattern {
         let bytes = Array(text.utf8)
         if bytes.isEmpty { throw TextError("a segment is never empty", at: 0) }
-        try Parts.checkLiteral(bytes, at: 0)
+        try checkLiteral(bytes, at: 0)
         let own = foldsCase ? bytes.map(lowerASCII) : bytes
         return Pattern(matchers: [.anySegment(own)], captures: [], text: "anySegment:" + text)
+    }
+
+    /// Refuses a literal segment that no link can have.
+    static func checkLiteral(_ bytes: some Collection<UInt8>, at offset: Int) throws(TextError) {
+        if bytes.elementsEqual(".".utf8) || bytes.elementsEqual("..".utf8) {
+            throw TextError("no link has the segment '.' or '..'", at: offset)
+        }
+        try checkCharacters(bytes, at: offset)
+    }
+
+    /// Refuses characters that rule N4 keeps out of every path.
+    static func checkCharacters(_ bytes: some Collection<UInt8>, at offset: Int) throws(TextError) {
+        for scalar in String(decoding: bytes, as: UTF8.self).unicodeScalars {
+            switch scalar.value {
+            case 0..<0x20, 0x7F, 0x200B...0x200F, 0x202A...0x202E, 0x2060, 0x2066...0x2069, 0xFEFF:
+                throw TextError("no link's path has control or invisible characters", at: offset)
+            default: continue
+            }
+        }
     }
 }
 
@@ -85,7 +104,7 @@ private struct Parts {
         let prefix = try literal(&reader)
         var text = String(decoding: reader.bytes[start..<reader.end], as: UTF8.self)
         if reader.isAtEnd {
-            try Self.checkLiteral(reader.bytes[start..<reader.end], at: start)
+            try PatternParser.checkLiteral(reader.bytes[start..<reader.end], at: start)
             matchers.append(.literal(prefix))
         } else {
             try capture(&reader, prefix: prefix, start: start)
@@ -99,7 +118,7 @@ private struct Parts {
         let start = reader.at
         let bytes = reader.run { $0 != UInt8(ascii: "{") && $0 != UInt8(ascii: "}") }
         if reader.next == UInt8(ascii: "}") { throw TextError("a '}' without its '{'", at: reader.at) }
-        try Self.checkCharacters(bytes, at: start)
+        try PatternParser.checkCharacters(bytes, at: start)
         return foldsCase ? bytes.map(lowerASCII) : bytes
     }
 
@@ -148,25 +167,6 @@ private struct Parts {
             matchers.append(type.matcher)
         } else {
             matchers.append(.affix(prefix: prefix, inner: type.matcher, suffix: suffix))
-        }
-    }
-
-    /// Refuses a literal segment that no link can have.
-    static func checkLiteral(_ bytes: some Collection<UInt8>, at offset: Int) throws(TextError) {
-        if bytes.elementsEqual(".".utf8) || bytes.elementsEqual("..".utf8) {
-            throw TextError("no link has the segment '.' or '..'", at: offset)
-        }
-        try checkCharacters(bytes, at: offset)
-    }
-
-    /// Refuses characters that rule N4 keeps out of every path.
-    static func checkCharacters(_ bytes: some Collection<UInt8>, at offset: Int) throws(TextError) {
-        for scalar in String(decoding: bytes, as: UTF8.self).unicodeScalars {
-            switch scalar.value {
-            case 0..<0x20, 0x7F, 0x200B...0x200F, 0x202A...0x202E, 0x2060, 0x2066...0x2069, 0xFEFF:
-                throw TextError("no link's path has control or invisible characters", at: offset)
-            default: continue
-            }
         }
     }
 }

@@ -1,0 +1,37 @@
+internal import StrictJSON
+
+extension HostRule {
+    /// Reads a host rule as tables write it: `*`, the empty text, `*.suffix`, or a host with or without `:port`.
+    package static func parse(_ text: String) throws(TextError) -> HostRule {
+        if text == "*" { return .any }
+        if text.isEmpty { return .empty }
+        if text.hasPrefix("*.") {
+            let suffix = Array(text.utf8.dropFirst(2))
+            try check(suffix, at: 2)
+            if suffix.first == UInt8(ascii: "[") { throw TextError("an IPv6 address has no suffix", at: 2) }
+            return .suffix(suffix)
+        }
+        let bytes = Array(text.utf8)
+        let parts = bytes.withUnsafeBufferPointer { buffer -> (host: [UInt8], port: UInt16?, hasPort: Bool)? in
+            guard let parts = WebURL.splitPort(ByteView(buffer)) else { return nil }
+            return (parts.host.array, parts.port, parts.host.count < buffer.count)
+        }
+        guard let parts, !parts.hasPort || parts.port != nil else {
+            throw TextError("a port is a number from 0 to 65535", at: 0)
+        }
+        try check(parts.host, at: 0)
+        return .exact(host: parts.host, port: parts.port)
+    }
+
+    private static func check(_ host: [UInt8], at offset: Int) throws(TextError) {
+        let normal = host.withUnsafeBufferPointer { WebURL.normalHost(ByteView($0)) }
+        if normal == host, !host.isEmpty, host.first != UInt8(ascii: ".") { return }
+        let lower = String(decoding: host, as: UTF8.self).lowercased()
+        if let normal, !normal.isEmpty, Array(lower.utf8) == normal, normal != host {
+            throw TextError("hosts are written in lower case", at: offset, suggestion: "write '\(lower)'")
+        }
+        throw TextError(
+            "expected a host of letters, digits, '.', '_', '~' and '-' without a dot at its ends, or an [IPv6] literal",
+            at: offset, suggestion: "an international name is written in its xn-- form")
+    }
+}

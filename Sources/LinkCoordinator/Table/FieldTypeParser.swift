@@ -1,0 +1,101 @@
+internal import StrictJSON
+
+/// Reads the type of a field with its `?` or default (route-table.md, 3.0, Types).
+struct FieldTypeParser {
+    /// Names of the types, for suggestions.
+    static let names = ["uuid", "int", "string", "bool", "double", "date", "enum", "url", "list"]
+
+    /// Reads a whole text such as `int(1..99)=1`.
+    static func parse(_ text: String) throws(TextError) -> (type: FieldType, absence: TableSource.Field.Absence) {
+        var reader = TextReader(text)
+        let type = try type(&reader)
+        if case .list(_, let min, _) = type {
+            guard reader.isAtEnd else { throw TextError("a list has neither '?' nor a default", at: reader.at) }
+            return (type, min == 0 ? .emptyList : .required)
+        }
+        if reader.isAtEnd { return (type, .required) }
+        if reader.take("?") {
+            guard reader.isAtEnd else { throw TextError("nothing may follow the '?'", at: reader.at) }
+            return (type, .null)
+        }
+        guard reader.take("=") else {
+            throw TextError("expected '?', '=default' or the end of the type", at: reader.at)
+        }
+        let start = reader.at
+        let value = String(decoding: reader.run { _ in true }, as: UTF8.self)
+        guard let canonical = type.canonicalText(value) else {
+            throw TextError("the default '\(value)' is not of the type \(type.text)", at: start)
+        }
+        return (type, .value(canonical))
+    }
+
+    private static func type(_ reader: inout TextReader) throws(TextError) -> FieldType {
+        let start = reader.at
+        let name = String(decoding: reader.run { ($0 | 0x20) &- UInt8(ascii: "a") < 26 }, as: UTF8.self)
+        switch name {
+        case "uuid": return .uuid
+        case "bool": return .bool
+        case "double": return .double
+        case "date": return .date
+        case "int":
+            let bounds = try reader.bounds()
+            return .int(min: bounds?.min ?? .min, max: bounds?.max ?? .max)
+        case "string":
+            let (min, max) = try lengths(&reader, limit: FieldType.maxTextBytes, "bytes")
+            return .string(min: min, max: max)
+        case "enum": return .enumeration(try reader.enumValues())
+        case "url": return .url(hosts: try hosts(&reader))
+        case "list": return try list(&reader)
+        default:
+            throw TextError(
+                "'\(name)' is no type", at: start,
+                suggestion: NearestName.of(name, among: names).map { "did you mean '\($0)'?" }
+                    ?? "the types are \(names.joined(separator: ", "))")
+        }
+    }
+
+    private static func lengths(
+        _ reader: inout TextReader, limit: Int, _ unit: String
+    ) throws(TextError) -> (min: Int, max: Int) {
+        let start = reader.at
+        guard let bounds = try reader.bounds() else { return (0, limit) }
+        let min = bounds.min ?? 0
+        let max = bounds.max ?? Int64(limit)
+        guard min >= 0, max <= Int64(limit), min <= max else {
+            throw TextError("bounds lie between 0 and \(limit) \(unit)", at: start)
+        }
+        return (Int(min), Int(max))
+    }
+
+    private static func hosts(_ reader: inout TextReader) throws(TextError) -> [HostRule] {
+        guard reader.take(word: "(host in ") else {
+            throw TextError("expected url(host in a.example, *.b.example)", at: reader.at)
+        }
+        var rules: [HostRule] = []
+        repeat {
+            _ = reader.run { $0 == UInt8(ascii: " ") }
+            let start = reader.at
+            let text = reader.text(until: ",", ")")
+            do throws(TextError) {
+                rules.append(try HostRule.parse(text))
+            } catch {
+                throw TextError(error.message, at: start + error.offset, suggestion: error.suggestion)
+            }
+            if text.isEmpty { throw TextError("expected a host", at: start) }
+        } while reader.take(",")
+        guard reader.take(")") else { throw TextError("expected ')' after the hosts", at: reader.at) }
+        return rules
+    }
+
+    private static func list(_ reader: inout TextReader) throws(TextError) -> FieldType {
+        guard reader.take("<") else { throw TextError("expected list<type>", at: reader.at) }
+        let start = reader.at
+        let element = try type(&reader)
+        if case .list = element { throw TextError("a list holds no lists", at: start) }
+        guard reader.take(">") else {
+            throw TextError("expected '>' after the type of the items, which has no '?' and no default", at: reader.at)
+        }
+        let (min, max) = try lengths(&reader, limit: FieldType.maxListCount, "items")
+        return .list(element, min: min, max: max)
+    }
+}

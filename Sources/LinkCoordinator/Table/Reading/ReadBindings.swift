@@ -1,0 +1,77 @@
+internal import StrictJSON
+
+extension TableReader {
+    /// Reads `bind` into the order of the models and their fields; unknown ones come last.
+    mutating func bindings(_ value: JSONValue, models: [TableSource.Model]) -> [TableSource.Binding] {
+        var read: [(key: (Int, Int), binding: TableSource.Binding)] = []
+        for model in members(value, "bind") ?? [] {
+            let index = modelIndices[model.name]
+            let placed = Placed(model.name, at: model.nameOffset - 1)
+            for field in members(model.value, "bind of '\(model.name)'") ?? [] {
+                guard let source = source(field.value) else { continue }
+                let at = index.flatMap { models[$0].fields.firstIndex { $0.name.value == field.name } }
+                read.append(
+                    (
+                        (index ?? models.count, at ?? .max),
+                        TableSource.Binding(
+                            model: placed, field: Placed(field.name, at: field.nameOffset - 1), source: source)
+                    ))
+            }
+        }
+        return read.sorted { $0.key < $1.key }.map(\.binding)
+    }
+
+    private mutating func source(_ value: JSONValue) -> Placed<TableSource.Binding.Source>? {
+        switch value.kind {
+        case .number, .bool: return constant(value).map { Placed(.constant($0), at: value.offset) }
+        case .object:
+            guard let members = object(value, "a constant", keys: ["const"], required: ["const"]),
+                let inner = members["const"]
+            else { return nil }
+            return constant(inner).map { Placed(.constant($0), at: value.offset) }
+        case .string:
+            guard let text = text(value, "a source") else { return nil }
+            return source(text)
+        default:
+            wrongType(value, "a source", "a text, a number, true, false or { \"const\": … }")
+            return nil
+        }
+    }
+
+    private mutating func constant(_ value: JSONValue) -> String? {
+        switch value.kind {
+        case .number(let text): return text
+        case .bool(let truth): return truth ? "true" : "false"
+        case .string: return text(value, "const")?.value
+        default:
+            wrongType(value, "const", "a text, a number, true or false")
+            return nil
+        }
+    }
+
+    private mutating func source(_ text: Placed<String>) -> Placed<TableSource.Binding.Source>? {
+        if text.value == "fragment" { return Placed(.fragment, at: text.offset) }
+        let halves = text.value.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        let name = halves.count == 2 ? halves[1] : ""
+        switch halves[0] {
+        case "path" where NameRule.identifier.takes(name): return Placed(.path(name), at: text.offset)
+        case "rewrite" where NameRule.identifier.takes(name): return Placed(.rewrite(name), at: text.offset)
+        case "query" where !name.isEmpty:
+            if NameRule.isReserved(name) {
+                problems.error(.reservedName, at: text.offset, "the query name '\(name)' is reserved")
+            }
+            return Placed(.query(name), at: text.offset)
+        case "payload":
+            if let path = JSONPath(name), !path.tokens.isEmpty { return Placed(.payload(path), at: text.offset) }
+            fallthrough
+        default:
+            let words = ["path", "query", "rewrite", "payload", "fragment"]
+            let nearest = words.contains(halves[0]) ? nil : NearestName.of(halves[0], among: words)
+            problems.error(
+                .badSource, at: text.offset, "'\(text.value)' is no source",
+                suggestion: nearest.map { "did you mean '\($0)'?" }
+                    ?? "use path.NAME, query.NAME, rewrite.NAME, payload./POINTER, fragment or { \"const\": … }")
+            return nil
+        }
+    }
+}

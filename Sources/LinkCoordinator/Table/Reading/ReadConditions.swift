@@ -1,0 +1,64 @@
+internal import StrictJSON
+
+extension TableReader {
+    /// Reads query constraints: name -> text, `*` for there, null for not there.
+    mutating func constraints(_ value: JSONValue) -> [TableSource.QueryConstraint] {
+        var seen = Set<String>()
+        return (members(value, "query") ?? []).compactMap { member in
+            let name = nfc(member.name)
+            let offset = member.nameOffset - 1
+            if name.isEmpty { problems.error(.badName, at: offset, "a query name must not be empty") }
+            if !seen.insert(name).inserted {
+                problems.error(.duplicate, at: offset, "the query name '\(name)' stands twice")
+            }
+            let placed = Placed(name, at: offset)
+            if member.value.isNull { return TableSource.QueryConstraint(name: placed, test: .absent) }
+            guard case .string = member.value.kind, let text = text(member.value, "a query constraint") else {
+                wrongType(member.value, "a query constraint", "a text, '*' or null")
+                return nil
+            }
+            return TableSource.QueryConstraint(
+                name: placed, test: text.value == "*" ? .present : .equals(text.value))
+        }
+    }
+
+    /// Reads `when`.
+    mutating func condition(_ value: JSONValue) -> TableSource.Condition? {
+        let keys = [
+            "app", "os", "capability", "claim", "platform", "region", "locale", "attributes", "query",
+        ]
+        guard let members = object(value, "when", keys: keys) else { return nil }
+        var condition = TableSource.Condition(offset: value.offset)
+        condition.app = members["app"].map { versionTests($0, "app") } ?? []
+        condition.os = members["os"].map { versionTests($0, "os") } ?? []
+        condition.capabilities = members["capability"].map { textOrTexts($0, "capability") } ?? []
+        condition.claims = members["claim"].map { textOrTexts($0, "claim") } ?? []
+        condition.platforms = members["platform"].map { textOrTexts($0, "platform").map(\.value) }
+        condition.regions = members["region"].map { textOrTexts($0, "region").map(\.value) }
+        condition.locales = members["locale"].map { textOrTexts($0, "locale").map(\.value) }
+        condition.query = members["query"].map { constraints($0) } ?? []
+        if let attributes = members["attributes"] {
+            condition.attributes = (self.members(attributes, "attributes") ?? []).map { member in
+                TableSource.Condition.Attribute(
+                    name: Placed(nfc(member.name), at: member.nameOffset - 1),
+                    values: textOrTexts(member.value, "the attribute '\(member.name)'").map(\.value))
+            }
+        }
+        return condition
+    }
+
+    /// Reads comparisons such as `>=4.0.0 <6`.
+    private mutating func versionTests(_ value: JSONValue, _ what: String) -> [TableSource.Condition.VersionTest] {
+        guard let text = filledText(value, what) else { return [] }
+        return text.value.split(separator: " ", omittingEmptySubsequences: false).compactMap { part in
+            let relation = TableSource.Condition.VersionTest.Relation.allCases.first { part.hasPrefix($0.rawValue) }
+            if let relation, let version = VersionText(String(part.dropFirst(relation.rawValue.count))) {
+                return TableSource.Condition.VersionTest(relation: relation, version: version)
+            }
+            problems.error(
+                .badValue, at: text.offset, "\(what) must be comparisons with a version, separated by one space",
+                suggestion: "such as '>=4.0.0' or '>=4.0.0 <6'")
+            return nil
+        }
+    }
+}

@@ -1,0 +1,241 @@
+internal import StrictJSON
+
+extension TableReader {
+    private static let blockKeys = [
+        "schemes", "schemeCase", "host", "hosts", "path", "query", "rewrites", "repair", "payload", "limits",
+    ]
+
+    /// Reads `link`: one block, or a list of blocks with disjoint schemes.
+    mutating func link(_ value: JSONValue, _ source: inout TableSource) {
+        putsVarsIn = true
+        defer { putsVarsIn = false }
+        var blocks = [value]
+        if case .array(let elements) = value.kind {
+            blocks = elements
+            if elements.isEmpty { problems.error(.badValue, at: value.offset, "link must have at least one block") }
+        }
+        readPathCase(blocks)
+        source.foldsPathCase = foldsPathCase
+        for (index, block) in blocks.enumerated() {
+            guard let members = object(block, "a link block", keys: Self.blockKeys, required: ["schemes", "host"])
+            else { continue }
+            source.blocks.append(self.block(members))
+            if index == 0 {
+                if let payload = members["payload"] { source.payload = self.payload(payload) }
+                if let limits = members["limits"] { source.limits = self.limits(limits) }
+                continue
+            }
+            for key in ["payload", "limits"] {
+                guard let own = members[key] else { continue }
+                problems.error(
+                    .keyNotAllowed, at: own.offset, "'\(key)' stands in the first block only, for all of them")
+            }
+        }
+        checkDisjoint(source.blocks)
+    }
+
+    /// Reads `path.case` of all blocks, which is one for the whole table; blocks that do not say follow the others.
+    private mutating func readPathCase(_ blocks: [JSONValue]) {
+        var first: Bool?
+        for block in blocks {
+            guard let value = block["path"]?["case"] else { continue }
+            let folds = choice(value, "path.case", PathCase.sensitive) == .insensitive
+            if let first, first != folds {
+                problems.error(.badValue, at: value.offset, "path.case is one for the whole table")
+            }
+            first = first ?? folds
+        }
+        foldsPathCase = first ?? false
+    }
+
+    private enum PathCase: String, CaseIterable { case sensitive, insensitive }
+
+    private mutating func block(_ members: Members) -> TableSource.LinkBlock {
+        var block = TableSource.LinkBlock(offset: members.value.offset)
+        block.schemeCase = choice(members["schemeCase"], "schemeCase", .lower)
+        for scheme in members["schemes"].map({ texts($0, "schemes") }) ?? [] {
+            if scheme.value == "*" {
+                block.takesOtherSchemes = true
+            } else {
+                checkScheme(scheme, exactCase: block.schemeCase == .exact)
+                block.schemes.append(scheme)
+            }
+        }
+        if let schemes = members["schemes"], case .array(let list) = schemes.kind, list.isEmpty {
+            problems.error(.badValue, at: schemes.offset, "schemes must name at least one")
+        }
+        block.hostRole = choice(members["host"], "host", .authority)
+        readHosts(members, &block)
+        if let path = members["path"], let path = object(path, "path", keys: ["case", "emptySegments"]) {
+            block.emptySegments = choice(path["emptySegments"], "path.emptySegments", .collapse)
+        }
+        if let query = members["query"] { block.query = dialect(query) }
+        if let rewrites = members["rewrites"] {
+            block.rewrites = (list(rewrites, "rewrites") ?? []).compactMap { rewrite($0) }
+        }
+        block.repair = bool(members["repair"], "repair", false)
+        if block.repair, block.query.decode != .once {
+            problems.error(
+                .keyNotAllowed, at: members["repair"]?.offset ?? block.offset, "repair needs query.decode 'once'")
+        }
+        return block
+    }
+
+    private mutating func readHosts(_ members: Members, _ block: inout TableSource.LinkBlock) {
+        guard let hosts = members["hosts"] else {
+            if block.hostRole == .authority, members["host"] != nil {
+                problems.error(
+                    .missingKey, at: block.offset, "a link block with host 'authority' lacks the key 'hosts'",
+                    suggestion: "list the hosts, or \"*\" for any")
+            }
+            return
+        }
+        if block.hostRole == .segment {
+            problems.error(.keyNotAllowed, at: hosts.offset, "'hosts' is not allowed with host 'segment'")
+            return
+        }
+        block.hosts = hostRules(hosts, "hosts")
+        if case .array(let list) = hosts.kind, list.isEmpty {
+            problems.error(.badValue, at: hosts.offset, "hosts must name at least one")
+        }
+    }
+
+    /// Reads a list of host rules.
+    mutating func hostRules(_ value: JSONValue, _ what: String) -> [Placed<HostRule>] {
+        var seen = Set<HostRule>()
+        return (list(value, what) ?? []).compactMap { element in
+            guard let text = text(element, "an item of \(what)"), let rule = hostRule(text) else { return nil }
+            if seen.insert(rule).inserted { return Placed(rule, at: text.offset) }
+            problems.error(.duplicate, at: text.offset, "'\(text.value)' stands twice in \(what)")
+            return nil
+        }
+    }
+
+    /// Reads one host rule.
+    mutating func hostRule(_ text: Placed<String>) -> HostRule? {
+        do throws(TextError) {
+            return try HostRule.parse(text.value)
+        } catch {
+            complain(error, in: text, .badValue)
+            return nil
+        }
+    }
+
+    /// Complains of a scheme that is none, or is not in lower case where it has to be.
+    mutating func checkScheme(_ scheme: Placed<String>, exactCase: Bool) {
+        let isScheme = Array(scheme.value.utf8).withUnsafeBufferPointer { WebURL.isScheme(ByteView($0)) }
+        if !isScheme {
+            problems.error(
+                .badValue, at: scheme.offset,
+                "'\(scheme.value)' is no scheme: a letter, then letters, digits, '+', '-' or '.'")
+        } else if !exactCase, scheme.value != scheme.value.lowercased() {
+            problems.error(
+                .badValue, at: scheme.offset, "schemes are written in lower case",
+                suggestion: "write '\(scheme.value.lowercased())'")
+        }
+    }
+
+    /// Complains of a scheme that two blocks list.
+    private mutating func checkDisjoint(_ blocks: [TableSource.LinkBlock]) {
+        var seen = Set<String>()
+        var hasOthers = false
+        for block in blocks {
+            for scheme in block.schemes {
+                let key = block.schemeCase == .lower ? scheme.value.lowercased() : scheme.value
+                if !seen.insert(key).inserted {
+                    problems.error(.duplicate, at: scheme.offset, "the scheme '\(scheme.value)' stands in two blocks")
+                }
+            }
+            if block.takesOtherSchemes, hasOthers {
+                problems.error(.duplicate, at: block.offset, "the scheme '*' stands in two blocks")
+            }
+            hasOthers = hasOthers || block.takesOtherSchemes
+        }
+    }
+
+    private mutating func dialect(_ value: JSONValue) -> TableSource.QueryDialect {
+        var dialect = TableSource.QueryDialect()
+        let keys = ["pairSeparators", "names", "duplicates", "decode", "plus", "nulls", "flatten"]
+        guard let members = object(value, "query", keys: keys) else { return dialect }
+        if let value = members["pairSeparators"], let text = filledText(value, "query.pairSeparators") {
+            let excluded = Array("=%#".utf8)
+            if text.value.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !excluded.contains($0) }) {
+                dialect.pairSeparators = Array(text.value.utf8)
+            } else {
+                problems.error(
+                    .badValue, at: text.offset, "query.pairSeparators holds visible ASCII other than '=', '%' and '#'")
+            }
+        }
+        dialect.names = choice(members["names"], "query.names", .sensitive)
+        dialect.duplicates = choice(members["duplicates"], "query.duplicates", .first)
+        dialect.decode = choice(members["decode"], "query.decode", .once)
+        dialect.plus = choice(members["plus"], "query.plus", .literal)
+        dialect.nulls = choice(members["nulls"], "query.nulls", .keep)
+        dialect.flatten = bool(members["flatten"], "query.flatten", false)
+        return dialect
+    }
+
+    private mutating func rewrite(_ value: JSONValue) -> TableSource.Rewrite? {
+        guard
+            let members = object(value, "a rewrite", keys: ["stripPrefix", "as"], required: ["stripPrefix"]),
+            let prefix = members["stripPrefix"].flatMap({ text($0, "stripPrefix") })
+        else { return nil }
+        do throws(TextError) {
+            let pattern = try PatternParser.parsePrefix(prefix.value, foldsCase: foldsPathCase)
+            var own = pattern.captures.first?.name
+            if let alias = members["as"].flatMap({ text($0, "as") }) {
+                name(alias.value, at: alias.offset, "a rewrite", .identifier, reserves: true)
+                if own == nil {
+                    problems.error(.keyNotAllowed, at: alias.offset, "'as' names a capture, and the prefix has none")
+                } else {
+                    own = alias.value
+                }
+            }
+            return TableSource.Rewrite(pattern: pattern, name: own, text: prefix.value, offset: value.offset)
+        } catch {
+            complain(error, in: prefix, .badPattern)
+            return nil
+        }
+    }
+
+    private mutating func payload(_ value: JSONValue) -> TableSource.PayloadPointers {
+        var pointers = TableSource.PayloadPointers()
+        guard let members = object(value, "payload", keys: ["link", "route", "params"]) else { return pointers }
+        if let links = members["link"] {
+            pointers.link = (list(links, "payload.link") ?? []).compactMap { pointer($0, "an item of payload.link") }
+        }
+        pointers.route = members["route"].flatMap { pointer($0, "payload.route") }
+        pointers.params = members["params"].flatMap { pointer($0, "payload.params") }
+        if let params = pointers.params, pointers.route == nil {
+            problems.error(.keyNotAllowed, at: params.offset, "payload.params without payload.route")
+        }
+        return pointers
+    }
+
+    private mutating func pointer(_ value: JSONValue, _ what: String) -> Placed<JSONPath>? {
+        guard let text = text(value, what) else { return nil }
+        if let path = JSONPath(text.value), !path.tokens.isEmpty { return Placed(path, at: text.offset) }
+        problems.error(
+            .badValue, at: text.offset, "\(what) must be a JSON pointer (RFC 6901)",
+            suggestion: "for example '/data/link'")
+        return nil
+    }
+
+    private mutating func limits(_ value: JSONValue) -> TableSource.LinkLimits {
+        var limits = TableSource.LinkLimits()
+        guard let members = object(value, "limits", keys: ["maxBytes", "maxSegments", "maxQueryItems"]) else {
+            return limits
+        }
+        if let value = members["maxBytes"] {
+            limits.maxBytes = integer(value, "limits.maxBytes", in: 1...65536).map(Int.init) ?? limits.maxBytes
+        }
+        if let value = members["maxSegments"] {
+            limits.maxSegments = integer(value, "limits.maxSegments", in: 1...256).map(Int.init) ?? limits.maxSegments
+        }
+        if let value = members["maxQueryItems"] {
+            limits.maxQueryItems =
+                integer(value, "limits.maxQueryItems", in: 1...1024).map(Int.init) ?? limits.maxQueryItems
+        }
+        return limits
+    }
+}

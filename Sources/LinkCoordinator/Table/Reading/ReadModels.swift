@@ -1,0 +1,111 @@
+internal import StrictJSON
+
+extension TableReader {
+    /// Reads `models`.
+    mutating func models(_ value: JSONValue) -> [TableSource.Model] {
+        (members(value, "models") ?? []).map { member in
+            name(member.name, at: member.nameOffset - 1, "a model", .identifier)
+            let what = "the model '\(member.name)'"
+            let fields = (members(member.value, what) ?? []).compactMap { field($0, of: member.name) }
+            return TableSource.Model(name: Placed(member.name, at: member.nameOffset - 1), fields: fields)
+        }
+    }
+
+    private mutating func field(_ member: JSONMember, of model: String) -> TableSource.Field? {
+        name(member.name, at: member.nameOffset - 1, "a field", .identifier, reserves: true)
+        guard let text = text(member.value, "the type of '\(model).\(member.name)'") else { return nil }
+        do throws(TextError) {
+            let (type, absence) = try FieldTypeParser.parse(text.value)
+            return TableSource.Field(
+                name: Placed(member.name, at: member.nameOffset - 1), type: type, absence: absence,
+                offset: text.offset)
+        } catch {
+            complain(error, in: text, .badType)
+            return nil
+        }
+    }
+
+    /// Reads `capabilities`.
+    mutating func capabilities(_ value: JSONValue) -> [TableSource.Capability] {
+        (members(value, "capabilities") ?? []).compactMap { member in
+            name(member.name, at: member.nameOffset - 1, "a capability", .identifier)
+            let keys = ["minApp", "minOS", "platforms", "listed"]
+            guard let members = object(member.value, "the capability '\(member.name)'", keys: keys) else { return nil }
+            var read = TableSource.Capability(
+                name: Placed(member.name, at: member.nameOffset - 1),
+                minApp: members["minApp"].flatMap { version($0, "minApp") },
+                minOS: members["minOS"].flatMap { version($0, "minOS") },
+                platforms: members["platforms"].map { textOrTexts($0, "platforms").map(\.value) },
+                listed: bool(members["listed"], "listed", false))
+            if read.minApp == nil, read.minOS == nil, read.platforms == nil { read.listed = true }
+            return read
+        }
+    }
+
+    /// Reads a version.
+    mutating func version(_ value: JSONValue, _ what: String) -> VersionText? {
+        guard let text = text(value, what) else { return nil }
+        if let version = VersionText(text.value) { return version }
+        problems.error(
+            .badValue, at: text.offset, "\(what) must be a version",
+            suggestion: "1 to 5 numbers with dots, then perhaps -pre.release, such as '4.0.0'")
+        return nil
+    }
+
+    /// Reads `coordinators`.
+    mutating func coordinators(_ value: JSONValue) -> [TableSource.Coordinator] {
+        (members(value, "coordinators") ?? []).compactMap { member in
+            name(member.name, at: member.nameOffset - 1, "a coordinator", .path)
+            let what = "the coordinator '\(member.name)'"
+            let keys = ["screens", "initial", "parent", "guard", "slot"]
+            guard let own = object(member.value, what, keys: keys, required: ["screens"]) else { return nil }
+            var isSingle = false
+            if let slot = own["slot"].flatMap({ text($0, "slot") }) {
+                isSingle = slot.value == "single"
+                if !isSingle { badWord(slot, "slot", ["single"]) }
+            }
+            return TableSource.Coordinator(
+                name: Placed(member.name, at: member.nameOffset - 1),
+                screens: (own["screens"].flatMap { members($0, "screens") } ?? []).map { screen($0) },
+                initial: own["initial"].flatMap { filledText($0, "initial") },
+                parent: own["parent"].flatMap { filledText($0, "parent") },
+                guarding: own["guard"].flatMap { filledText($0, "guard") }, singleSlot: isSingle)
+        }
+    }
+
+    private mutating func screen(_ member: JSONMember) -> TableSource.Screen {
+        name(member.name, at: member.nameOffset - 1, "a screen", .path)
+        var screen = TableSource.Screen(name: Placed(member.name, at: member.nameOffset - 1))
+        let keys = ["needs", "present", "nav", "identity", "view", "since", "until", "requires"]
+        guard let members = object(member.value, "the screen '\(member.name)'", keys: keys) else { return screen }
+        screen.needs = members["needs"].map { texts($0, "needs") } ?? []
+        screen.present = members["present"].map { presentations($0) } ?? []
+        screen.nav = bool(members["nav"], "nav", false)
+        screen.view = members["view"].flatMap { filledText($0, "view") }
+        screen.since = members["since"].flatMap { version($0, "since") }
+        screen.until = members["until"].flatMap { version($0, "until") }
+        screen.requires = members["requires"].map { texts($0, "requires") } ?? []
+        if let text = members["identity"].flatMap({ filledText($0, "identity") }) {
+            do throws(TextError) {
+                screen.identity = TableSource.IdentityTemplate(
+                    parts: try TemplateParser.identity(text.value), offset: text.offset)
+            } catch {
+                complain(error, in: text, .badTemplate)
+            }
+        }
+        return screen
+    }
+
+    private mutating func presentations(_ value: JSONValue) -> [Placed<Presentation>] {
+        guard let elements = list(value, "present") else { return [] }
+        if elements.isEmpty { problems.error(.badValue, at: value.offset, "present must name at least one") }
+        return texts(value, "present").compactMap { presentation($0) }
+    }
+
+    /// Reads a way to present a screen.
+    mutating func presentation(_ text: Placed<String>) -> Placed<Presentation>? {
+        if let read = Presentation(rawValue: text.value) { return Placed(read, at: text.offset) }
+        badWord(text, "present", Presentation.allCases.map(\.rawValue))
+        return nil
+    }
+}

@@ -1,0 +1,146 @@
+internal import StrictJSON
+
+/// A table that was read, with what was found wrong and where the reading is incomplete.
+package struct TableReading: Sendable {
+    /// The table as far as it could be read; nil if the file is no object, or no JSON at all.
+    package var source: TableSource?
+
+    /// What was found wrong.
+    package var problems: ProblemList
+
+    /// Which parts did not read whole.
+    package var damage: TableDamage
+}
+
+extension TableSource {
+    /// Largest table file, in bytes.
+    package static let maxFileBytes = 64 << 20
+
+    /// Deepest nesting of a table file.
+    package static let maxFileDepth = 64
+
+    /// Reads a table file: syntax, keys, types and small texts; `TableChecks` finds what else may be wrong.
+    package static func read(_ file: [UInt8]) -> TableReading {
+        var reader = TableReader(file: file)
+        let source = reader.table()
+        return TableReading(source: source, problems: reader.problems, damage: reader.damage)
+    }
+}
+
+extension TableReader {
+    private static let keys = [
+        "schemaVersion", "table", "link", "models", "capabilities", "coordinators", "guards", "vars", "externals",
+        "routes", "fallback", "examples",
+    ]
+
+    /// Reads the whole file.
+    mutating func table() -> TableSource? {
+        guard file.count <= TableSource.maxFileBytes else {
+            problems.error(.tooLarge, at: 0, "a table file has at most \(TableSource.maxFileBytes >> 20) MiB")
+            return nil
+        }
+        let value: JSONValue
+        do throws(JSONError) {
+            value = try JSONValue.parse(file, maxDepth: TableSource.maxFileDepth)
+        } catch {
+            problems.error(.json, at: error.offset, error.text)
+            return nil
+        }
+        let required = ["schemaVersion", "table", "link", "routes"]
+        guard let all = object(value, "the table file", keys: Self.keys, required: required) else { return nil }
+        if let version = all["schemaVersion"] { _ = integer(version, "schemaVersion", in: 1...1) }
+        var source = head(all["table"])
+        if let vars = all["vars"] { readVars(vars) }
+        if let link = all["link"] { damage.link = errors { $0.link(link, &source) } }
+        if let models = all["models"] { damage.models = errors { source.models = $0.models(models) } }
+        if let value = all["capabilities"] {
+            damage.capabilities = errors { source.capabilities = $0.capabilities(value) }
+        }
+        if let value = all["coordinators"] {
+            damage.coordinators = errors { source.coordinators = $0.coordinators(value) }
+        }
+        putsVarsIn = true
+        if let guards = all["guards"] { damage.guards = errors { source.guards = $0.guards(guards) } }
+        source.externals.hosts = Self.defaultExternals(source.blocks)
+        if let value = all["externals"] { damage.externals = errors { $0.externals(value, &source.externals) } }
+        if let routes = all["routes"] { source.routes = self.routes(routes, models: source.models) }
+        source.fallback = all["fallback"].map { self.fallback($0) } ?? []
+        putsVarsIn = false
+        if let examples = all["examples"] { source.examples = self.examples(examples) }
+        return source
+    }
+
+    /// Runs a part and says whether it found errors.
+    private mutating func errors(_ part: (inout TableReader) -> Void) -> Bool {
+        let before = problems.count
+        part(&self)
+        return problems.count > before
+    }
+
+    /// Reads `table`.
+    private mutating func head(_ value: JSONValue?) -> TableSource {
+        var source = TableSource(id: Placed("", at: 0), version: Placed("", at: 0))
+        let keys = ["id", "version", "applications", "canary"]
+        guard let value, let members = object(value, "table", keys: keys, required: ["id", "version"]) else {
+            return source
+        }
+        if let id = members["id"].flatMap({ text($0, "table.id") }) {
+            name(id.value, at: id.offset, "a table", .identifier)
+            source.id = id
+        }
+        if let version = members["version"].flatMap({ filledText($0, "table.version") }) {
+            if version.value.utf8.count > 256 {
+                problems.error(.badValue, at: version.offset, "table.version has at most 256 bytes")
+            }
+            source.version = version
+        }
+        source.applications = members["applications"].map { texts($0, "table.applications") } ?? []
+        source.canary = members["canary"].flatMap { canary($0) }
+        return source
+    }
+
+    private mutating func canary(_ value: JSONValue) -> TableSource.Canary? {
+        let keys = ["percent", "salt", "compareTo"]
+        guard let members = object(value, "canary", keys: keys, required: ["percent"]) else { return nil }
+        var percent = 0.0
+        if let share = members["percent"] {
+            if case .number(let text) = share.kind, let number = Double(text), (0...100).contains(number) {
+                percent = number
+            } else {
+                problems.error(.badValue, at: share.offset, "canary.percent must be a number from 0 to 100")
+            }
+        }
+        return TableSource.Canary(
+            percent: percent, salt: members["salt"].flatMap { text($0, "canary.salt") }?.value ?? "",
+            compareTo: members["compareTo"].flatMap { filledText($0, "canary.compareTo") }?.value,
+            offset: value.offset)
+    }
+
+    /// Reads `vars`.
+    private mutating func readVars(_ value: JSONValue) {
+        for member in members(value, "vars") ?? [] {
+            name(member.name, at: member.nameOffset - 1, "a var", .identifier)
+            if let text = text(member.value, "the var '\(member.name)'") { vars[member.name] = text.value }
+        }
+    }
+
+    /// The hosts of the link blocks but `""` and `*`, each once.
+    private static func defaultExternals(_ blocks: [TableSource.LinkBlock]) -> [HostRule] {
+        var seen = Set<HostRule>()
+        return blocks.flatMap { $0.hosts.map(\.value) }.filter {
+            $0 != .empty && $0 != .any && seen.insert($0).inserted
+        }
+    }
+
+    /// Reads `externals`.
+    private mutating func externals(_ value: JSONValue, _ externals: inout TableSource.Externals) {
+        guard let members = object(value, "externals", keys: ["schemes", "hosts"]) else { return }
+        if let schemes = members["schemes"] {
+            externals.schemes = texts(schemes, "externals.schemes").map { scheme in
+                checkScheme(scheme, exactCase: false)
+                return scheme.value
+            }
+        }
+        if let hosts = members["hosts"] { externals.hosts = hostRules(hosts, "externals.hosts").map(\.value) }
+    }
+}

@@ -1,0 +1,151 @@
+internal import StrictJSON
+
+extension TableReader {
+    /// Reads `to`.
+    mutating func target(_ value: JSONValue) -> TableSource.Target? {
+        let keys = ["path", "root", "external", "mode", "parents", "present", "dismissModals"]
+        guard let members = object(value, "a target", keys: keys), let destination = destination(members) else {
+            return nil
+        }
+        var target = TableSource.Target(
+            destination: destination, mode: nil, parents: .none, present: nil,
+            dismissModals: bool(members["dismissModals"], "dismissModals", false), offset: value.offset)
+        if let mode = members["mode"] { target.mode = choice(mode, "mode", .replace) }
+        if let parents = members["parents"] { target.parents = self.parents(parents) }
+        if let present = members["present"].flatMap({ text($0, "present") }) {
+            target.present = presentation(present)
+            if case .path = destination {
+            } else {
+                problems.error(.keyNotAllowed, at: present.offset, "'present' belongs to static paths only")
+            }
+        }
+        if case .external = destination {
+            for key in ["mode", "parents", "dismissModals"] {
+                guard let own = members[key] else { continue }
+                problems.error(.keyNotAllowed, at: own.offset, "'\(key)' makes no sense beside 'external'")
+            }
+        }
+        return target
+    }
+
+    private mutating func destination(_ members: Members) -> TableSource.Target.Destination? {
+        guard let key = onlyKey(of: ["path", "root", "external"], in: members), let value = members[key] else {
+            return nil
+        }
+        if key == "root" {
+            if case .bool(true) = value.kind { return .root }
+            problems.error(.badValue, at: value.offset, "root must be true")
+            return nil
+        }
+        guard let text = filledText(value, key) else { return nil }
+        if key == "path" {
+            if let name = Self.capturedName(text.value) { return .captured(Placed(name, at: text.offset)) }
+            return staticPath(text).map { .path(segments: $0.value) }
+        }
+        do throws(TextError) {
+            return .external(try TemplateParser.external(text.value) { place($0, in: text) })
+        } catch {
+            complain(error, in: text, .badTemplate)
+            return nil
+        }
+    }
+
+    /// The one of the keys that an object has; none or several are an error.
+    mutating func onlyKey(of keys: [String], in members: Members) -> String? {
+        let found = keys.filter { members[$0] != nil }
+        let all = keys.map { "'\($0)'" }.joined(separator: ", ")
+        if found.isEmpty {
+            problems.error(.missingKey, at: members.value.offset, "\(members.what) has one of \(all)")
+        } else if found.count > 1 {
+            problems.error(
+                .keyNotAllowed, at: members.value.offset, "\(members.what) has only one of \(all)",
+                suggestion: "take away '\(found[1])' or '\(found[0])'")
+        }
+        return found.count == 1 ? found[0] : nil
+    }
+
+    /// The name in `{name}`, if the text is that.
+    private static func capturedName(_ text: String) -> String? {
+        guard text.hasPrefix("{"), text.hasSuffix("}") else { return nil }
+        let name = String(text.dropFirst().dropLast())
+        return NameRule.identifier.takes(name) ? name : nil
+    }
+
+    /// Reads a static coordinator path into segments; `/` has none.
+    mutating func staticPath(_ text: Placed<String>) -> Placed<[String]>? {
+        guard text.value.hasPrefix("/") else {
+            problems.error(
+                .badValue, at: text.offset, "a static path begins with '/'", suggestion: "write '/\(text.value)'")
+            return nil
+        }
+        if text.value == "/" { return Placed([], at: text.offset) }
+        let segments = text.value.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        if segments.contains(where: \.isEmpty) {
+            problems.error(.badValue, at: text.offset, "a static path has no empty segments")
+            return nil
+        }
+        if text.value.contains("{") {
+            problems.error(
+                .badTemplate, at: text.offset, "a path is static, or it is exactly '{name}' of a coordinatorPath")
+            return nil
+        }
+        return Placed(segments, at: text.offset)
+    }
+
+    private mutating func parents(_ value: JSONValue) -> TableSource.Target.Parents {
+        if case .array(let elements) = value.kind {
+            return .paths(
+                elements.compactMap { element in
+                    text(element, "an item of parents").flatMap { staticPath($0) }
+                })
+        }
+        guard case .string = value.kind, let text = text(value, "parents") else {
+            wrongType(value, "parents", "a text or a list of paths")
+            return .none
+        }
+        switch text.value {
+        case "none": return .none
+        case "initial": return .initial
+        default:
+            if text.value.hasPrefix("route:") {
+                return .route(Placed(String(text.value.dropFirst(6)), at: text.offset))
+            }
+            badWord(text, "parents", ["none", "initial", "route:ID"])
+            return .none
+        }
+    }
+
+    /// Reads `guards`.
+    mutating func guards(_ value: JSONValue) -> [TableSource.Guard] {
+        (members(value, "guards") ?? []).compactMap { member in
+            name(member.name, at: member.nameOffset - 1, "a guard", .identifier)
+            let what = "the guard '\(member.name)'"
+            guard let own = object(member.value, what, keys: ["claim", "else"], required: ["claim", "else"]),
+                let claim = own["claim"].flatMap({ filledText($0, "claim") }),
+                let otherwise = own["else"].flatMap({
+                    object($0, "else", keys: ["to", "resume"], required: ["to"])
+                }),
+                let target = otherwise["to"].flatMap({ target($0) })
+            else { return nil }
+            return TableSource.Guard(
+                name: Placed(member.name, at: member.nameOffset - 1), claim: claim.value, otherwise: target,
+                resume: otherwise["resume"].flatMap { resume($0) })
+        }
+    }
+
+    private mutating func resume(_ value: JSONValue) -> TableSource.Guard.Resume? {
+        guard let members = object(value, "resume", keys: ["ttl", "once"], required: ["ttl"]) else { return nil }
+        let once = bool(members["once"], "resume.once", true)
+        guard let text = members["ttl"].flatMap({ text($0, "resume.ttl") }) else { return nil }
+        let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86400]
+        guard let unit = text.value.last.flatMap({ units[$0] }), text.value.utf8.count <= 10,
+            text.value.dropLast().utf8.allSatisfy({ $0 &- UInt8(ascii: "0") < 10 }),
+            let number = Int64(text.value.dropLast()), number > 0
+        else {
+            problems.error(
+                .badValue, at: text.offset, "resume.ttl must be a number and s, m, h or d", suggestion: "such as '15m'")
+            return nil
+        }
+        return TableSource.Guard.Resume(ttlSeconds: number * unit, once: once)
+    }
+}

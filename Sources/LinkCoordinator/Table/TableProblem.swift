@@ -1,0 +1,157 @@
+package import StrictJSON
+
+/// One complaint about a table: what is wrong, where, and what to do.
+package struct TableProblem: Error, Sendable, Equatable {
+    /// How bad it is.
+    package enum Severity: Int, Sendable {
+        /// The table is refused.
+        case error
+        /// The table is taken.
+        case warning
+
+        /// The word for it.
+        package var text: String { self == .error ? "error" : "warning" }
+    }
+
+    /// The kind of problem, stable for programs.
+    package enum Code: String, Sendable, CaseIterable {
+        /// The file is not strict JSON.
+        case json
+        /// The file, or a number of things in it, is over its bound.
+        case tooLarge = "too_large"
+        /// A key that the format does not have.
+        case unknownKey = "unknown_key"
+        /// A key that must be there.
+        case missingKey = "missing_key"
+        /// Keys that exclude each other, or that make no sense here.
+        case keyNotAllowed = "key_not_allowed"
+        /// A value of another JSON type than the key wants.
+        case wrongType = "wrong_type"
+        /// A value that the key does not take.
+        case badValue = "bad_value"
+        /// A name that breaks the rule of names.
+        case badName = "bad_name"
+        /// A name that is kept for the product.
+        case reservedName = "reserved_name"
+        /// A name, scheme, value or example that stands twice.
+        case duplicate
+        /// A pattern that does not read.
+        case badPattern = "bad_pattern"
+        /// A tail before the end of a pattern.
+        case tailPosition = "tail_position"
+        /// A field's type that does not read.
+        case badType = "bad_type"
+        /// A template that does not read.
+        case badTemplate = "bad_template"
+        /// A source of a bind that does not read.
+        case badSource = "bad_source"
+        /// A route that nothing has.
+        case unknownRoute = "unknown_route"
+        /// A screen that nothing has.
+        case unknownScreen = "unknown_screen"
+        /// A coordinator that nothing has.
+        case unknownCoordinator = "unknown_coordinator"
+        /// A model that nothing has.
+        case unknownModel = "unknown_model"
+        /// A field that the model lacks.
+        case unknownField = "unknown_field"
+        /// A guard that nothing has.
+        case unknownGuard = "unknown_guard"
+        /// A capability that nothing has.
+        case unknownCapability = "unknown_capability"
+        /// A var that nothing has.
+        case unknownVar = "unknown_var"
+        /// A rewrite that nothing has.
+        case unknownRewrite = "unknown_rewrite"
+        /// A screen that has a coordinator's name and could never be named in a path.
+        case nameClash = "name_clash"
+        /// Parents of coordinators or routes that lead back to themselves.
+        case parentCircle = "parent_circle"
+        /// A redirect that leads back to itself.
+        case redirectCircle = "redirect_circle"
+        /// A redirect that leads to nothing.
+        case redirectNowhere = "redirect_nowhere"
+        /// A source `path.x` that no pattern captures, or that one lacks.
+        case uncapturedSource = "uncaptured_source"
+        /// A capture and a field whose types do not fit.
+        case incompatibleTypes = "incompatible_types"
+        /// A `{name}` of a template that not every pattern captures.
+        case uncapturedName = "uncaptured_name"
+        /// A target `{p}` that is not a coordinatorPath everywhere.
+        case notCoordinatorPath = "not_coordinator_path"
+        /// A stack that breaks a rule of presentation.
+        case presentation
+        /// An external target off the allow list.
+        case externalNotAllowed = "external_not_allowed"
+        /// A last variant with a condition, or another without.
+        case variantOrder = "variant_order"
+        /// A target that must be static and without data and guard.
+        case targetNotPlain = "target_not_plain"
+        /// One pattern in two routes that nothing but their ids tells apart.
+        case samePattern = "same_pattern"
+        /// A stack of more entries than a decision holds.
+        case stackTooDeep = "stack_too_deep"
+        /// A capture that nothing uses.
+        case unusedCapture = "unused_capture"
+        /// A pattern that is never chosen.
+        case unreachable
+        /// Two routes that overlap without saying so.
+        case overlap
+        /// A name in `overlaps` that does not overlap.
+        case noOverlap = "no_overlap"
+        /// What could not be proved within the work budget.
+        case unproved
+        /// An example that does not hold.
+        case example
+    }
+
+    /// How bad it is.
+    package var severity: Severity
+
+    /// The kind of problem.
+    package var code: Code
+
+    /// What is wrong, in one sentence without a full stop.
+    package var message: String
+
+    /// What to do; nil where the message says it.
+    package var suggestion: String?
+
+    /// Byte offset in the file.
+    package var offset: Int
+
+    /// Line, column and JSON pointer of the offset.
+    package var place: JSONPlace
+
+    /// Ids of the routes that are concerned.
+    package var routes: [String]
+
+    /// A link that shows the problem when it is resolved.
+    package var witness: String?
+}
+
+extension TableProblem {
+    /// The problem as text for people: `file:line:column: error: … [code]`, then what to do, indented.
+    package func text(file: String) -> String {
+        var out = "\(file):\(place.line):\(place.column): \(severity.text): \(message) [\(code.rawValue)]"
+        if !place.pointer.isEmpty { out += "\n    at \(place.pointer)" }
+        if let witness { out += "\n    link: \(witness)" }
+        if let suggestion { out += "\n    \(suggestion)" }
+        return out
+    }
+
+    /// Errors before warnings, then by place and code.
+    package static func isWorse(_ a: TableProblem, than b: TableProblem) -> Bool {
+        (a.severity.rawValue, a.offset, a.code.rawValue, a.message)
+            < (b.severity.rawValue, b.offset, b.code.rawValue, b.message)
+    }
+}
+
+/// Why a table was refused: all its problems, worst first.
+package struct TableRefusal: Error, Sendable {
+    /// The problems, worst first; at least one is an error.
+    package var problems: [TableProblem]
+
+    /// Makes a refusal.
+    package init(problems: [TableProblem]) { self.problems = problems }
+}

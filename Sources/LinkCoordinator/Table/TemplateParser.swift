@@ -1,0 +1,140 @@
+internal import StrictJSON
+
+/// Reads the texts with braces: redirects, external targets and identities.
+struct TemplateParser {
+    /// A piece of a text: literal, or what stands between braces; with its byte offset in the text.
+    private enum Piece {
+        case text(String, Int)
+        case braces(String, Int)
+    }
+
+    /// Splits a text at its braces.
+    private static func pieces(_ reader: inout TextReader) throws(TextError) -> [Piece] {
+        var pieces: [Piece] = []
+        while !reader.isAtEnd {
+            let start = reader.at
+            let text = reader.text(until: "{", "}")
+            if !text.isEmpty { pieces.append(.text(text, start)) }
+            if reader.isAtEnd { break }
+            guard reader.take("{") else { throw TextError("a '}' without its '{'", at: reader.at) }
+            let inside = reader.at
+            let name = reader.text(until: "{", "}")
+            guard reader.take("}") else { throw TextError("expected '}'", at: reader.at) }
+            pieces.append(.braces(name, inside))
+        }
+        return pieces
+    }
+
+    /// Reads the template of a redirect: `/orders/{order}`.
+    ///
+    /// - Parameter place: Turns a byte offset in the text into one in the file.
+    static func path(_ text: String, place: (Int) -> Int) throws(TextError) -> TableSource.PathTemplate {
+        let bytes = Array(text.utf8)
+        if bytes.count > 1, bytes.last == UInt8(ascii: "/") {
+            throw TextError("a template does not end with '/'", at: bytes.count - 1)
+        }
+        var segments: [[TableSource.TemplatePart]] = []
+        var start = 1
+        while start < bytes.count {
+            let end = bytes[start...].firstIndex(of: UInt8(ascii: "/")) ?? bytes.count
+            if end == start { throw TextError("a template has no empty segments", at: start) }
+            var reader = TextReader(bytes, from: start, to: end)
+            var parts: [TableSource.TemplatePart] = []
+            for piece in try pieces(&reader) {
+                switch piece {
+                case .text(let text, let offset):
+                    try PatternParser.checkCharacters(text.utf8, at: offset)
+                    parts.append(.text(text))
+                case .braces(let name, let offset):
+                    parts.append(.name(try self.name(name, at: offset, place)))
+                }
+            }
+            if case .text(let only) = parts.first, parts.count == 1, only == "." || only == ".." {
+                throw TextError("no link has the segment '.' or '..'", at: start)
+            }
+            segments.append(parts)
+            start = end + 1
+        }
+        if segments.count > PatternParser.maxSegments {
+            throw TextError("a template has at most \(PatternParser.maxSegments) segments", at: 0)
+        }
+        return TableSource.PathTemplate(segments: segments, text: text)
+    }
+
+    private static func name(
+        _ text: String, at offset: Int, _ place: (Int) -> Int
+    ) throws(TextError) -> Placed<String> {
+        if text.hasPrefix("query.") {
+            throw TextError("a redirect keeps the query; '{query.…}' belongs to external targets", at: offset)
+        }
+        guard NameRule.identifier.takes(text) else {
+            throw TextError("expected the name of a capture between the braces", at: offset, kind: .name)
+        }
+        return Placed(text, at: place(offset))
+    }
+
+    /// Reads an external target: `https://shop.example/p/{id}?q={query.q}`.
+    static func external(_ text: String, place: (Int) -> Int) throws(TextError) -> TableSource.ExternalTemplate {
+        let head = Array(text.utf8.prefix { $0 != UInt8(ascii: "{") && $0 != UInt8(ascii: "}") })
+        let parts = head.withUnsafeBufferPointer { buffer -> (String, [UInt8], UInt16?, Bool)? in
+            guard let url = WebURL(ByteView(buffer)), let host = WebURL.normalHost(url.host) else { return nil }
+            return (url.scheme.string, host, url.port, host.elementsEqual(url.host.buffer) && !url.rest.isEmpty)
+        }
+        guard let (scheme, host, port, isWhole) = parts, !host.isEmpty else {
+            throw TextError("expected scheme://host with a literal scheme and host and no userinfo", at: 0)
+        }
+        guard scheme == scheme.lowercased(), isWhole || head.count == text.utf8.count, host.last != UInt8(ascii: ".")
+        else {
+            throw TextError(
+                "scheme and host are literal and in lower case; captures come after the host's '/', '?' or '#'", at: 0)
+        }
+        var reader = TextReader(text)
+        var read: [TableSource.TemplatePart] = []
+        for piece in try pieces(&reader) {
+            switch piece {
+            case .text(let text, let offset):
+                try checkURL(Array(text.utf8), at: offset)
+                read.append(.text(text))
+            case .braces(let name, let offset) where name.hasPrefix("query."):
+                read.append(.query(Placed(String(name.dropFirst(6)), at: place(offset))))
+            case .braces(let name, let offset): read.append(.name(try self.name(name, at: offset, place)))
+            }
+        }
+        return TableSource.ExternalTemplate(scheme: scheme, host: host, port: port, parts: read, text: text)
+    }
+
+    /// Refuses what no URL holds unescaped.
+    private static func checkURL(_ bytes: [UInt8], at offset: Int) throws(TextError) {
+        for (index, byte) in bytes.enumerated() {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\\"), UInt8(ascii: "^"),
+                UInt8(ascii: "`"), UInt8(ascii: "|"), 0...0x20, 0x7F...0xFF:
+                throw TextError("a URL has this character only percent-encoded", at: offset + index)
+            case UInt8(ascii: "%"):
+                let digits = bytes[(index + 1)...].prefix(2)
+                guard digits.count == 2, digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }) else {
+                    throw TextError("a '%' without two hexadecimal digits", at: offset + index)
+                }
+            default: continue
+            }
+        }
+    }
+
+    /// Reads the identity of a screen: text with `{Model.field}`.
+    static func identity(_ text: String) throws(TextError) -> [TableSource.IdentityTemplate.Part] {
+        var reader = TextReader(text)
+        var parts: [TableSource.IdentityTemplate.Part] = []
+        for piece in try pieces(&reader) {
+            switch piece {
+            case .text(let text, _): parts.append(.text(text))
+            case .braces(let name, let offset):
+                let halves = name.split(separator: ".", omittingEmptySubsequences: false)
+                guard halves.count == 2, halves.allSatisfy({ NameRule.identifier.takes(String($0)) }) else {
+                    throw TextError("expected {Model.field}", at: offset)
+                }
+                parts.append(.field(model: String(halves[0]), field: String(halves[1])))
+            }
+        }
+        return parts
+    }
+}

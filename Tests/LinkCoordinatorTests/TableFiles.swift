@@ -1,0 +1,23 @@
+import Foundation
+import LinkCoordinator
+import StrictJSON
+
+/// The tables that the tests read, found from this file's place.
+enum TableFiles {
+    private static let tests = URL(filePath: #filePath).deletingLastPathComponent()
+
+    private static let package = tests.deletingLastPathComponent().deletingLastPathComponent()
+
+    /// The tables of the source articles, by name.
+    static let seeds = ["coordinator-demo", "trips-calendar", "easydev991", "content-flow"]
+
+    /// The bytes of `config/routes/NAME.json`.
+    static func shipped(_ name: String) throws -> [UInt8] {
+        [UInt8](try Data(contentsOf: package.appending(path: "config/routes/\(name).json")))
+    }
+
+    /// The bytes of a fixture of these tests.
+    static func fixture(_ name: String) throws -> [UInt8] {
+        [UInt8](try Data(contentsOf: tests.appending(path: "Fixtures/\(name)")))
+    }
+}
