@@ -6,7 +6,7 @@
 package struct ByteView: @unchecked Sendable {
     // Unchecked: a view is a pointer into memory that its owner keeps unchanged while the view lives.
 
-    /// The first byte. Valid to read only where `count` is greater than 0.
+    /// The first byte, valid to read only where `count` is greater than 0.
     package let start: UnsafePointer<UInt8>
 
     /// Number of bytes.

@@ -147,7 +147,7 @@ package struct JSONCursor: ~Copyable {
 
 /// An object that a cursor is in: the caller keeps it while it drives.
 package struct ObjectScope {
-    /// The member's name, escapes resolved. Lives until the next text is opened.
+    /// The member's name, escapes resolved; it lives until the next text is opened.
     package var name: ByteView = .empty
     /// Where the name begins in the text (after its quote).
     package var nameOffset = 0

@@ -156,41 +156,17 @@ extension JSONCursor {
             case UInt8(ascii: "r"): scratch.append(byte: 0x0D)
             case UInt8(ascii: "t"): scratch.append(byte: 0x09)
             case UInt8(ascii: "u"):
-                var scalar = hexValue(raw, index)
+                var scalar = OutputArena.hexValue(raw, index)
                 index += 4
                 if scalar & 0xFC00 == 0xD800 {
-                    scalar = 0x10000 + (scalar & 0x3FF) << 10 + (hexValue(raw, index + 2) & 0x3FF)
+                    scalar = 0x10000 + (scalar & 0x3FF) << 10 + (OutputArena.hexValue(raw, index + 2) & 0x3FF)
                     index += 6
                 }
-                appendUTF8(scalar)
+                scratch.appendUTF8(scalar)
             default: scratch.append(byte: letter)
             }
         }
         return scratch.finish()
-    }
-
-    private func hexValue(_ raw: ByteView, _ index: Int) -> UInt32 {
-        var value: UInt32 = 0
-        for place in index..<index + 4 { value = value << 4 | UInt32(hexDigit(raw[place]) ?? 0) }
-        return value
-    }
-
-    private mutating func appendUTF8(_ scalar: UInt32) {
-        if scalar < 0x80 {
-            scratch.append(byte: UInt8(scalar))
-        } else if scalar < 0x800 {
-            scratch.append(byte: UInt8(0xC0 | scalar >> 6))
-            scratch.append(byte: UInt8(0x80 | scalar & 0x3F))
-        } else if scalar < 0x10000 {
-            scratch.append(byte: UInt8(0xE0 | scalar >> 12))
-            scratch.append(byte: UInt8(0x80 | scalar >> 6 & 0x3F))
-            scratch.append(byte: UInt8(0x80 | scalar & 0x3F))
-        } else {
-            scratch.append(byte: UInt8(0xF0 | scalar >> 18))
-            scratch.append(byte: UInt8(0x80 | scalar >> 12 & 0x3F))
-            scratch.append(byte: UInt8(0x80 | scalar >> 6 & 0x3F))
-            scratch.append(byte: UInt8(0x80 | scalar & 0x3F))
-        }
     }
 }
 

@@ -23,19 +23,40 @@ package struct MemberShape: ~Copyable {
     }
 
     @usableFromInline let slots: UnsafeMutablePointer<Slot>
-    @usableFromInline let known: [StaticString]
+    @usableFromInline let known: UnsafeMutableBufferPointer<ByteView>
+    private let extra: [UnsafeMutablePointer<UInt8>]
+    private let knownCount: Int
     @usableFromInline var score: Int32 = 0
     @usableFromInline var resting: Int32 = 0
 
-    /// Makes a shape with the names that get a tag: the first 0, the next 1, at most 64 of them.
-    package init(_ names: [StaticString]) {
-        precondition(names.count <= 64)
-        known = names
+    /// Makes a shape with the names that get a tag: the first 0, the next 1, and so on, at most 64 of them.
+    ///
+    /// - Parameters:
+    ///   - names: Names that the user's code knows.
+    ///   - extra: Names that it is told, by a configuration; their tags follow.
+    package init(_ names: [StaticString], extra: [[UInt8]] = []) {
+        precondition(names.count + extra.count <= 64)
+        known = .allocate(capacity: max(names.count + extra.count, 1))
+        known.initialize(repeating: .empty)
+        for (index, name) in names.enumerated() { known[index] = ByteView(name) }
+        var copies: [UnsafeMutablePointer<UInt8>] = []
+        for (index, name) in extra.enumerated() {
+            let copy = UnsafeMutablePointer<UInt8>.allocate(capacity: max(name.count, 1))
+            for (offset, byte) in name.enumerated() { copy[offset] = byte }
+            known[names.count + index] = ByteView(start: copy, count: name.count)
+            copies.append(copy)
+        }
+        self.extra = copies
+        knownCount = names.count + extra.count
         slots = .allocate(capacity: Self.places)
         slots.initialize(repeating: Slot(), count: Self.places)
     }
 
-    deinit { slots.deallocate() }
+    deinit {
+        slots.deallocate()
+        known.deallocate()
+        for copy in extra { copy.deallocate() }
+    }
 
     @inlinable
     func slot(_ place: Int) -> UnsafeMutablePointer<Slot> { slots + place }
@@ -82,8 +103,8 @@ package struct MemberShape: ~Copyable {
     /// The tag of a name.
     package func tag(of name: ByteView) -> UInt8 {
         var index = 0
-        while index < known.count {
-            if name.equals(known[index]) { return UInt8(truncatingIfNeeded: index) }
+        while index < knownCount {
+            if name == known[index] { return UInt8(truncatingIfNeeded: index) }
             index += 1
         }
         return Self.unknown
@@ -96,13 +117,14 @@ package struct MemberShape: ~Copyable {
             if resting == 0 { score = 0 }
             return false
         }
+        if place >= Self.places { return false }
         score += 1
         if score > 1024 {
             resting = 4096
             for place in 0..<Self.places { slots[place].length = 0 }
             return false
         }
-        return place < Self.places
+        return true
     }
 
     /// Keeps what stands between the last value and this one as the guess for its place.

@@ -1,0 +1,58 @@
+internal import StrictJSON
+
+/// The objects of a push body in which a table's pointers look for a link (`route-table`, N10), for one device.
+struct PushRoots: ~Copyable {
+    private let views: UnsafeMutablePointer<ByteView> = .allocate(capacity: 2)
+
+    deinit { views.deallocate() }
+
+    /// The roots in the order to look into; live until the next call.
+    ///
+    /// FCM delivers `apns.payload`, `android` or `webpush` over the message, by the device's platform; where that is
+    /// not known, the message alone is looked into.
+    mutating func roots(
+        of body: PushBody, text: ByteView, kind: PushKind, platform: ByteView
+    ) -> UnsafeBufferPointer<ByteView> {
+        guard kind == .fcm else {
+            views[0] = text
+            return UnsafeBufferPointer(start: views, count: 1)
+        }
+        let parts = body.messageParts
+        let own = Self.platformPart(parts, platform)
+        var count = 0
+        if !own.isEmpty {
+            views[0] = own
+            count = 1
+        }
+        views[count] = body.messageText(of: text)
+        return UnsafeBufferPointer(start: views, count: count + 1)
+    }
+
+    private static func platformPart(_ parts: PushParts, _ platform: ByteView) -> ByteView {
+        if isOne(of: applePlatforms, platform) { return parts.has(.apns) ? parts.apnsPayload : .empty }
+        if platform.equalsFoldingCase("android") { return parts.has(.android) ? parts.android : .empty }
+        if platform.equalsFoldingCase("web") { return parts.has(.webpush) ? parts.webpush : .empty }
+        return .empty
+    }
+
+    private static let applePlatforms: [StaticString] = ["ios", "ipados", "macos", "tvos", "watchos", "visionos"]
+
+    private static func isOne(of names: [StaticString], _ platform: ByteView) -> Bool {
+        for name in names where platform.equalsFoldingCase(name) { return true }
+        return false
+    }
+}
+
+extension ByteView {
+    /// Whether these bytes are the lower-case literal's when ASCII letters are folded.
+    func equalsFoldingCase(_ literal: StaticString) -> Bool {
+        let other = ByteView(literal)
+        guard count == other.count else { return false }
+        for index in 0..<count {
+            let byte = self[index]
+            let folded = byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte
+            if folded != other[index] { return false }
+        }
+        return true
+    }
+}

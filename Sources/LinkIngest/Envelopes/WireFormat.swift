@@ -1,0 +1,67 @@
+package import StrictJSON
+
+/// What stands around a record's text on the wire.
+package enum WireFormat {
+    /// Bytes of the Confluent wire format's prefix: byte 0, then a schema id of four bytes, big-endian.
+    static let schemaPrefixBytes = 5
+
+    /// Whether the value begins as the Confluent wire format does.
+    static func hasSchemaPrefix(_ value: ByteView) -> Bool { value.count >= schemaPrefixBytes && value[0] == 0 }
+
+    /// The schema id of a value with that prefix.
+    static func schemaID(of value: ByteView) -> UInt32 {
+        (1..<schemaPrefixBytes).reduce(0) { $0 << 8 | UInt32(value[$1]) }
+    }
+
+    /// Whether a byte is ASCII white space that is put aside at both ends of a value (WHATWG Infra, ASCII whitespace).
+    static func isWhiteSpace(_ byte: UInt8) -> Bool {
+        byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 || byte == 0x0C
+    }
+
+    /// The part of `value` from `start` on without white space at both ends, as a range.
+    static func trimmed(_ value: ByteView, from start: Int) -> Range<Int> {
+        var low = start
+        var high = value.count
+        while low < high, isWhiteSpace(value[low]) { low += 1 }
+        while high > low, isWhiteSpace(value[high - 1]) { high -= 1 }
+        return low..<high
+    }
+
+    /// Whether all of `text` is a bare link: a scheme (RFC 3986, section 3.1), a colon, and no white space or control
+    /// character anywhere.
+    static func isLink(_ text: ByteView) -> Bool {
+        guard let colon = text.firstIndex(of: UInt8(ascii: ":")), colon > 0 else { return false }
+        for index in 0..<colon {
+            let byte = text[index]
+            let isLetter = (byte | 0x20) &- UInt8(ascii: "a") < 26
+            let isOther =
+                byte &- UInt8(ascii: "0") < 10 || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-")
+                || byte == UInt8(ascii: ".")
+            if !isLetter && !(isOther && index > 0) { return false }
+        }
+        for index in colon..<text.count where text[index] <= 0x20 || text[index] == 0x7F { return false }
+        return true
+    }
+
+    /// Whether text needs no escape inside a JSON string.
+    static func isPlain(_ text: ByteView) -> Bool {
+        for index in 0..<text.count {
+            let byte = text[index]
+            if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { return false }
+        }
+        return true
+    }
+
+    /// What a record's header says against reading its value, or nil.
+    ///
+    /// A `content-encoding` (its case does not matter) other than `identity` is refused: values are not unpacked.
+    package static func refusal(ofHeader name: ByteView, value: ByteView?) -> IngestFailure? {
+        guard name.equalsFoldingCase("content-encoding"), let value, !value.isEmpty,
+            !value.equalsFoldingCase("identity")
+        else { return nil }
+        let named: [StaticString] = ["gzip", "x-gzip", "deflate", "br", "zstd", "snappy", "lz4"]
+        let known = named.first { value.equalsFoldingCase($0) }
+        let found = known.map { ", found \($0)" } ?? ""
+        return IngestFailure(.encodingUnsupported, "expected a value without content-encoding\(found)")
+    }
+}

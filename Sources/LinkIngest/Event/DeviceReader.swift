@@ -1,0 +1,170 @@
+internal import LinkCoordinator
+internal import StrictJSON
+
+/// Reads one device object: its id and what is known of it (`events`, section 2; `route-table`, 3.0, device facts).
+///
+/// A fact that is malformed never spoils the event: it is marked as not readable. What is returned lives until the
+/// next device is read.
+struct DeviceReader: ~Copyable {
+    private var shape = MemberShape([
+        "id", "platform", "app", "locale", "os", "region", "capabilities", "claims", "attributes", "coordinator",
+    ])
+    private var attributeShape = MemberShape([])
+    private var normalForms = OutputArena(chunkBytes: 4096)
+    private let capabilities = FactList(capacity: IngestLimits.factElements)
+    private let claims = FactList(capacity: IngestLimits.factElements)
+    private let attributes = FactList(capacity: 2 * IngestLimits.factElements)
+
+    /// Reads the object at the cursor.
+    mutating func read(_ cursor: inout JSONCursor, into device: inout EventDevice) throws(JSONError) {
+        device = EventDevice()
+        if normalForms.bytesInUse != 0 { normalForms.reset() }
+        device.offset = cursor.offset
+        var scope = try cursor.enterObject()
+        while try cursor.nextMember(&scope, &shape) {
+            let first = cursor.peek()
+            if first == UInt8(ascii: "n") {
+                _ = try cursor.null()
+                continue
+            }
+            try readMember(scope.tag, first, &cursor, into: &device)
+        }
+    }
+
+    private mutating func readMember(
+        _ tag: UInt8, _ first: UInt8, _ cursor: inout JSONCursor, into device: inout EventDevice
+    ) throws(JSONError) {
+        switch tag {
+        case 0: try readID(first, &cursor, into: &device)
+        case 1: device.facts.platform = try text(.platform, first, &cursor, &device.facts)
+        case 2: device.facts.app = try text(.app, first, &cursor, &device.facts)
+        case 3: device.facts.locale = try text(.locale, first, &cursor, &device.facts)
+        case 4: device.facts.os = try text(.os, first, &cursor, &device.facts)
+        case 5: device.facts.region = try text(.region, first, &cursor, &device.facts)
+        case 6: device.facts.capabilities = try list(.capabilities, capabilities.views, first, &cursor, &device.facts)
+        case 7: device.facts.claims = try list(.claims, claims.views, first, &cursor, &device.facts)
+        case 8: device.facts.attributes = try object(first, &cursor, &device.facts)
+        case 9: device.facts.coordinator = try text(.coordinator, first, &cursor, &device.facts)
+        default: try cursor.skip()
+        }
+    }
+
+    private func readID(
+        _ first: UInt8, _ cursor: inout JSONCursor, into device: inout EventDevice
+    ) throws(JSONError) {
+        device.idOffset = cursor.offset
+        guard first == UInt8(ascii: "\"") else {
+            try cursor.skip()
+            return
+        }
+        let string = try cursor.string()
+        let id = cursor.unescaped(string)
+        if id.count > IngestLimits.deviceIDBytes { return }
+        device.id = id
+        device.isPlain = !string.hasEscape
+    }
+
+    /// Reads a fact that is text; empty when it is not.
+    private mutating func text(
+        _ fact: DeviceFacts.Fact, _ first: UInt8, _ cursor: inout JSONCursor, _ facts: inout DeviceFacts
+    ) throws(JSONError) -> ByteView {
+        guard let text = try factText(first, &cursor) else {
+            facts.setUnreadable(fact)
+            return .empty
+        }
+        facts.setKnown(fact)
+        return text
+    }
+
+    /// Reads a text of at most 256 bytes in normal form C, or passes what is none and returns nil.
+    private mutating func factText(_ first: UInt8, _ cursor: inout JSONCursor) throws(JSONError) -> ByteView? {
+        guard first == UInt8(ascii: "\"") else {
+            try cursor.skip()
+            return nil
+        }
+        let string = try cursor.string()
+        let text = cursor.unescaped(string)
+        if text.count > IngestLimits.factBytes { return nil }
+        return string.hasNonASCII || string.hasEscape ? normalForm(of: text) : text
+    }
+
+    private mutating func normalForm(of text: ByteView) -> ByteView {
+        if !text.hasNonASCII { return text }
+        normalForms.begin()
+        normalForms.append(nfc(text.array))
+        return normalForms.finish()
+    }
+
+    private mutating func list(
+        _ fact: DeviceFacts.Fact, _ views: UnsafeMutablePointer<ByteView>, _ first: UInt8, _ cursor: inout JSONCursor,
+        _ facts: inout DeviceFacts
+    ) throws(JSONError) -> UnsafeBufferPointer<ByteView> {
+        guard first == UInt8(ascii: "[") else {
+            try cursor.skip()
+            facts.setUnreadable(fact)
+            return UnsafeBufferPointer(start: nil, count: 0)
+        }
+        var count = 0
+        var isGood = true
+        var scope = try cursor.enterArray()
+        while try cursor.nextElement(&scope) {
+            if let text = try factText(cursor.peek(), &cursor), count < IngestLimits.factElements {
+                views[count] = text
+                count += 1
+            } else {
+                isGood = false
+            }
+        }
+        if isGood { facts.setKnown(fact) } else { facts.setUnreadable(fact) }
+        return UnsafeBufferPointer(start: views, count: isGood ? count : 0)
+    }
+
+    /// Reads the attributes: names and texts in turn; a null is absence.
+    private mutating func object(
+        _ first: UInt8, _ cursor: inout JSONCursor, _ facts: inout DeviceFacts
+    ) throws(JSONError) -> UnsafeBufferPointer<ByteView> {
+        guard first == UInt8(ascii: "{") else {
+            try cursor.skip()
+            facts.setUnreadable(.attributes)
+            return attributes.prefix(0)
+        }
+        var count = 0
+        var isGood = true
+        var scope = try cursor.enterObject()
+        while try cursor.nextMember(&scope, &attributeShape) {
+            let first = cursor.peek()
+            if first == UInt8(ascii: "n") {
+                _ = try cursor.null()
+                continue
+            }
+            let name = scope.name
+            if let text = try factText(first, &cursor), name.count <= IngestLimits.factBytes,
+                count < 2 * IngestLimits.factElements
+            {
+                attributes.set(count, normalForm(of: name))
+                attributes.set(count + 1, text)
+                count += 2
+            } else {
+                isGood = false
+            }
+        }
+        if isGood { facts.setKnown(.attributes) } else { facts.setUnreadable(.attributes) }
+        return attributes.prefix(isGood ? count : 0)
+    }
+}
+
+/// Memory for the texts of one fact, used again for each device.
+struct FactList: ~Copyable {
+    let views: UnsafeMutablePointer<ByteView>
+
+    init(capacity: Int) {
+        views = .allocate(capacity: capacity)
+        views.initialize(repeating: .empty, count: capacity)
+    }
+
+    deinit { views.deallocate() }
+
+    func set(_ index: Int, _ view: ByteView) { views[index] = view }
+
+    func prefix(_ count: Int) -> UnsafeBufferPointer<ByteView> { UnsafeBufferPointer(start: views, count: count) }
+}

@@ -1,0 +1,103 @@
+internal import LinkCoordinator
+internal import StrictJSON
+
+/// What must hold of an event as a whole, judged in the order of the dead letters' codes (`kafka-worker`, section 4).
+extension EventReader {
+    /// Judges the event that was scanned and completes it; returns what is wrong with it.
+    mutating func settle(_ key: ByteView?) -> Fault? {
+        state.isPushRecord = state.forms == 0 && recordBody.foundKind != nil
+        if let fault = state.typeFault, !state.isPushRecord { return fault }
+        if let fault = settleContext() ?? settleForm() { return fault }
+        if state.secondDevice >= 0 {
+            return Fault(
+                reason: .ambiguousEvent, detail: "expected device or devices, not both", offset: state.secondDevice)
+        }
+        return settleDevices(key)
+    }
+
+    private mutating func settleContext() -> Fault? {
+        guard let written = context.finish() else {
+            return .type("expected at most 4096 bytes in the members that are passed through", at: -1)
+        }
+        event.context = written
+        return nil
+    }
+
+    private mutating func settleForm() -> Fault? {
+        if state.forms > 1 {
+            return Fault(
+                reason: .ambiguousEvent, detail: "expected one of link, path, route and payload",
+                offset: state.secondForm)
+        }
+        if state.isPushRecord {
+            event.request.form = .payload
+            event.request.payload = text
+            state.kind = state.namedKind ?? recordBody.foundKind
+        } else if state.forms == 0 {
+            return Fault(
+                reason: .missingLink, detail: "expected one of link, path, route and payload, or a push body",
+                offset: -1)
+        } else if event.request.form == .payload {
+            state.kind = state.namedKind ?? payloadBody.foundKind ?? .other
+        }
+        if event.request.form != .path { event.request.mode = .unsaid }
+        if event.request.form != .route { event.request.params = .empty }
+        return nil
+    }
+
+    private mutating func settleDevices(_ key: ByteView?) -> Fault? {
+        if let fault = state.deviceFault { return fault }
+        if state.isTooLong {
+            return Fault(
+                reason: .tooManyDevices, detail: "expected no more devices than the limit", offset: state.listOffset)
+        }
+        if state.hasDevices {
+            event.deviceCount = state.listed
+            guard state.listed == 0 else { return nil }
+            return Fault(
+                reason: .missingDevice, detail: "expected at least one device in devices", offset: state.listOffset)
+        }
+        if state.hasDevice {
+            event.deviceCount = 1
+            return nil
+        }
+        return takeKey(key)
+    }
+
+    /// Makes the record's key, or else the target of an FCM message, the event's one device.
+    mutating func takeKey(_ key: ByteView?) -> Fault? {
+        device = EventDevice()
+        if let key {
+            if key.isEmpty || key.count > IngestLimits.deviceIDBytes || key.firstIllFormedUTF8 != nil {
+                return Fault(
+                    reason: .badDevice, detail: "expected a key of 1 to 256 bytes of UTF-8, or a device", offset: -1)
+            }
+            device.id = key
+            device.isPlain = WireFormat.isPlain(key)
+        } else if let fault = takeTarget() {
+            return fault
+        }
+        event.deviceCount = 1
+        return nil
+    }
+
+    private mutating func takeTarget() -> Fault? {
+        let isMessage = event.request.form == .payload && state.kind == .fcm
+        let parts = state.isPushRecord ? recordBody.messageParts : payloadBody.messageParts
+        if isMessage && parts.has(.token) {
+            if parts.token.isEmpty || parts.token.count > IngestLimits.deviceIDBytes {
+                return Fault(
+                    reason: .badDevice, detail: "expected the message's token as text of 1 to 256 bytes", offset: -1)
+            }
+            device.id = parts.token
+            device.isPlain = parts.tokenIsPlain
+            return nil
+        }
+        if isMessage && (parts.has(.topic) || parts.has(.condition)) {
+            return Fault(
+                reason: .untargetable, detail: "expected a key or a device beside a message to a topic or condition",
+                offset: -1)
+        }
+        return Fault(reason: .missingDevice, detail: "expected a device, devices or a key", offset: -1)
+    }
+}

@@ -1,0 +1,189 @@
+internal import LinkCoordinator
+internal import StrictJSON
+
+/// The members of an event, one by one, in the order of the text.
+extension EventReader {
+    mutating func scanRecord() throws(JSONError) {
+        recordBody.clear()
+        context.clear()
+        cursor.open(text)
+        var scope = try cursor.enterObject()
+        while try cursor.nextMember(&scope, &shape) {
+            let first = cursor.peek()
+            if first == UInt8(ascii: "n") {
+                _ = try cursor.null()
+                continue
+            }
+            let start = cursor.offset
+            if scope.tag < EventMember.firstPushTag {
+                if let member = EventMember(rawValue: scope.tag) { try readMember(member, first, at: start) }
+            } else if scope.tag < EventMember.firstOtherTag {
+                let member = PushMember(rawValue: scope.tag - EventMember.firstPushTag)
+                try pushes.readMember(member, &cursor, of: text, into: &recordBody)
+            } else {
+                try cursor.skip()
+            }
+            context.note(scope.tag, text.slice(start, cursor.offset))
+        }
+        try cursor.finish()
+    }
+
+    private mutating func readMember(_ member: EventMember, _ first: UInt8, at start: Int) throws(JSONError) {
+        switch member {
+        case .id: try readID(first, at: start)
+        case .link: try readForm(.link, "expected link as text", first, at: start)
+        case .path: try readForm(.path, "expected path as text", first, at: start)
+        case .route: try readForm(.route, "expected route as text", first, at: start)
+        case .payload: try readPayload(first, at: start)
+        case .device: try readDevice(first, at: start)
+        case .devices: try readDevices(first, at: start)
+        case .application:
+            guard let text = try readText("expected application as text", first, at: start) else { return }
+            event.application = cursor.unescaped(text)
+            event.hasApplication = true
+        case .action:
+            guard let text = try readText("expected action as text", first, at: start) else { return }
+            event.action = cursor.unescaped(text)
+        case .mode: try readMode(first, at: start)
+        case .params: try readParams(first, at: start)
+        case .payloadType: try readPayloadType(first, at: start)
+        case .expires:
+            let expected: StaticString = "expected expires as text with an RFC 3339 time"
+            guard let text = try readText(expected, first, at: start) else { return }
+            event.expires = Timestamp.milliseconds(cursor.unescaped(text))
+            if event.expires == nil { state.note(.type(expected, at: start)) }
+        }
+    }
+
+    /// Reads a member that must be text; passes what is none, notes it and returns nil.
+    private mutating func readText(
+        _ expected: StaticString, _ first: UInt8, at start: Int
+    ) throws(JSONError) -> JSONString? {
+        if first == UInt8(ascii: "\"") { return try cursor.string() }
+        try cursor.skip()
+        state.note(.type(expected, at: start))
+        return nil
+    }
+
+    private mutating func readID(_ first: UInt8, at start: Int) throws(JSONError) {
+        let expected: StaticString = "expected id as text of 1 to 128 bytes"
+        guard let text = try readText(expected, first, at: start) else { return }
+        let id = cursor.unescaped(text)
+        if id.isEmpty || id.count > IngestLimits.eventIDBytes { return state.note(.type(expected, at: start)) }
+        event.id = id
+        event.idIsPlain = !text.hasEscape
+    }
+
+    private mutating func readForm(
+        _ form: LinkRequest.Form, _ expected: StaticString, _ first: UInt8, at start: Int
+    ) throws(JSONError) {
+        state.countForm(at: start)
+        guard let text = try readText(expected, first, at: start) else { return }
+        event.request.form = form
+        event.request.text = cursor.unescaped(text)
+        event.request.isPlain = !text.hasEscape
+    }
+
+    private mutating func readPayload(_ first: UInt8, at start: Int) throws(JSONError) {
+        state.countForm(at: start)
+        guard first == UInt8(ascii: "{") else {
+            try cursor.skip()
+            return state.note(.type("expected payload as an object", at: start))
+        }
+        event.request.form = .payload
+        event.request.payload = try pushes.readBody(&cursor, of: text, into: &payloadBody)
+    }
+
+    private mutating func readPayloadType(_ first: UInt8, at start: Int) throws(JSONError) {
+        let expected: StaticString = "expected payloadType apns or fcm"
+        guard let text = try readText(expected, first, at: start) else { return }
+        let name = cursor.unescaped(text)
+        if name.equals("apns") {
+            state.namedKind = .apns
+        } else if name.equals("fcm") {
+            state.namedKind = .fcm
+        } else {
+            state.note(.type(expected, at: start))
+        }
+    }
+
+    private mutating func readMode(_ first: UInt8, at start: Int) throws(JSONError) {
+        let expected: StaticString = "expected mode replace, append or reuse"
+        guard let text = try readText(expected, first, at: start) else { return }
+        let name = cursor.unescaped(text)
+        if name.equals("replace") {
+            event.request.mode = .replace
+        } else if name.equals("append") {
+            event.request.mode = .append
+        } else if name.equals("reuse") {
+            event.request.mode = .reuse
+        } else {
+            state.note(.type(expected, at: start))
+        }
+    }
+
+    /// Reads `params`: strings, numbers and booleans; a null counts as absent.
+    private mutating func readParams(_ first: UInt8, at start: Int) throws(JSONError) {
+        guard first == UInt8(ascii: "{") else {
+            try cursor.skip()
+            return state.note(.type("expected params as an object", at: start))
+        }
+        var scope = try cursor.enterObject()
+        while try cursor.nextMember(&scope) {
+            let first = cursor.peek()
+            let offset = cursor.offset
+            try cursor.skip()
+            if first == UInt8(ascii: "{") || first == UInt8(ascii: "[") {
+                state.note(.type("expected a string, a number or a boolean", at: offset))
+            }
+        }
+        event.request.params = text.slice(start, cursor.offset)
+    }
+
+    private mutating func readDevice(_ first: UInt8, at start: Int) throws(JSONError) {
+        guard first == UInt8(ascii: "{") else {
+            try cursor.skip()
+            return state.note(.type("expected device as an object", at: start))
+        }
+        state.countDevice(list: false, at: start)
+        try devices.read(&cursor, into: &device)
+        checkDeviceID()
+    }
+
+    private mutating func readDevices(_ first: UInt8, at start: Int) throws(JSONError) {
+        guard first == UInt8(ascii: "[") else {
+            try cursor.skip()
+            return state.note(.type("expected devices as an array", at: start))
+        }
+        state.countDevice(list: true, at: start)
+        state.listOffset = start
+        var listed = EventDevice()
+        var scope = try cursor.enterArray()
+        while try cursor.nextElement(&scope) {
+            let start = cursor.offset
+            guard cursor.peek() == UInt8(ascii: "{") else {
+                try cursor.skip()
+                state.note(.type("expected a device as an object", at: start))
+                continue
+            }
+            if state.listed == limits.devices { state.isTooLong = true }
+            if state.isTooLong {
+                try cursor.skip()
+                continue
+            }
+            try devices.read(&cursor, into: &listed)
+            checkID(of: listed)
+            deviceTexts.set(state.listed, text.slice(start, cursor.offset))
+            state.listed += 1
+        }
+    }
+
+    private mutating func checkDeviceID() { checkID(of: device) }
+
+    private mutating func checkID(of device: EventDevice) {
+        guard device.id.isEmpty, state.deviceFault == nil else { return }
+        state.deviceFault = Fault(
+            reason: .badDevice, detail: "expected a device's id as text of 1 to 256 bytes",
+            offset: device.idOffset < 0 ? device.offset : device.idOffset)
+    }
+}

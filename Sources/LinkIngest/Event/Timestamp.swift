@@ -1,0 +1,84 @@
+internal import StrictJSON
+
+/// Reads times as RFC 3339 writes them.
+enum Timestamp {
+    /// Milliseconds since 1970 of an RFC 3339 date-time (section 5.6), or nil.
+    ///
+    /// Digits of a second beyond the third are cut. A leap second (section 5.7) counts as the second after it.
+    static func milliseconds(_ text: ByteView) -> Int64? {
+        guard text.count >= 20, text.count <= 64, separators(text),
+            let year = number(text, 0, 4), let month = number(text, 5, 2), let day = number(text, 8, 2),
+            let hour = number(text, 11, 2), let minute = number(text, 14, 2), let second = number(text, 17, 2),
+            (1...12).contains(month), day >= 1, day <= daysIn(month, of: year),
+            hour <= 23, minute <= 59, second <= 60
+        else { return nil }
+        var index = 19
+        guard let fraction = milliseconds(of: text, from: &index), let offset = zone(text, from: index) else {
+            return nil
+        }
+        let minutes = (days(year, month, day) * 24 + hour) * 60 + minute - offset
+        if second == 60 && (minutes % 1440 + 1440) % 1440 != 1439 { return nil }
+        return (minutes * 60 + second) * 1000 + fraction
+    }
+
+    private static func separators(_ text: ByteView) -> Bool {
+        text[4] == UInt8(ascii: "-") && text[7] == UInt8(ascii: "-") && text[10] | 0x20 == UInt8(ascii: "t")
+            && text[13] == UInt8(ascii: ":") && text[16] == UInt8(ascii: ":")
+    }
+
+    /// The number of `count` digits at `start`, or nil.
+    private static func number(_ text: ByteView, _ start: Int, _ count: Int) -> Int64? {
+        guard start + count <= text.count else { return nil }
+        var value: Int64 = 0
+        for index in start..<start + count {
+            let digit = text[index] &- UInt8(ascii: "0")
+            if digit > 9 { return nil }
+            value = value * 10 + Int64(digit)
+        }
+        return value
+    }
+
+    /// Passes a fraction of a second, if one stands at `index`, and returns its milliseconds.
+    private static func milliseconds(of text: ByteView, from index: inout Int) -> Int64? {
+        guard index < text.count, text[index] == UInt8(ascii: ".") else { return 0 }
+        index += 1
+        let start = index
+        var value: Int64 = 0
+        while let digit = number(text, index, 1) {
+            if index < start + 3 { value = value * 10 + digit }
+            index += 1
+        }
+        if index == start { return nil }
+        for _ in index..<max(index, start + 3) { value *= 10 }
+        return value
+    }
+
+    /// Minutes east of UTC of the zone that stands at `index` and ends the text.
+    private static func zone(_ text: ByteView, from index: Int) -> Int64? {
+        guard index < text.count else { return nil }
+        if text[index] | 0x20 == UInt8(ascii: "z") { return index + 1 == text.count ? 0 : nil }
+        let east = text[index] == UInt8(ascii: "+")
+        guard east || text[index] == UInt8(ascii: "-"), index + 6 == text.count,
+            text[index + 3] == UInt8(ascii: ":"), let hours = number(text, index + 1, 2),
+            let minutes = number(text, index + 4, 2), hours <= 23, minutes <= 59
+        else { return nil }
+        return (hours * 60 + minutes) * (east ? 1 : -1)
+    }
+
+    private static func daysIn(_ month: Int64, of year: Int64) -> Int64 {
+        switch month {
+        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
+    }
+
+    /// Days from 1970-01-01 to a date of the Gregorian calendar, years beginning in March.
+    private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
+        let shifted = month <= 2 ? year - 1 : year
+        let era = (shifted >= 0 ? shifted : shifted - 399) / 400
+        let yearOfEra = shifted - era * 400
+        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+    }
+}
