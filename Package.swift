@@ -72,6 +72,7 @@ let package = Package(
             exclude: ["Snapshots"], swiftSettings: strict),
         .testTarget(name: "TidyTests", dependencies: ["TestSupport"], swiftSettings: strict),
         // What is shipped beside the code: it runs the built program.
-        .testTarget(name: "ShippedTests", dependencies: ["linkd", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "ShippedTests", dependencies: ["linkd", "LinkIngest", "TestSupport"], swiftSettings: strict),
     ]
 )

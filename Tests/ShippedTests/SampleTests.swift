@@ -1,0 +1,63 @@
+import Foundation
+import LinkIngest
+import TestSupport
+import Testing
+
+/// The sample files against the reader of events.
+@Suite struct SampleTests {
+    @Test("Every sample event is read, with a device", arguments: Shipped.eventFiles)
+    func eventsAreRead(file: String) throws {
+        for sample in try Shipped.samples(file) {
+            #expect(throws: Never.self, "\(sample.name)") {
+                let event = try LinkEvent.read(Array(sample.text.utf8))
+                #expect(event.devices.allSatisfy { !$0.id.isEmpty })
+            }
+            #expect(sample.members["about"] is String, "\(sample.name) says what it shows")
+            #expect(sample.expected["outcome"] is String, "\(sample.name) says what becomes of it")
+        }
+    }
+
+    /// Found out from more than the value: by the worker.
+    static let found: Set = ["null_value", "empty_value", "encoding_unsupported", "application_unknown"]
+
+    @Test("A sample record is refused for the reason that it names, or read")
+    func recordsAreWhatTheySay() throws {
+        let samples = try Shipped.samples("records")
+        for sample in samples {
+            let expected = sample.expected["dead_letter"] as? String
+            guard let value = Self.value(of: sample), !Self.found.contains(expected ?? "") else { continue }
+            let key = (sample.members["key"] as? String).map { Array($0.utf8) }
+            var reason: String?
+            do { _ = try LinkEvent.read(value, key: key) } catch { reason = error.reason }
+            #expect(reason == expected, "\(sample.name)")
+        }
+        let reasons = Set(samples.compactMap { $0.expected["dead_letter"] as? String })
+        #expect(reasons.isSuperset(of: Self.found))
+        #expect(reasons.count >= 13)
+    }
+
+    /// The bytes of a record's value; nil for none.
+    static func value(of sample: Shipped.Sample) -> [UInt8]? {
+        if let text = sample.members["value"] as? String { return Array(text.utf8) }
+        guard let hex = sample.members["hex"] as? String else { return nil }
+        return stride(from: 0, to: hex.count, by: 2).compactMap { UInt8(hex.dropFirst($0).prefix(2), radix: 16) }
+    }
+
+    @Test(
+        "What the event schema refuses, the reader refuses too",
+        arguments: SchemaTests.refused.filter { $0.schema == "event" }.map(\.text))
+    func readerAgreesWithTheSchema(text: String) {
+        #expect(throws: LinkEvent.Failure.self) { try LinkEvent.read(Array(text.utf8), key: Array("d-1".utf8)) }
+    }
+
+    @Test("A route table and the samples name the same applications")
+    func applications() throws {
+        let owned = try Shipped.tables().compactMap { table -> [String]? in
+            let json = try JSONSerialization.jsonObject(with: Data((table.text ?? "").utf8)) as? [String: Any]
+            return (json?["table"] as? [String: Any])?["applications"] as? [String]
+        }.joined()
+        #expect(Set(owned).count == owned.count)
+        let named = try Shipped.eventFiles.flatMap(Shipped.samples).compactMap { $0.members["application"] as? String }
+        #expect(Set(named).subtracting(owned) == [])
+    }
+}
