@@ -1,0 +1,83 @@
+import LinkIngest
+import StrictJSON
+import Testing
+
+@Suite("Members that are passed through")
+struct ContextTests {
+    private func context(_ value: String, _ names: [String]) -> String? {
+        guard case .success(let event) = snapshot(value, key: "k", passthrough: names) else { return nil }
+        return event.context
+    }
+
+    @Test("they are copied in the order of the configuration, whatever they hold")
+    func order() {
+        let value = #"{"b":2,"link":"a:b","a":"x","c":[1,{"d":null}],"e":null,"f":true,"n":-1.50e+2}"#
+        #expect(
+            context(value, ["a", "b", "c", "e", "f", "g", "n"])
+                == #""a":"x","b":2,"c":[1,{"d":null}],"f":true,"n":-1.50e+2"#)
+        #expect(context(value, ["b", "a"]) == #""b":2,"a":"x""#)
+        #expect(context(value, []) == "")
+        #expect(context(value, ["zzz"]) == "")
+    }
+
+    @Test("a member that the event knows can be passed through too")
+    func known() {
+        let value = #"{"id":"e","link":"a:b","sent":"now","device":{"id":"d"},"aps":{"x":1}}"#
+        #expect(
+            context(value, ["link", "sent", "device", "aps", "id"])
+                == #""link":"a:b","sent":"now","device":{"id":"d"},"aps":{"x":1},"id":"e""#)
+    }
+
+    @Test("what goes out has no white space and only the escapes that the writer uses")
+    func compact() {
+        let value =
+        let value =
+            "{\"link\":\"a:b\",\"x\" : [ 1 ,\n "
+            + "\"a b\\/\\u0041\\u00e9\\ud83d\\ude00\\u001F\\n\\u000a\\u0022\\u005c\" ] }"
+        #expect(context(value, ["x"]) == "\"x\":[1,\"a b/A\u{E9}\u{1F600}\\u001f\\n\\n\\\"\\\\\"]")
+    }
+
+    @Test("names with escapes, repeated names and very many names do no harm")
+    func names() {
+        #expect(context(#"{"link":"a:b","a\"b":1,"é":2}"#, ["a\"b", "é", "é", "a\"b"]) == #""a\"b":1,"é":2"#)
+        let many = (0..<40).map { "n\($0)" }
+        let value = "{\"link\":\"a:b\"," + many.map { "\"\($0)\":1" }.joined(separator: ",") + "}"
+        #expect(context(value, many)?.split(separator: ",").count == 16)
+        #expect(context(#"{"link":"a:b","":7}"#, [""]) == #""":7"#)
+    }
+
+    @Test("their values take 4096 bytes together, not one more")
+    func limit() {
+        for (size, isGood) in [(4091, true), (4092, true), (4093, false), (9000, false)] {
+            let text = String(repeating: "x", count: size)
+            let result = snapshot(
+                "{\"id\":\"e\",\"link\":\"a:b\",\"a\":10,\"b\":\"\(text)\"}", key: "k", passthrough: ["a", "b"])
+            switch result {
+            case .success(let event):
+                #expect(isGood)
+                #expect(event.context == "\"a\":10,\"b\":\"\(text)\"")
+            case .failure(let failure):
+                #expect(!isGood)
+                #expect(
+                    failure
+                        == Snapshot.Refusal(
+                            reason: "bad_json",
+                            detail: "expected at most 4096 bytes in the members that are passed through", event: "e"))
+            }
+        }
+    }
+
+    @Test("a bare link and a later record have no context of an earlier one")
+    func left() {
+        var reader = EventReader(passthrough: ["c"])
+        for (value, expected) in [
+            (#"{"link":"a:b","c":1}"#, #""c":1"#), ("a:b", ""), (#"{"c":2,"link":5}"#, "-"), (#"{"link":"a:b"}"#, ""),
+            (#"{"c":3,"link":"#, "-"), (#"{"link":"a:b"}"#, ""),
+        ] {
+            switch snapshot(Array(value.utf8), key: [0x64], with: &reader) {
+            case .success(let event): #expect(event.context == expected)
+            case .failure: #expect(expected == "-")
+            }
+        }
+    }
+}
