@@ -31,7 +31,6 @@ struct ContextTests {
     @Test("what goes out has no white space and only the escapes that the writer uses")
     func compact() {
         let value =
-        let value =
             "{\"link\":\"a:b\",\"x\" : [ 1 ,\n "
             + "\"a b\\/\\u0041\\u00e9\\ud83d\\ude00\\u001F\\n\\u000a\\u0022\\u005c\" ] }"
         #expect(context(value, ["x"]) == "\"x\":[1,\"a b/A\u{E9}\u{1F600}\\u001f\\n\\n\\\"\\\\\"]")
