@@ -37,6 +37,10 @@ extension KafkaProducer {
     }
 
     /// Purges what is queued (reported as purged, not as failed) and aborts.
+    ///
+    /// After a record that a broker refused (too large, invalid) librdkafka 2.0.2 goes on with that record's sequence
+    /// number: the next transaction of this instance fails with an abortable OUT_OF_ORDER_SEQUENCE_NUMBER, the one
+    /// after it is right again. A new producer spares that.
     package func abortTransaction(timeoutMilliseconds: Int32) throws(KafkaError) {
         try ended(rd_kafka_abort_transaction(handle.pointer, timeoutMilliseconds))
     }

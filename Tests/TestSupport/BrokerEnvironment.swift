@@ -17,10 +17,18 @@ package enum BrokerEnvironment {
     }
 }
 
-/// Runs `body` on a thread of its own: calls into librdkafka block, and Swift's threads must not.
+/// Runs `body` on a thread of its own: calls into librdkafka block, and Swift's pool of threads must not.
+///
+/// The task stays the same, so what fails inside is reported for the test that runs.
 package func onThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
-    try await withCheckedThrowingContinuation { continuation in
-        let thread = Thread { continuation.resume(with: Result(catching: body)) }
+    try await withTaskExecutorPreference(ThreadExecutor()) { try body() }
+}
+
+/// Runs every job on a new thread.
+private final class ThreadExecutor: TaskExecutor {
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let thread = Thread { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
         thread.stackSize = 8 << 20
         thread.start()
     }

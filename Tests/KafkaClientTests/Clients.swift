@@ -1,0 +1,150 @@
+import KafkaClient
+import StrictJSON
+import Testing
+import TestSupport
+
+/// A record with bytes of its own, to be compared.
+struct CopiedRecord: Sendable, Equatable {
+    var topic: String
+    var partition: Int32
+    var offset: Int64
+    var timestamp: Int64
+    var key: [UInt8]?
+    var value: [UInt8]?
+    var headers: [RecordHeader]
+
+    /// The value as text, for tests that produce text.
+    var text: String { String(decoding: value ?? [], as: UTF8.self) }
+}
+
+/// The error of a call that must fail.
+func failure(_ call: () throws -> Void) -> KafkaError? {
+    do {
+        try call()
+        return nil
+    } catch {
+        return error as? KafkaError ?? KafkaError(code: .unknown, text: "not a Kafka error: \(error)")
+    }
+}
+
+/// Records an issue when the call fails.
+///
+/// Stands in for `#expect(throws: Never.self)`: in a closure inside a closure, code that a macro takes as a closure may
+/// be compiled to the code of a neighbouring one (Swift 6.3.1), so no closure stands inside a macro in these tests.
+func mustSucceed(_ call: () throws -> Void) {
+    if let error = failure(call) { Issue.record(error) }
+}
+
+/// Calls `body` with views of a key and a value that may be missing.
+func withViews<Result>(
+    _ key: [UInt8]?, _ value: [UInt8]?, _ body: (ByteView?, ByteView?) throws -> Result
+) rethrows -> Result {
+    try (key ?? []).withUnsafeBufferPointer { keyBytes in
+        try (value ?? []).withUnsafeBufferPointer { valueBytes in
+            try body(key == nil ? nil : ByteView(keyBytes), value == nil ? nil : ByteView(valueBytes))
+        }
+    }
+}
+
+extension KafkaProducer {
+    /// Produces one record of arrays, copied.
+    func send(
+        _ topic: ProducerTopic, partition: Int32? = 0, key: [UInt8]? = nil, value: [UInt8]?,
+        headers: [RecordHeader] = [], timestamp: Int64? = nil
+    ) throws {
+        // One run of bytes for all names and values, so that one scope keeps the views alive.
+        let bytes = headers.flatMap { $0.name + ($0.value ?? []) }
+        try bytes.withUnsafeBufferPointer { bytes in
+            var rest = ByteView(bytes)
+            let views = headers.map { header in
+                let name = rest.slice(0, header.name.count)
+                rest = rest.dropFirst(name.count)
+                let value = header.value.map { rest.slice(0, $0.count) }
+                rest = rest.dropFirst(value?.count ?? 0)
+                return HeaderView(name: name, value: value)
+            }
+            try withViews(key, value) { key, value in
+                try produce(
+                    topic, partition: partition, key: key, value: value, headers: views, timestamp: timestamp)
+            }
+        }
+    }
+
+    /// Produces texts to partition 0.
+    func send(_ topic: ProducerTopic, texts: [String]) throws {
+        for text in texts { try send(topic, value: Array(text.utf8)) }
+    }
+}
+
+extension KafkaConsumer {
+    /// Copies of the records of the last poll.
+    var copies: [CopiedRecord] {
+        records.map { record in
+            CopiedRecord(
+                topic: topicName(at: record.topic), partition: record.partition, offset: record.offset,
+                timestamp: record.timestamp, key: record.key?.array, value: record.value?.array,
+                headers: record.hasHeaders ? headers(of: record.index) : [])
+        }
+    }
+
+    /// The member's place in the group, which it must have. (`#require` takes no move-only value.)
+    func currentGroup() throws -> GroupMetadata {
+        guard let group = groupMetadata() else { throw KafkaError(code: .state) }
+        return group
+    }
+
+    /// Polls until so many records have come, or 15 s are over.
+    func collect(_ count: Int) -> [CopiedRecord] {
+        var found: [CopiedRecord] = []
+        _ = waits(seconds: 15) {
+            _ = poll(max: 100, timeoutMilliseconds: 50)
+            found += copies
+            return found.count >= count
+        }
+        return found
+    }
+
+    /// Polls until an event of this kind comes, or 15 s are over.
+    func awaitEvent(_ kind: ConsumerEvent.Kind) -> ConsumerEvent? {
+        var found: ConsumerEvent?
+        _ = waits(seconds: 15) {
+            _ = poll(max: 100, timeoutMilliseconds: 50)
+            found = events.first { $0.kind == kind }
+            return found != nil
+        }
+        return found
+    }
+}
+
+extension KafkaReader {
+    /// Everything of a topic's partitions up to the end that this reader may see.
+    static func readAll(
+        _ bootstrap: String, topic: String, partitions: Int32 = 1, isolation: String = "read_committed"
+    ) throws -> [CopiedRecord] {
+        let reader = try KafkaReader([
+            "bootstrap.servers": bootstrap, "isolation.level": isolation, "enable.partition.eof": "true",
+        ])
+        defer { reader.close() }
+        try reader.start((0..<partitions).map { PartitionOffset(topic: topic, partition: $0, offset: -2) })
+        var open = Set(0..<partitions)
+        var found: [CopiedRecord] = []
+        let ended = waits(seconds: 15) {
+            _ = reader.poll(max: 500, timeoutMilliseconds: 50)
+            found += reader.records.map { record in
+                CopiedRecord(
+                    topic: reader.topicName(at: record.topic), partition: record.partition, offset: record.offset,
+                    timestamp: record.timestamp, key: record.key?.array, value: record.value?.array,
+                    headers: reader.headers(of: record.index))
+            }
+            for event in reader.events where event.kind == .endOfPartition { open.remove(event.partition) }
+            return open.isEmpty
+        }
+        #expect(ended, "the end of \(topic) was not reached")
+        return found
+    }
+}
+
+/// Keeps what a rebalance handler heard.
+final class RebalanceLog {
+    var events: [RebalanceEvent] = []
+}

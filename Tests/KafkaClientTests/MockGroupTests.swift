@@ -1,0 +1,224 @@
+import KafkaClient
+import StrictJSON
+import Testing
+import TestSupport
+
+/// A group consumer on the mock cluster: rebalances, batches, events.
+struct MockGroupTests {
+    private func consumer(
+        _ cluster: MockCluster, _ extra: ClientConfiguration = [:],
+        handler: @escaping (KafkaConsumer, RebalanceEvent) -> Void
+    ) throws -> KafkaConsumer {
+        var configuration: ClientConfiguration = [
+            "bootstrap.servers": cluster.bootstrapServers, "group.id": "g", "session.timeout.ms": "6000",
+            "enable.auto.commit": "false", "enable.auto.offset.store": "false", "auto.offset.reset": "error",
+            "enable.partition.eof": "true",
+        ]
+        configuration.merge(extra)
+        return try KafkaConsumer(configuration, rebalance: handler)
+    }
+
+    /// Assigns from the beginning and unassigns, in the group's protocol.
+    private static func answer(_ consumer: KafkaConsumer, _ event: RebalanceEvent) throws {
+        let isCooperative = consumer.rebalanceProtocol == .cooperative
+        switch event {
+        case .assign(let partitions):
+            let offsets = partitions.map { PartitionOffset($0, offset: LogicalOffset.beginning) }
+            if isCooperative {
+                try consumer.incrementalAssign(offsets)
+            } else {
+                try consumer.assign(offsets)
+            }
+        case .revoke(let partitions), .lost(let partitions):
+            if isCooperative {
+                try consumer.incrementalUnassign(partitions)
+            } else {
+                try consumer.unassign()
+            }
+        case .failed: try consumer.unassign()
+        }
+    }
+
+    private func filled(_ texts: [String]) throws -> MockCluster {
+        let cluster = try MockCluster()
+        try cluster.createTopic("in", partitions: 1)
+        let producer = try KafkaProducer(["bootstrap.servers": cluster.bootstrapServers])
+        try producer.send(try producer.topic("in"), texts: texts)
+        try producer.flush(timeoutMilliseconds: 10_000)
+        return cluster
+    }
+
+    @Test(
+        "A member is assigned, reads, commits, and gets a revoke when it closes",
+        arguments: ["range", "cooperative-sticky"])
+    func lifeOfAMember(assignor: String) async throws {
+        try await onThread {
+            let cluster = try filled(["a", "b", "c"])
+            let log = RebalanceLog()
+            let consumer = try consumer(cluster, ["partition.assignment.strategy": assignor]) { consumer, event in
+                log.events.append(event)
+                mustSucceed { try Self.answer(consumer, event) }
+            }
+            try consumer.subscribe(["in"])
+            let mine = TopicPartition(topic: "in", partition: 0)
+
+            var rebalancedPolls = 0
+            let assigned = waits(seconds: 15) {
+                if consumer.poll(max: 10, timeoutMilliseconds: 50).rebalanced { rebalancedPolls += 1 }
+                return log.events == [.assign([mine])]
+            }
+            #expect(assigned)
+            #expect(rebalancedPolls == 1)
+            #expect(consumer.rebalanceProtocol == (assignor == "range" ? .eager : .cooperative))
+            #expect(try consumer.assignment() == [mine])
+            #expect(!consumer.assignmentLost)
+
+            // What came with the rebalance is thrown away, as the worker does, and read again.
+            #expect(try consumer.seek([PartitionOffset(mine, offset: 0)]) == [.init(partition: mine, offset: 0)])
+            let found = consumer.collect(3)
+            #expect(found.map(\.text) == ["a", "b", "c"])
+            #expect(consumer.topicIndex(of: "in") == 0 && consumer.topicCount == 1)
+            #expect(consumer.topicNameBytes(at: 0).string == "in")
+            #expect(consumer.awaitEvent(.endOfPartition)?.offset == 3)
+
+            #expect(try consumer.committed([mine], timeoutMilliseconds: 5000) == [.init(partition: mine, offset: nil)])
+            try consumer.commit([PartitionOffset(mine, offset: 2)])
+            #expect(try consumer.committed([mine], timeoutMilliseconds: 5000) == [.init(partition: mine, offset: 2)])
+            #expect(try consumer.position([mine]).map(\.offset) == [3])
+            #expect(try consumer.watermarks(of: mine, timeoutMilliseconds: 5000) == Watermarks(low: 0, high: 3))
+            let metadata = consumer.groupMetadata()
+            let hasMetadata = metadata != nil
+            #expect(hasMetadata)
+
+            try consumer.close()
+            #expect(log.events == [.assign([mine]), .revoke([mine])])
+            #expect(!consumer.isOpen)
+            try consumer.close()
+        }
+    }
+
+    @Test("A rebalance that the handler leaves unanswered is answered in its place")
+    func unanswered() async throws {
+        try await onThread {
+            let cluster = try filled(["a"])
+            let log = RebalanceLog()
+            let consumer = try consumer(cluster, ["auto.offset.reset": "earliest"]) { _, event in
+                log.events.append(event)
+            }
+            try consumer.subscribe(["in"])
+            #expect(consumer.collect(1).map(\.text) == ["a"])
+            try consumer.close()
+            #expect(log.events.count == 2)
+        }
+    }
+
+    @Test("Pause stops a partition, resume goes on, a batch is bounded by its maximum")
+    func pauseAndBounds() async throws {
+        try await onThread {
+            let cluster = try filled((0..<50).map(String.init))
+            let consumer = try consumer(cluster) { consumer, event in
+                mustSucceed { try Self.answer(consumer, event) }
+            }
+            try consumer.subscribe(["in"])
+            var sizes: Set<Int> = []
+            var texts: [String] = []
+            _ = waits(seconds: 15) {
+                let outcome = consumer.poll(max: 7, timeoutMilliseconds: 50)
+                sizes.insert(outcome.records)
+                texts += consumer.copies.map(\.text)
+                return texts.count >= 50
+            }
+            #expect(texts == (0..<50).map(String.init))
+            #expect(sizes.max() == 7)
+            let mine = TopicPartition(topic: "in", partition: 0)
+            #expect(try consumer.pause([mine]).map(\.error) == [nil])
+            #expect(try consumer.resume([mine]).map(\.error) == [nil])
+            consumer.releaseBatch()
+            #expect(consumer.records.isEmpty && consumer.events.isEmpty)
+            try consumer.close()
+        }
+    }
+
+    @Test("An offset that is not there is an event with partition and offset, never a silent jump")
+    func offsetOutOfRange() async throws {
+        try await onThread {
+            let cluster = try filled(["a", "b"])
+            let consumer = try consumer(cluster) { consumer, event in
+                guard case .assign(let partitions) = event else {
+                    mustSucceed { try Self.answer(consumer, event) }
+                    return
+                }
+                mustSucceed {
+                    try consumer.assign(partitions.map { PartitionOffset($0, offset: 1000) })
+                }
+            }
+            try consumer.subscribe(["in"])
+            let event = consumer.awaitEvent(.offsetOutOfRange)
+            #expect(event?.partition == 0)
+            #expect(event?.offset == 1000)
+            let topic = event.map { consumer.topicName(at: $0.topic) }
+            #expect(topic == "in")
+            #expect(event?.error?.code == .autoOffsetReset)
+            try consumer.close()
+        }
+    }
+
+    @Test(
+        "A topic that is not there, or not for us, is an event that names it",
+        arguments: [
+            (KafkaErrorCode.unknownTopicOrPartition, ConsumerEvent.Kind.unknownTopic),
+            (.topicAuthorizationFailed, .authorization),
+        ])
+    func topicErrors(code: KafkaErrorCode, kind: ConsumerEvent.Kind) async throws {
+        try await onThread {
+            let cluster = try filled(["a"])
+            cluster.setError(ofTopic: "in", code)
+            let consumer = try consumer(cluster) { consumer, event in
+                mustSucceed { try Self.answer(consumer, event) }
+            }
+            try consumer.subscribe(["in"])
+            let event = consumer.awaitEvent(kind)
+            #expect(event?.error?.code == code)
+            let topic = event.map { $0.topic < 0 ? "" : consumer.topicName(at: $0.topic) }
+            #expect(topic == "in")
+            try consumer.close()
+        }
+    }
+
+    @Test("Statistics and errors of the instance wait to be taken")
+    func clientEvents() async throws {
+        try await onThread {
+            let cluster = try filled([])
+            let consumer = try consumer(cluster, ["statistics.interval.ms": "100"]) { consumer, event in
+                mustSucceed { try Self.answer(consumer, event) }
+            }
+            try consumer.subscribe(["in"])
+            var seen: [ClientEvent] = []
+            func has(_ wanted: (ClientEvent) -> Bool) -> Bool {
+                waits(seconds: 15) {
+                    _ = consumer.poll(max: 10, timeoutMilliseconds: 50)
+                    seen += consumer.takeEvents()
+                    return seen.contains(where: wanted)
+                }
+            }
+            let statistics = has { event in
+                guard case .statistics(let text) = event else { return false }
+                return text.first == UInt8(ascii: "{") && text.last == UInt8(ascii: "}")
+            }
+            #expect(statistics)
+            try cluster.setDown()
+            let down = has { event in
+                guard case .error(let error) = event else { return false }
+                return error.code == .allBrokersDown || error.code == .transport
+            }
+            #expect(down)
+            let logged = has { event in
+                guard case .log(let line) = event else { return false }
+                return line.level <= 6 && !line.facility.isEmpty && !line.text.isEmpty
+            }
+            #expect(logged)
+            consumer.abandon()
+            #expect(!consumer.isOpen)
+        }
+    }
+}

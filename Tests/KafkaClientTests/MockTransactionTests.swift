@@ -1,0 +1,148 @@
+import KafkaClient
+import Testing
+import TestSupport
+
+/// Flags of transaction errors as librdkafka gives them, by errors injected into the mock cluster. What becomes of the
+/// records it cannot show.
+struct MockTransactionTests {
+    private static func producer(_ cluster: MockCluster) throws -> KafkaProducer {
+        try KafkaProducer([
+            "bootstrap.servers": cluster.bootstrapServers, "transactional.id": "t", "debug": "eos,feature",
+            "transaction.timeout.ms": "10000", "retry.backoff.ms": "20",
+        ])
+    }
+
+    @Test("A transaction runs, counts its deliveries and reads the brokers' versions")
+    func commits() async throws {
+        try await onThread {
+            let cluster = try MockCluster()
+            try cluster.createTopic("out", partitions: 3)
+            let producer = try Self.producer(cluster)
+            try producer.initTransactions(timeoutMilliseconds: 10_000)
+            let topic = try producer.topic("out")
+            #expect(try producer.topic("out") == topic)
+            #expect(try producer.partitionCount(of: topic, timeoutMilliseconds: 5000) == 3)
+            // Before it is first connected the coordinator counts as down, too: what counts is the difference.
+            let dropsBefore = producer.debugLog.coordinatorDrops
+            try producer.beginTransaction()
+            try producer.send(topic, texts: ["a", "b"])
+            try producer.commitTransaction(timeoutMilliseconds: 10_000)
+            #expect(producer.deliveries == DeliveryCounts(delivered: 2))
+            // Version 2 in the mock of 2.0, 3 in later ones.
+            #expect((producer.debugLog.requestVersions[28]?.max ?? 0) >= 2)
+            #expect(producer.debugLog.requestVersions[9] != nil)
+            #expect(producer.debugLog.coordinatorDrops == dropsBefore)
+            let debugLines = producer.takeEvents().filter { event in
+                guard case .log(let line) = event else { return false }
+                return line.level == 7
+            }
+            #expect(debugLines == [])
+
+            try producer.beginTransaction()
+            try producer.send(topic, texts: ["c"])
+            try producer.abortTransaction(timeoutMilliseconds: 10_000)
+            #expect(producer.deliveries.failed == 0)
+            #expect(producer.deliveries.reported == 3)
+        }
+    }
+
+    @Test("Calls that do not fit the state say so")
+    func wrongState() async throws {
+        try await onThread {
+            let cluster = try MockCluster()
+            let producer = try Self.producer(cluster)
+            let error1 = failure { try producer.beginTransaction() }
+            #expect(error1?.code == .state)
+            try producer.initTransactions(timeoutMilliseconds: 10_000)
+            let error2 = failure { try producer.abortTransaction(timeoutMilliseconds: 100) }
+            #expect(error2?.code == .state)
+            let plain = try KafkaProducer(["bootstrap.servers": cluster.bootstrapServers])
+            let error3 = failure { try plain.initTransactions(timeoutMilliseconds: 100) }
+            #expect(error3?.code.name == "_NOT_CONFIGURED")
+        }
+    }
+
+    /// What an injected error does to a call: request key (24 AddPartitions, 26 EndTxn, 0 Produce), error, flags.
+    struct Injection: Sendable, CustomTestStringConvertible {
+        var request: Int16
+        var error: KafkaErrorCode
+        var expected: KafkaErrorClass
+        var testDescription: String { "\(request) \(error.name)" }
+    }
+
+    static let injections: [Injection] = [
+        Injection(request: 26, error: .invalidProducerEpoch, expected: .fenced),
+        Injection(request: 26, error: .producerFenced, expected: .fenced),
+        Injection(request: 26, error: .invalidTransactionState, expected: .fatal),
+        Injection(request: 26, error: .invalidProducerIDMapping, expected: .abortable),
+        Injection(request: 26, error: .transactionalIDAuthorizationFailed, expected: .authorization(.transactionalID)),
+        Injection(request: 24, error: .invalidProducerEpoch, expected: .fenced),
+        Injection(request: 24, error: .invalidTransactionState, expected: .fatal),
+        Injection(request: 24, error: .topicAuthorizationFailed, expected: .authorization(.topic)),
+        Injection(request: 24, error: .unknownProducerID, expected: .abortable),
+        Injection(request: 0, error: .messageTooLarge, expected: .abortable),
+        Injection(request: 0, error: .invalidProducerEpoch, expected: .fenced),
+    ]
+
+    @Test("An injected error comes out of commit with the class of the table", arguments: injections)
+    func classes(injection: Injection) async throws {
+        try await onThread {
+            let cluster = try MockCluster()
+            try cluster.createTopic("out", partitions: 1)
+            let producer = try Self.producer(cluster)
+            try producer.initTransactions(timeoutMilliseconds: 10_000)
+            let topic = try producer.topic("out")
+            _ = try producer.partitionCount(of: topic, timeoutMilliseconds: 5000)
+            try producer.beginTransaction()
+            cluster.push(errors: [injection.error], forRequest: injection.request)
+            try producer.send(topic, texts: ["a"])
+            let refusal = failure { try producer.commitTransaction(timeoutMilliseconds: 15_000) }
+            let error = try #require(refusal)
+            #expect(KafkaErrorClass(error) == injection.expected, "\(error)")
+            if error.isFatal { #expect(producer.fatalError != nil) }
+            if KafkaErrorClass(error) == .abortable {
+                try producer.abortTransaction(timeoutMilliseconds: 10_000)
+                #expect(producer.fatalError == nil)
+            }
+        }
+    }
+
+    @Test(
+        "Errors that librdkafka repeats by itself do not come out",
+        arguments: [
+            (Int16(26), KafkaErrorCode.coordinatorNotAvailable), (26, .notCoordinator), (24, .concurrentTransactions),
+            (24, .coordinatorLoadInProgress), (0, .notLeader),
+        ])
+    func repeatedInside(request: Int16, error: KafkaErrorCode) async throws {
+        try await onThread {
+            let cluster = try MockCluster()
+            try cluster.createTopic("out", partitions: 1)
+            let producer = try Self.producer(cluster)
+            try producer.initTransactions(timeoutMilliseconds: 10_000)
+            let topic = try producer.topic("out")
+            try producer.beginTransaction()
+            cluster.push(errors: [error], forRequest: request)
+            try producer.send(topic, texts: ["a"])
+            try producer.commitTransaction(timeoutMilliseconds: 15_000)
+            #expect(producer.deliveries == DeliveryCounts(delivered: 1))
+        }
+    }
+
+    @Test("A coordinator's connection that breaks is seen, though the commit succeeds")
+    func coordinatorDrop() async throws {
+        try await onThread {
+            let cluster = try MockCluster()
+            try cluster.createTopic("out", partitions: 1)
+            let producer = try Self.producer(cluster)
+            try producer.initTransactions(timeoutMilliseconds: 10_000)
+            let topic = try producer.topic("out")
+            try producer.beginTransaction()
+            try producer.send(topic, texts: ["a"])
+            try producer.flush(timeoutMilliseconds: 10_000)
+            let before = producer.debugLog.coordinatorDrops
+            cluster.push(errors: [.transport], forRequest: 26)
+            try producer.commitTransaction(timeoutMilliseconds: 15_000)
+            #expect(producer.debugLog.coordinatorDrops > before)
+        }
+    }
+}
