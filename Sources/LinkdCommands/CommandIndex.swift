@@ -2,7 +2,8 @@
 enum CommandIndex {
     /// The declarations.
     static let all: [CommandDeclaration] = [
-        ConfigCommand.declaration, HelpCommand.declaration,
+        ProduceCommand.declaration, InspectCommand.declaration, TopicsCreateCommand.declaration,
+        TopicsCheckCommand.declaration, ConfigCommand.declaration, HelpCommand.declaration,
     ]
 
     /// The command that the first words name: the one with the most words.

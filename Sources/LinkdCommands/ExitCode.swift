@@ -68,5 +68,8 @@ package struct CommandFailure: Error, Sendable, Equatable {
     }
 
     /// The last line of a command that did not end with 0.
-    package var line: String { "exit \(code.rawValue) (\(code.name)): \(reason). Next: \(advice)." }
+    package var line: String {
+        let sentence = String(reason.reversed().drop { $0 == "." }.reversed())
+        return "exit \(code.rawValue) (\(code.name)): \(sentence). Next: \(advice)."
+    }
 }

@@ -1,4 +1,5 @@
 internal import KafkaClient
+internal import LinkCoordinator
 
 /// The program: finds the command that the arguments name, runs it, and says how it ended.
 package enum Linkd {
@@ -60,7 +61,7 @@ package enum Linkd {
                 return .success
             }
             let inside = known.filter { $0.path[0] == first }.map(\.name)
-            let nearest = words.count > 1 ? Nearest.name(to: words.joined(separator: " "), among: inside) : nil
+            let nearest = words.count > 1 ? NearestName.of(words.joined(separator: " "), among: inside) : nil
             throw CommandFailure(
                 .usage,
                 words.count > 1
@@ -70,7 +71,7 @@ package enum Linkd {
                     + inside.map { "`linkd \($0)`" }.joined(separator: " or "))
         }
         let typed = words.first ?? arguments[0]
-        let nearest = Nearest.name(to: typed, among: Set(known.map { $0.path[0] }).sorted())
+        let nearest = NearestName.of(typed, among: Set(known.map { $0.path[0] }).sorted())
         throw CommandFailure(
             .usage, "there is no command `\(Escaping.visible(typed))`",
             advice: nearest.map { "use `linkd \($0)`" } ?? "`linkd --help` lists all")

@@ -1,3 +1,5 @@
+internal import LinkCoordinator
+
 /// What a command line says, checked against the command's declaration.
 struct ParsedArguments: Sendable {
     /// Values of the command's own and common flags, by the first name without dashes.
@@ -103,7 +105,7 @@ struct ParsedArguments: Sendable {
     }
 
     private static func unknown(_ name: String, _ command: CommandDeclaration) -> CommandFailure {
-        let nearest = Nearest.name(to: name, among: command.allFlags.flatMap(\.names).filter { $0.hasPrefix("--") })
+        let nearest = NearestName.of(name, among: command.allFlags.flatMap(\.names).filter { $0.hasPrefix("--") })
         return CommandFailure(
             .usage, "`linkd \(command.name)` has no flag \(Escaping.visible(name))",
             advice: nearest.map { "use \($0)" } ?? "`linkd \(command.name) --help` lists its flags")

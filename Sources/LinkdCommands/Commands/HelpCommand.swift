@@ -1,3 +1,5 @@
+internal import LinkCoordinator
+
 /// `linkd help`: the help of all commands, or of one.
 enum HelpCommand {
     static let declaration = CommandDeclaration(
@@ -20,7 +22,7 @@ enum HelpCommand {
         let inside = CommandIndex.all.filter { $0.path.starts(with: call.operands) }
         guard !inside.isEmpty else {
             let typed = call.operands.joined(separator: " ")
-            let nearest = Nearest.name(to: typed, among: CommandIndex.all.map(\.name))
+            let nearest = NearestName.of(typed, among: CommandIndex.all.map(\.name))
             throw CommandFailure(
                 .usage, "there is no command `\(Escaping.visible(typed))`",
                 advice: nearest.map { "use `linkd help \($0)`" } ?? "`linkd help` lists all")

@@ -1,3 +1,5 @@
+internal import LinkCoordinator
+
 /// Reads settings from the environment: `LINKD_…` by the table, `KAFKA_…` as properties of librdkafka.
 struct EnvironmentSource {
     /// Settings by name.
@@ -22,7 +24,7 @@ struct EnvironmentSource {
     private mutating func takeOwn(_ variable: String, _ value: String) throws(CommandFailure) {
         if Self.others.contains(variable) || variable.hasPrefix("LINKD_TEST_") { return }
         guard let row = SettingsTable.rows.first(where: { $0.variable == variable }) else {
-            let nearest = Nearest.name(to: variable, among: SettingsTable.rows.map(\.variable))
+            let nearest = NearestName.of(variable, among: SettingsTable.rows.map(\.variable))
             throw CommandFailure(
                 .configuration, "environment variable \(variable) is no setting",
                 advice: nearest.map { "set \($0) instead" } ?? "unset it; `linkd config --reference` lists all")

@@ -1,3 +1,4 @@
+internal import LinkCoordinator
 internal import StrictJSON
 
 /// Reads settings from a JSON file: `{"commit": {"interval": "100ms"}}` for `commit.interval`.
@@ -101,7 +102,7 @@ struct FileSource {
             let nested = parts.map { "{\"\($0)\": " }.joined() + "…" + String(repeating: "}", count: parts.count)
             return failure("`\(name)` must be nested", at: member.nameOffset, advice: "write \(nested)")
         }
-        let nearest = Nearest.name(to: name, among: names)
+        let nearest = NearestName.of(name, among: names)
         return failure(
             "`\(name)` is no setting", at: member.nameOffset,
             advice: nearest.map { "write `\($0)` instead" } ?? "take it out; `linkd config --reference` lists all")

@@ -1,5 +1,6 @@
 internal import DispatchWorker
 internal import KafkaClient
+internal import LinkCoordinator
 
 /// What linkd knows about librdkafka's properties: which it keeps for itself and which are secrets.
 enum LibrdkafkaKeys {
@@ -26,7 +27,7 @@ enum LibrdkafkaKeys {
     }
 
     /// The property that was probably meant.
-    static func nearest(_ key: String) -> String? { Nearest.name(to: key, among: KnownProperties.all.map(\.name)) }
+    static func nearest(_ key: String) -> String? { NearestName.of(key, among: KnownProperties.all.map(\.name)) }
 
     /// Whether a value must not be shown.
     static func isSecret(_ key: String) -> Bool { KnownProperties.isSecret(bare(key)) }

@@ -41,17 +41,31 @@ struct JSONText: ~Copyable {
     /// A number with three digits behind the point.
     mutating func decimal(_ name: String? = nil, _ value: Double) {
         start(name)
-        let thousandths = Int64((max(0, value) * 1000).rounded())
-        arena.append(decimal: thousandths / 1000)
-        arena.append(byte: UInt8(ascii: "."))
-        let rest = String(thousandths % 1000)
-        arena.append(Array((String(repeating: "0", count: 3 - rest.count) + rest).utf8))
+        arena.append(Array(Decimals.text(value).utf8))
     }
 
     /// JSON that somebody else wrote.
     mutating func raw(_ name: String? = nil, _ value: [UInt8]) {
         start(name)
         arena.append(value)
+    }
+
+    /// A value that was read, written again without white space.
+    mutating func value(_ name: String? = nil, _ value: JSONValue) {
+        switch value.kind {
+        case .null: text(name, nil)
+        case .bool(let flag): boolean(name, flag)
+        case .number(let digits): raw(name, Array(digits.utf8))
+        case .string(let string): text(name, string)
+        case .array(let elements):
+            beginArray(name)
+            for element in elements { self.value(nil, element) }
+            endArray()
+        case .object(let members):
+            beginObject(name)
+            for member in members { self.value(member.name, member.value) }
+            endObject()
+        }
     }
 
     /// The text so far.

@@ -1,0 +1,110 @@
+internal import KafkaClient
+
+/// `linkd topics check`: looks at the topics, and says what should be otherwise.
+enum TopicsCheckCommand {
+    static let declaration = CommandDeclaration(
+        path: ["topics", "check"],
+        summary: "Look at the topics and say what should be otherwise",
+        discussion: [
+            "Ends with 1 when something was found, and with 77 when a right is missing. `--probe` tries the rights to "
+                + "write and to use a transactional id, with one aborted transaction per output topic."
+        ],
+        flags: [
+            FlagDeclaration("--partitions", type: .integer(1...10_000), "Partitions that each topic should have."),
+            FlagDeclaration("--replication", type: .integer(1...100), "Copies that each partition should have."),
+            FlagDeclaration("--probe", type: .boolean, "Try the rights to write, too."),
+            FlagDeclaration("--json", type: .boolean, "Print one JSON object."),
+        ],
+        settings: .topics,
+        examples: [
+            CommandExample(line: "linkd topics check -b localhost:9092", words: "What is there, and what is wrong."),
+            CommandExample(
+                line: "linkd topics check -b localhost:9092 --partitions 24 --replication 3 --probe",
+                words: "Against what was declared, rights included."),
+        ],
+        run: run)
+
+    private static func run(_ call: Invocation) throws(CommandFailure) -> ExitCode {
+        let settings = try call.settings()
+        let connection = try Connection(settings)
+        let admin = try connection.admin()
+        let names = try TopicNames(settings, admin)
+        let declarations = TopicDeclaration.all(of: names)
+        let state = try TopicState(declarations, admin)
+        let expected = TopicExpectations(
+            partitions: call.number("partitions").map { Int($0) },
+            replication: call.number("replication").map { Int($0) },
+            lanes: settings.entry("lanes").source == .default ? nil : Int(settings.number("lanes")),
+            brokers: brokers(admin))
+        var findings = declarations.flatMap { TopicChecks.findings($0, state, expected) }
+        if call.isOn("probe") {
+            let writable = declarations.filter { $0.role != .input && state.description(of: $0.name)?.exists == true }
+            findings += try TopicProbe(connection, group: settings.text("group") ?? "linkd")
+                .findings(writable.map(\.name))
+        }
+        if call.json {
+            printJSON(declarations, state, findings, call.console.out)
+        } else {
+            printTable(declarations, state, findings, call.console.out)
+        }
+        guard let first = findings.first(where: \.isRefusal) ?? findings.first else { return .success }
+        throw CommandFailure(
+            first.isRefusal ? .refused : .finding,
+            findings.count == 1
+                ? "topic \(first.topic) \(first.text)"
+                : "\(findings.count) findings, the first: topic \(first.topic) \(first.text)",
+            advice: first.advice)
+    }
+
+    private static func brokers(_ admin: KafkaAdmin) -> Int {
+        ((try? admin.metadata(timeoutMilliseconds: 10_000))?.brokers.count) ?? 1
+    }
+
+    private static func printTable(
+        _ declarations: [TopicDeclaration], _ state: TopicState, _ findings: [TopicFinding], _ out: Channel
+    ) {
+        var table = TextTable([
+            ("TOPIC", .left), ("FOR", .left), ("PARTITIONS", .right), ("REPLICAS", .right), ("MIN ISR", .right),
+            ("RETENTION", .right), ("MAX BYTES", .right), ("CLEANUP", .left), ("TIMESTAMP", .left),
+        ])
+        for declaration in declarations {
+            let row = TopicRow(declaration, state)
+            table.add([
+                TextTable.Cell(declaration.name, .name), TextTable.Cell(declaration.role.rawValue),
+                TextTable.Cell(row.exists ? String(row.partitions) : "missing", row.exists ? nil : .bad),
+                TextTable.Cell(row.exists ? String(row.replicas) : "-"), TextTable.Cell(row.minInSync ?? "-"),
+                TextTable.Cell(row.retention.map(TopicRow.retentionText) ?? "-"), TextTable.Cell(row.maxBytes ?? "-"),
+                TextTable.Cell(row.cleanup ?? "-"), TextTable.Cell(row.timestampType ?? "-"),
+            ])
+        }
+        for line in table.lines(style: out.style) { out.line(line) }
+        guard !findings.isEmpty else { return }
+        out.line()
+        for finding in findings {
+            out.line(out.style.paint("\(finding.topic) \(finding.text)", .warning))
+            out.line("  \(finding.advice)")
+        }
+    }
+
+    private static func printJSON(
+        _ declarations: [TopicDeclaration], _ state: TopicState, _ findings: [TopicFinding], _ out: Channel
+    ) {
+        var json = JSONText()
+        json.beginObject()
+        json.beginArray("topics")
+        for declaration in declarations { TopicRow(declaration, state).write(to: &json) }
+        json.endArray()
+        json.beginArray("findings")
+        for finding in findings {
+            json.beginObject()
+            json.text("topic", finding.topic)
+            json.text("code", finding.code)
+            json.text("text", finding.text)
+            json.text("advice", finding.advice)
+            json.endObject()
+        }
+        json.endArray()
+        json.endObject()
+        out.line(json.finish())
+    }
+}

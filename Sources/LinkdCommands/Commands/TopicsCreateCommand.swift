@@ -1,0 +1,152 @@
+internal import KafkaClient
+
+/// `linkd topics create`: creates the topics that are missing.
+enum TopicsCreateCommand {
+    static let declaration = CommandDeclaration(
+        path: ["topics", "create"],
+        summary: "Create the topics that are missing",
+        discussion: [
+            "Inputs, output and dead-letter topics of the settings, with `cleanup.policy=delete`. A topic that is there "
+                + "is not changed; one with fewer partitions than asked for is a finding (1). With a regular expression "
+                + "as input only the output and the dead-letter topics of what matches are created."
+        ],
+        flags: [
+            FlagDeclaration("--partitions", type: .integer(1...10_000), default: "6", "Partitions of each topic."),
+            FlagDeclaration(
+                "--replication", type: .integer(-1...100), default: "-1, the broker's default",
+                "Copies of each partition."),
+            FlagDeclaration(
+                "--retention", type: .duration(1000...(3650 * 86_400_000)), default: "7d", "How long records are kept."),
+            FlagDeclaration(
+                "--dlq-retention", type: .duration(1000...(3650 * 86_400_000)), default: "30d",
+                "How long dead letters are kept."),
+            FlagDeclaration(
+                "--set", type: .pairs(count: 0...64), repeats: true, "A setting of Kafka's for each new topic."),
+            FlagDeclaration("--dry-run", type: .boolean, "Ask the broker whether it would, and create nothing."),
+            FlagDeclaration("--json", type: .boolean, "Print one JSON object."),
+        ],
+        settings: .topics,
+        examples: [
+            CommandExample(line: "linkd topics create -b localhost:9092", words: "All topics with their defaults."),
+            CommandExample(
+                line:
+                    "linkd topics create -b localhost:9092 --partitions 24 --replication 3 --set min.insync.replicas=2",
+                words: "For a cluster of three brokers."),
+        ],
+        run: run)
+
+    /// What became of one topic.
+    private struct Outcome {
+        var declaration: TopicDeclaration
+        var state: String
+        var partitions: Int
+        var finding: CommandFailure?
+    }
+
+    private static func run(_ call: Invocation) throws(CommandFailure) -> ExitCode {
+        let settings = try call.settings()
+        let admin = try Connection(settings).admin()
+        let names = try TopicNames(settings, admin)
+        let declarations = TopicDeclaration.all(of: names).filter { !names.isPattern || $0.role != .input }
+        let state = try TopicState(TopicDeclaration.all(of: names), admin)
+        let missing = declarations.filter { state.description(of: $0.name)?.exists != true }
+        let results = try create(missing, call, state, admin)
+        let wanted = Int(call.number("partitions") ?? 6)
+        let outcomes = declarations.map { declaration in
+            outcome(declaration, state, results.first { $0.name == declaration.name }, wanted, call)
+        }
+        print(outcomes, call)
+        guard let first = outcomes.compactMap(\.finding).max(by: { $0.code.rawValue < $1.code.rawValue }) else {
+            return .success
+        }
+        throw first
+    }
+
+    private static func create(
+        _ missing: [TopicDeclaration], _ call: Invocation, _ state: TopicState, _ admin: KafkaAdmin
+    ) throws(CommandFailure) -> [TopicResult] {
+        let specifications = missing.map { specification($0, call, state) }
+        do throws(KafkaError) {
+            return try admin.create(
+                topics: specifications, validateOnly: call.isOn("dry-run"), timeoutMilliseconds: 30_000)
+        } catch {
+            throw CommandFailure(error, while: "creating topics")
+        }
+    }
+
+    private static func specification(
+        _ declaration: TopicDeclaration, _ call: Invocation, _ state: TopicState
+    ) -> TopicSpecification {
+        let day: Int64 = 86_400_000
+        let isDeadLetters = declaration.role == .deadLetters
+        let retention = isDeadLetters ? call.number("dlq-retention") ?? 30 * day : call.number("retention") ?? 7 * day
+        var settings = ["cleanup.policy": "delete", "retention.ms": String(retention)]
+        for pair in call.pairs("set") { settings[pair.key] = pair.value }
+        if let input = declaration.input {
+            let own = settings["max.message.bytes"] ?? state.setting("max.message.bytes", of: input)
+            let bytes = own.flatMap { Int64($0) } ?? TopicDeclaration.defaultMessageBytes
+            settings["max.message.bytes"] = String(bytes + TopicDeclaration.deadLetterRoom)
+        }
+        return TopicSpecification(
+            name: declaration.name, partitions: Int32(call.number("partitions") ?? 6),
+            replication: Int32(call.number("replication") ?? -1), settings: settings)
+    }
+
+    private static func outcome(
+        _ declaration: TopicDeclaration, _ state: TopicState, _ result: TopicResult?, _ wanted: Int, _ call: Invocation
+    ) -> Outcome {
+        if let error = result?.error, error.code != .topicAlreadyExists {
+            return Outcome(
+                declaration: declaration, state: "failed", partitions: 0, finding: refused(declaration.name, error))
+        }
+        if let result {
+            let word = result.error != nil ? "exists" : call.isOn("dry-run") ? "would be created" : "created"
+            return Outcome(declaration: declaration, state: word, partitions: wanted)
+        }
+        let there = state.description(of: declaration.name)?.partitions.count ?? 0
+        guard there < wanted else { return Outcome(declaration: declaration, state: "exists", partitions: there) }
+        return Outcome(
+            declaration: declaration, state: "exists", partitions: there,
+            finding: CommandFailure(
+                .finding, "topic \(declaration.name) has \(there) partitions, \(wanted) are asked for",
+                advice:
+                    "add partitions with Kafka's own tools (devices move to other partitions then), or ask for \(there)"
+            ))
+    }
+
+    private static func refused(_ name: String, _ error: KafkaError) -> CommandFailure {
+        if case .authorization = KafkaErrorClass(error) { return CommandFailure(error, while: "creating \(name)") }
+        return CommandFailure(
+            .configuration, "the broker refuses to create \(name): \(Escaping.visible(error.description))",
+            advice: "correct --partitions, --replication or --set")
+    }
+
+    private static func print(_ outcomes: [Outcome], _ call: Invocation) {
+        let out = call.console.out
+        if call.json {
+            var json = JSONText()
+            json.beginObject()
+            json.beginArray("topics")
+            for outcome in outcomes {
+                json.beginObject()
+                json.text("topic", outcome.declaration.name)
+                json.text("role", outcome.declaration.role.rawValue)
+                json.text("state", outcome.state)
+                json.number("partitions", Int64(outcome.partitions))
+                json.endObject()
+            }
+            json.endArray()
+            json.endObject()
+            return out.line(json.finish())
+        }
+        var table = TextTable([("TOPIC", .left), ("FOR", .left), ("PARTITIONS", .right), ("STATE", .left)])
+        for outcome in outcomes {
+            table.add([
+                TextTable.Cell(outcome.declaration.name, .name), TextTable.Cell(outcome.declaration.role.rawValue),
+                TextTable.Cell(String(outcome.partitions)),
+                TextTable.Cell(outcome.state, outcome.finding == nil ? .good : .bad),
+            ])
+        }
+        for line in table.lines(style: out.style) { out.line(line) }
+    }
+}

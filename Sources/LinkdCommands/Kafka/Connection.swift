@@ -1,0 +1,132 @@
+internal import KafkaClient
+
+/// How the commands reach a cluster: brokers and properties from the settings, and what a failure to do so means.
+struct Connection {
+    /// Brokers to begin with.
+    let bootstrap: [String]
+    /// How long to wait for the first answer, in milliseconds.
+    let startTimeout: Int64
+    private let properties: [LibrdkafkaPair]
+
+    /// Takes the connection settings; without a broker it fails with 64.
+    init(_ settings: Settings) throws(CommandFailure) {
+        bootstrap = try settings.requireBootstrap()
+        startTimeout = settings.number("start.timeout")
+        properties = settings.properties
+    }
+
+    /// Properties of one client: what the command wants, then what the user set.
+    func configuration(
+        _ role: ClientRole, _ wanted: KeyValuePairs<String, String> = [:]
+    ) -> ClientConfiguration {
+        var result = ClientConfiguration([
+            "bootstrap.servers": bootstrap.joined(separator: ","), "client.id": "linkd",
+            "socket.nagle.disable": "true", "reconnect.backoff.ms": "50", "reconnect.backoff.max.ms": "1000",
+            "allow.auto.create.topics": "false",
+        ])
+        result.merge(ClientConfiguration(wanted))
+        for pair in properties where applies(pair.key, role) { result[LibrdkafkaKeys.bare(pair.key)] = pair.value }
+        return result
+    }
+
+    /// An unprefixed property counts for both clients, unless librdkafka has it for the other one only.
+    private func applies(_ key: String, _ role: ClientRole) -> Bool {
+        let bare = LibrdkafkaKeys.bare(key)
+        if bare != key { return key.hasPrefix(role.rawValue + ".") }
+        return switch KnownProperties.named(bare)?.scope {
+        case .producer: role == .producer
+        case .consumer: role == .consumer
+        case .both, nil: true
+        }
+    }
+
+    /// A client for questions and orders, once a broker has answered it.
+    func admin() throws(CommandFailure) -> KafkaAdmin {
+        let admin: KafkaAdmin
+        do {
+            admin = try KafkaAdmin(configuration(.producer))
+        } catch {
+            throw refused(error)
+        }
+        let start = Platform.monotonicSeconds
+        var last: KafkaError?
+        while true {
+            do throws(KafkaError) {
+                _ = try admin.metadata(timeoutMilliseconds: Int32(min(1000, startTimeout)))
+                return admin
+            } catch {
+                last = error
+            }
+            for case .error(let error) in admin.takeEvents() {
+                if KafkaErrorClass(error) == .authentication { throw notAuthenticated(error) }
+                last = error
+            }
+            if (Platform.monotonicSeconds - start) * 1000 >= Double(startTimeout) { throw unreachable(last) }
+        }
+    }
+
+    /// No broker in time: 69.
+    private func unreachable(_ error: KafkaError?) -> CommandFailure {
+        CommandFailure(
+            .unavailable,
+            "no broker of \(bootstrap.joined(separator: ",")) answered within \(Durations.text(startTimeout))"
+                + (error.map { " (\(Escaping.visible($0.name)))" } ?? ""),
+            advice: "check --bootstrap and the network, or raise --start-timeout; `linkd demo` needs no broker")
+    }
+
+    /// Credentials refused: 77, or 78 when the library is known to be the reason.
+    private func notAuthenticated(_ error: KafkaError) -> CommandFailure {
+        let mechanism = properties.first { LibrdkafkaKeys.bare($0.key).hasPrefix("sasl.mechanism") }?.value ?? ""
+        if mechanism.hasPrefix("SCRAM"), !LibraryInfo.supportsSCRAM {
+            return CommandFailure(
+                .configuration,
+                "the broker refused SCRAM, which librdkafka \(LibraryInfo.versionText) does wrongly for "
+                    + "Kafka from 3.7.2 on (issue 4895)",
+                advice: "install librdkafka 2.6.1 or newer, or use PLAIN over TLS or client certificates")
+        }
+        return CommandFailure(
+            .refused, "the broker refused to authenticate this client (\(error.name))",
+            advice: "check KAFKA_SECURITY_PROTOCOL, KAFKA_SASL_MECHANISMS, user, password and certificates")
+    }
+
+    /// A client that librdkafka would not make: 78.
+    func refused(_ error: ConfigurationError) -> CommandFailure {
+        let pair = properties.first { LibrdkafkaKeys.bare($0.key) == error.property }
+        return CommandFailure(
+            pair?.source.code ?? .configuration,
+            "librdkafka refuses its configuration" + (pair.map { " from \($0.source.description)" } ?? "")
+                + ": " + Escaping.visible(error.text),
+            advice: "correct the property; `linkd config` shows where each came from")
+    }
+}
+
+extension CommandFailure {
+    /// What an error of a call means for the command that made it; `what` says what it was doing.
+    init(_ error: KafkaError, while what: String) {
+        switch KafkaErrorClass(error) {
+        case .authorization(let resource):
+            self.init(
+                .refused, "\(what): not allowed (\(error.name))",
+                advice: "grant this user the \(resource.rawValue) right that it needs")
+        case .authentication:
+            self.init(
+                .refused, "\(what): the broker refused to authenticate this client",
+                advice: "check user, password and certificates")
+        default:
+            switch error.code {
+            case .unknownTopic, .unknownTopicOrPartition, .unknownPartition:
+                self.init(
+                    .configuration, "\(what): the topic does not exist",
+                    advice: "create it with `linkd topics create`, or name another")
+            case .transport, .timedOut, .allBrokersDown, .resolve, .requestTimedOut, .leaderNotAvailable:
+                self.init(
+                    .unavailable, "\(what): no answer in time (\(error.name))",
+                    advice: "check that all brokers can be reached and try again")
+            default:
+                self.init(
+                    .internalError, "\(what): \(Escaping.visible(error.description))",
+                    advice: "look the code up in Kafka's protocol guide and check the broker's log")
+            }
+        }
+    }
+}

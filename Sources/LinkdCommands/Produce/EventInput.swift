@@ -1,0 +1,132 @@
+internal import StrictJSON
+
+/// How the lines of an input are to be read.
+enum InputFormat: String, CaseIterable {
+    case auto, jsonl, url, csv
+}
+
+/// One line of an input, read.
+struct EventLine {
+    /// The value to send, or why the line cannot be read.
+    var value: Result<[UInt8], Fault>
+    /// The line on which it begins, from 1.
+    var line: Int
+
+    /// Why a line cannot be read; never holds a byte of it.
+    struct Fault: Error, Equatable {
+        /// What was expected.
+        var text: String
+    }
+}
+
+/// Reads one input as events: JSON lines, bare URLs, or CSV with a header.
+struct EventInput {
+    /// What the input is read as.
+    private enum Mode {
+        case lines(InputFormat)
+        case raw
+        case table(CSVReader, EventColumns)
+    }
+
+    /// Largest line in bytes: a record of the largest size that a worker can be told to read.
+    static let limit = 32 << 20
+
+    private let source: ByteSource
+    private var mode: Mode
+    private var number = 0
+    private var buffer: [UInt8] = []
+
+    /// Opens an input; `auto` looks at its first byte that is no white space.
+    init(
+        _ source: ByteSource, format: InputFormat, raw: Bool, passthrough: [String]
+    ) throws(CommandFailure) {
+        self.source = source
+        if raw {
+            mode = .raw
+            return
+        }
+        guard format == .csv || (format == .auto && Self.looksLikeCSV(source)) else {
+            mode = .lines(format)
+            return
+        }
+        var reader = CSVReader(source, limit: Self.limit)
+        guard let header = reader.next(), header.fault == nil else {
+            mode = .lines(.auto)
+            return
+        }
+        let columns = try EventColumns(header: header.cells, file: source.name, passthrough: passthrough)
+        mode = .table(reader, columns)
+    }
+
+    /// A letter at the start, and a comma or line end before any colon: no JSON and no URL.
+    private static func looksLikeCSV(_ source: ByteSource) -> Bool {
+        for byte in source.window() {
+            switch byte {
+            case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "\""), UInt8(ascii: ":"): return false
+            case UInt8(ascii: ","): return true
+            case UInt8(ascii: "\n"):
+                return EventColumns.isHeader([source.window().prefix { $0 != UInt8(ascii: "\n") && $0 != 13 }])
+            default: continue
+            }
+        }
+        return false
+    }
+
+    /// The next line that is not blank, or nil at the end.
+    mutating func next() -> EventLine? {
+        switch mode {
+        case .raw:
+            guard source.line(into: &buffer, limit: Self.limit) else { return nil }
+            number += 1
+            return EventLine(value: bounded(buffer), line: number)
+        case .lines(let format): return nextLine(format)
+        case .table(var reader, let columns):
+            defer { mode = .table(reader, columns) }
+            while let record = reader.next() {
+                if record.cells == [[]], record.fault == nil { continue }
+                return EventLine(value: row(record, columns), line: record.line)
+            }
+            return nil
+        }
+    }
+
+    private func row(_ record: CSVReader.Record, _ columns: EventColumns) -> Result<[UInt8], EventLine.Fault> {
+        if let fault = record.fault { return .failure(EventLine.Fault(text: fault)) }
+        guard record.cells.count == columns.count else {
+            return .failure(EventLine.Fault(text: "\(record.cells.count) cells where the header has \(columns.count)"))
+        }
+        guard let event = columns.event(record.cells) else {
+            return .failure(EventLine.Fault(text: "the payload is no JSON"))
+        }
+        return .success(event)
+    }
+
+    private mutating func nextLine(_ format: InputFormat) -> EventLine? {
+        while source.line(into: &buffer, limit: Self.limit) {
+            number += 1
+            let trimmed = Self.trim(buffer)
+            if trimmed.isEmpty { continue }
+            if format == .jsonl, trimmed.first != UInt8(ascii: "{") {
+                return EventLine(value: .failure(EventLine.Fault(text: "expected an object")), line: number)
+            }
+            if format == .url, trimmed.first == UInt8(ascii: "{") {
+                return EventLine(value: .failure(EventLine.Fault(text: "expected a link")), line: number)
+            }
+            return EventLine(value: bounded(Array(trimmed)), line: number)
+        }
+        return nil
+    }
+
+    private func bounded(_ bytes: [UInt8]) -> Result<[UInt8], EventLine.Fault> {
+        bytes.count <= Self.limit
+            ? .success(bytes) : .failure(EventLine.Fault(text: "longer than \(Self.limit) bytes"))
+    }
+
+    /// The bytes without ASCII white space at both ends.
+    static func trim(_ bytes: [UInt8]) -> ArraySlice<UInt8> {
+        func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
+        guard let first = bytes.firstIndex(where: { !isBlank($0) }), let last = bytes.lastIndex(where: { !isBlank($0) })
+        else { return [] }
+        return bytes[first...last]
+    }
+}

@@ -1,0 +1,111 @@
+internal import KafkaClient
+internal import StrictJSON
+
+/// Sends records to one topic, and counts what became of them.
+struct EventSender {
+    private let producer: KafkaProducer
+    private let topic: ProducerTopic
+    private let name: String
+    private let headers: [RecordHeader]
+    private(set) var sent = 0
+
+    /// Makes an idempotent producer whose placement is the Java client's.
+    init(_ connection: Connection, topic name: String, headers: [KeyValue]) throws(CommandFailure) {
+        let configuration = connection.configuration(
+            .producer,
+            [
+                "enable.idempotence": "true", "acks": "all", "partitioner": "murmur2_random", "linger.ms": "5",
+                "compression.codec": LibraryInfo.hasLZ4 ? "lz4" : "none", "message.max.bytes": "67108864",
+                "queue.buffering.max.messages": "100000", "delivery.report.only.error": "false",
+            ])
+        do {
+            producer = try KafkaProducer(configuration)
+        } catch {
+            throw connection.refused(error)
+        }
+        self.name = name
+        self.headers = headers.map { RecordHeader(name: Array($0.key.utf8), value: Array($0.value.utf8)) }
+        do throws(KafkaError) {
+            topic = try producer.topic(name)
+        } catch {
+            throw CommandFailure(error, while: "sending to \(name)")
+        }
+    }
+
+    /// Offers a record, waiting while the queue is full.
+    mutating func send(key: [UInt8]?, value: [UInt8]) throws(CommandFailure) {
+        while true {
+            do throws(KafkaError) {
+                try offer(key, value)
+                sent += 1
+                producer.poll(timeoutMilliseconds: 0)
+                return
+            } catch {
+                guard error.code == .queueFull else { throw CommandFailure(error, while: "sending to \(name)") }
+                producer.poll(timeoutMilliseconds: 50)
+            }
+        }
+    }
+
+    /// Serves delivery reports for a while.
+    func wait(milliseconds: Int32) { producer.poll(timeoutMilliseconds: milliseconds) }
+
+    /// Waits until the fate of every record is known; `progress` is called again and again meanwhile.
+    func finish(progress: (DeliveryCounts) -> Void) {
+        while producer.outstanding > 0, producer.fatalError == nil {
+            do throws(KafkaError) {
+                try producer.flush(timeoutMilliseconds: 200)
+            } catch {
+                progress(producer.deliveries)
+            }
+        }
+    }
+
+    /// What was delivered so far.
+    var deliveries: DeliveryCounts { producer.deliveries }
+
+    /// Why records failed, most frequent first.
+    var failures: [(name: String, count: Int)] {
+        producer.deliveries.failures.map { ($0.key.name, $0.value) }.sorted {
+            ($1.count, $0.name) < ($0.count, $1.name)
+        }
+    }
+
+    private func offer(_ key: [UInt8]?, _ value: [UInt8]) throws(KafkaError) {
+        try value.withUnsafeBufferPointer { value throws(KafkaError) in
+            guard let key else { return try offer(nil as ByteView?, ByteView(value)) }
+            try key.withUnsafeBufferPointer { key throws(KafkaError) in try offer(ByteView(key), ByteView(value)) }
+        }
+    }
+
+    private func offer(_ key: ByteView?, _ value: ByteView) throws(KafkaError) {
+        try HeaderViews.with(headers) { views throws(KafkaError) in
+            try producer.produce(topic, partition: nil, key: key, value: value, headers: views)
+        }
+    }
+}
+
+/// Lends headers as views for the time of a call.
+enum HeaderViews {
+    /// Calls `body` with views of the headers' bytes.
+    static func with(
+        _ headers: [RecordHeader], _ body: ([HeaderView]) throws(KafkaError) -> Void
+    ) throws(KafkaError) {
+        try with(headers[...], [], body)
+    }
+
+    private static func with(
+        _ headers: ArraySlice<RecordHeader>, _ views: [HeaderView], _ body: ([HeaderView]) throws(KafkaError) -> Void
+    ) throws(KafkaError) {
+        guard let header = headers.first else { return try body(views) }
+        try header.name.withUnsafeBufferPointer { name throws(KafkaError) in
+            guard let value = header.value else {
+                return try with(headers.dropFirst(), views + [HeaderView(name: ByteView(name), value: nil)], body)
+            }
+            try value.withUnsafeBufferPointer { value throws(KafkaError) in
+                let view = HeaderView(name: ByteView(name), value: ByteView(value))
+                try with(headers.dropFirst(), views + [view], body)
+            }
+        }
+    }
+}

@@ -1,0 +1,21 @@
+/// RFC 4648, section 4: for bytes that are no text inside JSON.
+enum Base64 {
+    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+
+    /// The bytes as text, padded.
+    static func text(_ bytes: [UInt8]) -> String {
+        var result: [UInt8] = []
+        var index = 0
+        while index < bytes.count {
+            let group = bytes[index..<min(index + 3, bytes.count)]
+            var bits = group.reduce(0) { $0 << 8 | UInt32($1) }
+            bits <<= UInt32(8 * (3 - group.count))
+            for place in 0..<4 {
+                let used = place <= group.count
+                result.append(used ? alphabet[Int(bits >> UInt32(18 - 6 * place) & 63)] : UInt8(ascii: "="))
+            }
+            index += 3
+        }
+        return String(decoding: result, as: UTF8.self)
+    }
+}
