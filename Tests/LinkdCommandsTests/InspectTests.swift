@@ -8,8 +8,13 @@ internal import Testing
     private static let decision = InspectedRecord(
         topic: "t", partition: 3, offset: 42, timestamp: 1_795_168_800_123, key: Array("d-1".utf8),
         value: Array(
-            #"{"device":"d-1","route":"item","outcome":"navigate","stack":[{"coordinator":"home","screen":"feed","present":"push"},{"coordinator":"shop","screen":"list","present":"push"},{"coordinator":"shop","screen":"item","present":"sheet","data":{"Product":{"id":"A\u001b","count":3}}}]}"#
-                .utf8), headers: [])
+            #"""
+            {"device":"d-1","route":"item","outcome":"navigate","stack":[
+            {"coordinator":"home","screen":"feed","present":"push"},
+            {"coordinator":"shop","screen":"list","present":"push"},
+            {"coordinator":"shop","screen":"item","present":"sheet","data":{"Product":{"id":"A\u001b","count":3}}}]}
+            """#
+            .utf8), headers: [])
     private static let deadLetter = InspectedRecord(
         topic: "t.dlq", partition: 0, offset: 7, timestamp: -1, key: nil, value: [0xFF, 0x0A],
         headers: [
@@ -79,12 +84,13 @@ internal import Testing
         let line = RecordPrinter.envelope(Self.decision, Self.decision.json)
         #expect(
             line.hasPrefix(
-                #"{"topic":"t","partition":3,"offset":42,"timestamp":1795168800123,"key":"d-1","value":{"device":"d-1","#
+                #"{"topic":"t","partition":3,"offset":42,"timestamp":1795168800123,"key":"d-1","value":{"#
             ))
         let dead = RecordPrinter.envelope(Self.deadLetter, nil)
         #expect(
             dead
-                == #"{"topic":"t.dlq","partition":0,"offset":7,"timestamp":null,"key":null,"headers":{"dlq.reason":"not_utf8","dlq.stage":"decode","x":null},"value_base64":"/wo="}"#
+                == #"{"topic":"t.dlq","partition":0,"offset":7,"timestamp":null,"key":null,"headers":"#
+                + #"{"dlq.reason":"not_utf8","dlq.stage":"decode","x":null},"value_base64":"/wo="}"#
         )
         for text in [line, dead] { _ = try JSONValue.parse(Array(text.utf8)) }
     }

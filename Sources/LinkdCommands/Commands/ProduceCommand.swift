@@ -41,7 +41,8 @@ enum ProduceCommand {
                 line: "echo 'shop:///p/new' | linkd produce -b localhost:9092 --device d-0042",
                 words: "Sends one link for one device."),
             CommandExample(
-                line: "linkd produce --dry-run config/samples/events.csv", words: "Checks a CSV file without a broker."),
+                line: "linkd produce --dry-run config/samples/events.csv",
+                words: "Checks a CSV file without a broker."),
         ],
         run: { call throws(CommandFailure) in
             var job = try ProduceJob(call)

@@ -6,9 +6,9 @@ enum TopicsCreateCommand {
         path: ["topics", "create"],
         summary: "Create the topics that are missing",
         discussion: [
-            "Inputs, output and dead-letter topics of the settings, with `cleanup.policy=delete`. A topic that is there "
-                + "is not changed; one with fewer partitions than asked for is a finding (1). With a regular expression "
-                + "as input only the output and the dead-letter topics of what matches are created."
+            "Inputs, output and dead-letter topics of the settings, with `cleanup.policy=delete`. A topic that is "
+                + "there is not changed; one with fewer partitions than asked for is a finding (1). With a regular "
+                + "expression as input only the output and the dead-letter topics of what matches are created."
         ],
         flags: [
             FlagDeclaration("--partitions", type: .integer(1...10_000), default: "6", "Partitions of each topic."),
@@ -16,7 +16,8 @@ enum TopicsCreateCommand {
                 "--replication", type: .integer(-1...100), default: "-1, the broker's default",
                 "Copies of each partition."),
             FlagDeclaration(
-                "--retention", type: .duration(1000...(3650 * 86_400_000)), default: "7d", "How long records are kept."),
+                "--retention", type: .duration(1000...(3650 * 86_400_000)), default: "7d",
+                "How long records are kept."),
             FlagDeclaration(
                 "--dlq-retention", type: .duration(1000...(3650 * 86_400_000)), default: "30d",
                 "How long dead letters are kept."),
