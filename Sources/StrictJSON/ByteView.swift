@@ -3,7 +3,7 @@
 /// The hot path passes these instead of strings and arrays. Whoever hands one out says how long its bytes live
 /// (a record's value, a table, an arena); a view is never kept longer than that.
 @frozen
-package struct ByteView: @unchecked Sendable {
+package struct ByteView: BitwiseCopyable, @unchecked Sendable {
     // Unchecked: a view is a pointer into memory that its owner keeps unchanged while the view lives.
 
     /// The first byte, valid to read only where `count` is greater than 0.

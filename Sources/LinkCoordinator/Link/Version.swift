@@ -4,7 +4,7 @@ package import StrictJSON
 ///
 /// 1 to 5 numbers of 1 to 9 digits with dots between; then perhaps `-` and a pre-release, then perhaps `+` and a
 /// build, both of SemVer's form; at most 64 bytes. The build does not count. It borrows the bytes it was read from.
-package struct Version: Sendable {
+package struct Version: Sendable, BitwiseCopyable {
     /// The numbers, missing ones 0.
     package let numbers: (UInt32, UInt32, UInt32, UInt32, UInt32)
 

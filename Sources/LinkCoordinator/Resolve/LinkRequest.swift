@@ -17,7 +17,7 @@ package struct LinkRequest {
     }
 
     /// How a path is to be applied to the device's stack.
-    package enum Mode: UInt8, Sendable {
+    package enum Mode: UInt8, Sendable, BitwiseCopyable {
         /// Not said: `replace` for an absolute path, `append` for a relative one.
         case unsaid
         case replace
@@ -48,7 +48,7 @@ package struct LinkRequest {
     }
 }
 
-/// What is known of one device (`route-table`, 3.0: device facts). All views live as long as the record.
+/// What is known of one device; all views live as long as the record (route-table.md, 3.0, Device facts).
 package struct DeviceFacts {
     /// The facts in the order in which notes name them; the raw value is the bit in a set of facts.
     package enum Fact: Int, Sendable, CaseIterable {
@@ -59,7 +59,7 @@ package struct DeviceFacts {
     package var known: UInt16 = 0
     /// Facts that are there but not as 3.0 wants them; they count as not known and are noted.
     package var unreadable: UInt16 = 0
-    /// `ios`, `android`, …
+    /// For example `ios` or `android`.
     package var platform: ByteView = .empty
     /// Version of the app on the device.
     package var app: ByteView = .empty

@@ -23,7 +23,7 @@ extension TableSource {
         /// A comparison with a version.
         package struct VersionTest: Sendable, Equatable {
             /// How the device's version is compared with the table's.
-            package enum Relation: String, Sendable, CaseIterable {
+            package enum Relation: String, Sendable, CaseIterable, BitwiseCopyable {
                 case atLeast = ">="
                 case above = ">"
                 case atMost = "<="

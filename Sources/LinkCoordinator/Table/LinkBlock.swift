@@ -18,7 +18,7 @@ extension TableSource {
         }
 
         /// What becomes of empty segments inside a path (N6).
-        package enum EmptySegments: String, Sendable, CaseIterable {
+        package enum EmptySegments: String, Sendable, CaseIterable, BitwiseCopyable {
             /// They are dropped, and noted.
             case collapse
             /// The link is rejected.
@@ -63,9 +63,9 @@ extension TableSource {
         /// Whether names fold ASCII case.
         package enum Names: String, Sendable, CaseIterable { case sensitive, insensitive }
         /// Which of repeated names counts.
-        package enum Duplicates: String, Sendable, CaseIterable { case first, last, reject }
+        package enum Duplicates: String, Sendable, CaseIterable, BitwiseCopyable { case first, last, reject }
         /// When percent-escapes are decoded.
-        package enum Decode: String, Sendable, CaseIterable { case once, none, before }
+        package enum Decode: String, Sendable, CaseIterable, BitwiseCopyable { case once, none, before }
         /// What `+` stands for.
         package enum Plus: String, Sendable, CaseIterable { case literal, space }
         /// Whether a name without `=` hides values of the same name.

@@ -20,7 +20,7 @@ extension TableSource {
         }
 
         /// What becomes of a segment that is no screen.
-        package enum UnknownScreen: String, Sendable, CaseIterable {
+        package enum UnknownScreen: String, Sendable, CaseIterable, BitwiseCopyable {
             /// The decision fails.
             case reject
             /// It is left out, noted.
@@ -58,6 +58,9 @@ extension TableSource {
 
         /// What becomes of a link.
         package var action: Action
+
+        /// Whether the file lists `variants`, whose index a decision then says; false for one `to`.
+        package var listsVariants = false
 
         /// Where fields come from, in the order of models and fields in the table.
         package var bindings: [Binding] = []
@@ -177,7 +180,7 @@ extension TableSource {
     /// A rule of `fallback`.
     package struct FallbackRule: Sendable {
         /// What becomes of a failed request.
-        package enum Outcome: String, Sendable, CaseIterable { case reject, none, navigate, external }
+        package enum Outcome: String, Sendable, CaseIterable, BitwiseCopyable { case reject, none, navigate, external }
 
         /// Reasons that it counts for; nil for every one.
         package var on: [Placed<Reason>]?

@@ -47,6 +47,7 @@ extension TableReader {
         route.unsupported = members["unsupported"].map { unsupported($0) } ?? .fallback
         route.status = members["status"].flatMap { text($0, "status") }?.value
         route.sunset = members["sunset"].flatMap { date($0, "sunset") }
+        route.listsVariants = members["variants"] != nil
         if let action = action(members, notice: route.notice) { route.action = action }
         return route
     }

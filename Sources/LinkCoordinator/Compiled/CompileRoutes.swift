@@ -1,0 +1,143 @@
+internal import StrictJSON
+
+// Routes, their variants and bindings; guards and the fallback.
+extension TableCompiler {
+    mutating func image(_ route: TableSource.Route, number: Int, tableHead: String) -> RouteImage {
+        let none = UnsafeBufferPointer<TemplateImage>(start: nil, count: 0)
+        let id = ProgramBuilder.quoted(route.id.value)
+        var image = RouteImage(
+            id: slab.view(route.id.value), head: slab.view(tableHead + ",\"route\":" + id), action: .variants,
+            redirect: -1, template: none, variants: UnsafeBufferPointer(start: nil, count: 0),
+            bindings: UnsafeBufferPointer(start: nil, count: 0), bindsPayload: false,
+            drops: route.onInvalid == .drop, requireAll: route.requireAll, unknownScreen: route.unknownScreen,
+            unsupported: .fallback, unsupportedTarget: nil, firstPattern: firstPatterns[number])
+        switch route.action {
+        case .variants(let variants):
+            var images: [VariantImage] = []
+            for (index, variant) in variants.enumerated() {
+                images.append(self.image(variant, index: route.listsVariants ? index : nil, of: route))
+            }
+            image.variants = slab.store(images)
+        case .redirect(.route(let id)):
+            image.action = .redirectRoute
+            image.redirect = Int32(routeNumbers[id.value] ?? number)
+        case .redirect(.template(let template)):
+            image.action = .redirectTemplate
+            image.template = slab.store(segments(template.value))
+        case .exclude(.external): image.action = .excludeExternal
+        case .exclude(.none): image.action = .excludeNone
+        case .exclude(.reject): image.action = .excludeReject
+        }
+        var bindings: [BindingImage] = []
+        for binding in route.bindings { if let one = self.image(binding, of: route) { bindings.append(one) } }
+        image.bindings = slab.store(bindings)
+        image.bindsPayload = bindings.contains { $0.source == .payload }
+        switch route.unsupported {
+        case .fallback: break
+        case .truncate: image.unsupported = .truncate
+        case .to(let target):
+            image.unsupported = .target
+            image.unsupportedTarget = slab.store([self.image(target)]).baseAddress
+        }
+        return image
+    }
+
+    /// A redirect's template: each segment is ended, a tail adds segments of its own.
+    private mutating func segments(_ template: TableSource.PathTemplate) -> [TemplateImage] {
+        var images: [TemplateImage] = []
+        for segment in template.segments {
+            images += parts(segment)
+            images.append(TemplateImage(kind: .segmentEnd, bytes: .empty, name: -1, query: query("")))
+        }
+        return images
+    }
+
+    private mutating func image(
+        _ variant: TableSource.Variant, index: Int?, of route: TableSource.Route
+    ) -> VariantImage {
+        VariantImage(
+            condition: image(variant.when ?? TableSource.Condition(offset: 0)),
+            isConditional: variant.when.map { !$0.isEmpty } ?? false, target: image(variant.to),
+            notice: notice(variant.notice ?? route.notice),
+            json: index.map { slab.view(",\"variant\":\($0)") } ?? .empty)
+    }
+
+    private func image(_ condition: TableSource.Condition) -> ConditionImage {
+        ConditionImage(
+            app: slab.store(condition.app.compactMap(image)), os: slab.store(condition.os.compactMap(image)),
+            capabilities: slab.store(condition.capabilities.compactMap { capabilityNumbers[$0.value] }),
+            claims: slab.store(condition.claims.map { slab.view($0.value) }),
+            platforms: slab.store((condition.platforms ?? []).map(slab.view)),
+            asksPlatform: condition.platforms != nil,
+            regions: slab.store((condition.regions ?? []).map(slab.view)), asksRegion: condition.regions != nil,
+            locales: slab.store((condition.locales ?? []).map(slab.view)), asksLocale: condition.locales != nil,
+            attributes: slab.store(
+                condition.attributes.map {
+                    AttributeImage(name: slab.view($0.name.value), values: slab.store($0.values.map(slab.view)))
+                }), query: slab.store(condition.query.map { image($0) }))
+    }
+
+    private func image(_ test: TableSource.Condition.VersionTest) -> VersionTestImage? {
+        Version(slab.view(test.version.bytes)).map { VersionTestImage(relation: test.relation, version: $0) }
+    }
+
+    private mutating func image(_ binding: TableSource.Binding, of route: TableSource.Route) -> BindingImage? {
+        guard let field = fieldNumbers["\(binding.model.value).\(binding.field.value)"] else { return nil }
+        var image = BindingImage(
+            field: Int32(field), source: .constant, name: -1, query: query(""),
+            tokens: UnsafeBufferPointer(start: nil, count: 0), constant: .empty, trusted: false)
+        switch binding.source.value {
+        case .path(let name):
+            image.source = .path
+            image.name = nameNumber(name)
+            image.trusted = isTrusted(name, field: fields[field])
+        case .query(let name):
+            image.source = .query
+            image.query = query(name)
+        case .rewrite(let name):
+            image.source = .rewrite
+            image.name = nameNumber(name)
+        case .payload(let path):
+            image.source = .payload
+            image.tokens = tokens(path)
+        case .fragment: image.source = .fragment
+        case .constant(let text): image.constant = slab.view(text)
+        }
+        return image
+    }
+
+    /// Whether every capture of this name in the whole table is of the field's own type, so that it was judged
+    /// when the pattern matched. (Of the whole table: redirects by id bring captures of other routes along.)
+    private func isTrusted(_ name: String, field: FieldImage) -> Bool {
+        let captures = source.routes.flatMap { $0.patterns.flatMap { $0.path.captures.filter { $0.name == name } } }
+        return captures.allSatisfy { capture in
+            switch (capture.matcher, field.kind) {
+            case (.uuid, .uuid): true
+            case (.int(let min, let max), .int): min >= field.min && max <= field.max
+            default: false
+            }
+        }
+    }
+
+    mutating func image(_ one: TableSource.Guard) -> GuardImage {
+        GuardImage(
+            name: slab.view(one.name.value), claim: slab.view(one.claim), target: image(one.otherwise),
+            resumes: one.resume != nil, ttlSeconds: one.resume?.ttlSeconds ?? 0, once: one.resume?.once ?? true)
+    }
+
+    /// The rule for each reason: the first that names it, or names none.
+    mutating func fallbacks() -> UnsafeBufferPointer<FallbackImage> {
+        var images: [FallbackImage] = []
+        for reason in Reason.allCases {
+            let rule = source.fallback.first { rule in
+                rule.on.map { $0.contains { $0.value == reason } } ?? true
+            }
+            let target = rule?.to.map { image($0) }
+            images.append(
+                FallbackImage(
+                    outcome: rule?.outcome ?? .reject,
+                    target: target.flatMap { slab.store([$0]).baseAddress }))
+        }
+        return slab.store(images)
+    }
+}

@@ -1,0 +1,190 @@
+internal import StrictJSON
+
+// Fields, screens and coordinators.
+extension TableCompiler {
+    mutating func compileFields() {
+        for model in source.models {
+            for field in model.fields {
+                fieldNumbers["\(model.name.value).\(field.name.value)"] = fields.count
+                fields.append(image(field, of: model.name.value))
+            }
+        }
+    }
+
+    private func image(_ field: TableSource.Field, of model: String) -> FieldImage {
+        var image = FieldImage(
+            kind: .string, item: .string, min: .min, max: .max, minCount: 0, maxCount: 0,
+            values: UnsafeBufferPointer(start: nil, count: 0), hosts: UnsafeBufferPointer(start: nil, count: 0),
+            absence: .required, absentJSON: slab.view("null"), absentText: .empty, modelName: slab.view(model),
+            name: slab.view(field.name.value))
+        image.kind = set(field.type, in: &image)
+        if case .list(let element, let least, let most) = field.type {
+            image.item = set(element, in: &image)
+            image.minCount = Int32(least)
+            image.maxCount = Int32(most)
+        }
+        switch field.absence {
+        case .required: image.absence = .required
+        case .null: image.absence = .null
+        case .emptyList:
+            image.absence = .emptyList
+            image.absentJSON = slab.view("[]")
+        case .value(let text):
+            image.absence = .value
+            image.absentText = slab.view(text)
+            let isPlain = image.kind == .int || image.kind == .double || image.kind == .bool
+            image.absentJSON = slab.view(isPlain ? text : ProgramBuilder.quoted(text))
+        }
+        return image
+    }
+
+    /// Sets the bounds of a type and returns its kind.
+    private func set(_ type: FieldType, in image: inout FieldImage) -> FieldImage.Kind {
+        switch type {
+        case .uuid: return .uuid
+        case .int(let min, let max):
+            (image.min, image.max) = (min, max)
+            return .int
+        case .string(let min, let max):
+            (image.min, image.max) = (Int64(min), Int64(max))
+            return .string
+        case .bool: return .bool
+        case .double: return .double
+        case .date: return .date
+        case .enumeration(let values):
+            image.values = slab.store(values.map(slab.view))
+            return .enumeration
+        case .url(let hosts):
+            image.hosts = slab.store(hosts.map { self.image($0) })
+            return .url
+        case .list: return .list
+        }
+    }
+
+    /// Whether the canonical text of a field is never empty.
+    private func isNeverEmpty(_ field: Int) -> Bool {
+        let image = fields[field]
+        if image.absence == .null { return false }
+        if image.absence == .value && image.absentText.isEmpty { return false }
+        switch image.kind {
+        case .string: return image.min > 0
+        case .enumeration: return !image.values.contains { $0.isEmpty }
+        default: return true
+        }
+    }
+
+    mutating func compileScreens() {
+        for (index, coordinator) in source.coordinators.enumerated() {
+            literals.append(
+                LiteralTable.Entry(
+                    node: LiteralTable.coordinators, text: [UInt8](coordinator.name.value.utf8), child: UInt32(index)))
+            for screen in coordinator.screens {
+                let number = screens.count
+                screenNumbers["\(coordinator.name.value)/\(screen.name.value)"] = number
+                literals.append(
+                    LiteralTable.Entry(
+                        node: LiteralTable.screens(of: index), text: [UInt8](screen.name.value.utf8),
+                        child: UInt32(number)))
+                screens.append(image(screen, number: number, coordinator: index))
+            }
+        }
+        for coordinator in source.coordinators { coordinators.append(image(coordinator)) }
+        for (index, coordinator) in source.coordinators.enumerated() {
+            coordinators[index].ancestors = slab.store(ancestors(of: coordinator))
+        }
+    }
+
+    private func image(_ coordinator: TableSource.Coordinator) -> CoordinatorImage {
+        let name = coordinator.name.value
+        return CoordinatorImage(
+            name: slab.view(name),
+            initial: coordinator.initial.flatMap { screenNumbers["\(name)/\($0.value)"] }.map { Int32($0) } ?? -1,
+            parent: coordinator.parent.flatMap { coordinatorNumbers[$0.value] }.map { Int32($0) } ?? -1,
+            guarding: coordinator.guarding.flatMap { guardNumbers[$0.value] } ?? -1,
+            singleSlot: coordinator.singleSlot, ancestors: UnsafeBufferPointer(start: nil, count: 0))
+    }
+
+    /// The initial screens from the outermost parent down to the coordinator's own.
+    private func ancestors(of coordinator: TableSource.Coordinator) -> [EntryImage] {
+        var chain: [EntryImage] = []
+        var next: TableSource.Coordinator? = coordinator
+        while let current = next, chain.count <= source.coordinators.count {
+            if let initial = current.initial, let number = screenNumbers["\(current.name.value)/\(initial.value)"] {
+                var entry = screens[number].entry
+                entry.isParent = true
+                chain.append(entry)
+            }
+            next = current.parent.flatMap { coordinatorNumbers[$0.value] }.map { source.coordinators[$0] }
+        }
+        return chain.reversed()
+    }
+
+    private func image(_ screen: TableSource.Screen, number: Int, coordinator: Int) -> ScreenImage {
+        let needed = screen.needs.flatMap { need in fieldsOf(need.value) }
+        return ScreenImage(
+            coordinator: Int32(coordinator), name: slab.view(screen.name.value),
+            required: slab.store(needed.filter { fields[$0].absence == .required }.map { Int32($0) }),
+            asksDevice: screen.since != nil || screen.until != nil || !screen.requires.isEmpty,
+            since: screen.since.flatMap(version), until: screen.until.flatMap(version),
+            requires: slab.store(screen.requires.compactMap { capabilityNumbers[$0.value] }), nav: screen.nav,
+            entry: entry(screen, number: number, coordinator: coordinator, present: screen.defaultPresentation))
+    }
+
+    private func fieldsOf(_ model: String) -> [Int] {
+        source.models.first { $0.name.value == model }?.fields.compactMap {
+            fieldNumbers["\(model).\($0.name.value)"]
+        } ?? []
+    }
+
+    /// An entry as a path shows it, with the program that writes it.
+    func entry(
+        _ screen: TableSource.Screen, number: Int, coordinator: Int, present: Presentation
+    ) -> EntryImage {
+        EntryImage(
+            screen: Int32(number), present: present, scope: 0, isParent: false,
+            program: program(screen, coordinator: source.coordinators[coordinator].name.value, present: present)
+                .store(in: slab))
+    }
+
+    /// The program of an entry: its members in the order of 3.6.
+    func program(_ screen: TableSource.Screen, coordinator: String, present: Presentation) -> ProgramBuilder {
+        var builder = ProgramBuilder()
+        builder.add("{\"coordinator\":\"\(coordinator)\",\"screen\":\"\(screen.name.value)\"")
+        if let view = screen.view { builder.add(",\"view\":\"\(view.value)\"") }
+        builder.add(",\"present\":\"\(present.rawValue)\"")
+        if screen.nav { builder.add(",\"nav\":true") }
+        if let identity = screen.identity {
+            builder.add(
+                identity: identity.parts.compactMap { part in
+                    switch part {
+                    case .text(let text): return .text(text)
+                    case .field(let model, let field):
+                        return fieldNumbers["\(model).\(field)"].map { .field($0, neverEmpty: isNeverEmpty($0)) }
+                    }
+                })
+        }
+        if !screen.needs.isEmpty {
+            for (index, need) in screen.needs.enumerated() {
+                builder.add(index == 0 ? ",\"data\":{\"\(need.value)\":{" : ",\"\(need.value)\":{")
+                for (place, field) in fieldsOf(need.value).enumerated() {
+                    builder.add((place == 0 ? "\"" : ",\"") + fields[field].name.string + "\":")
+                    builder.add(value: field)
+                }
+                builder.add("}")
+            }
+            builder.add("}")
+        }
+        builder.add("}")
+        return builder
+    }
+
+    func version(_ text: VersionText) -> VersionImage? { Version(slab.view(text.bytes)).map(VersionImage.init) }
+
+    func image(_ capability: TableSource.Capability) -> CapabilityImage {
+        CapabilityImage(
+            name: slab.view(capability.name.value), minApp: capability.minApp.flatMap(version),
+            minOS: capability.minOS.flatMap(version),
+            platforms: slab.store((capability.platforms ?? []).map(slab.view)),
+            asksPlatform: capability.platforms != nil, listed: capability.listed)
+    }
+}

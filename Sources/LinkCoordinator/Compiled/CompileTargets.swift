@@ -1,0 +1,181 @@
+internal import StrictJSON
+
+// Targets: where a request leads.
+extension TableCompiler {
+    /// The entries of a static coordinator path (2.6).
+    func entries(of segments: [String]) -> [EntryImage] { staticScreens(segments).map { screens[$0].entry } }
+
+    /// The screens of a static coordinator path: a coordinator that no screen follows stands for its initial one.
+    func staticScreens(_ segments: [String]) -> [Int] {
+        var found: [Int] = []
+        var current: String?
+        var waiting: String?
+        func initial(_ name: String?) -> Int? {
+            guard let name, let number = coordinatorNumbers[name] else { return nil }
+            return source.coordinators[number].initial.flatMap { screenNumbers["\(name)/\($0.value)"] }
+        }
+        for segment in segments {
+            if coordinatorNumbers[segment] != nil {
+                if let screen = initial(waiting) { found.append(screen) }
+                current = segment
+                waiting = segment
+            } else if let name = current, let screen = screenNumbers["\(name)/\(segment)"] {
+                found.append(screen)
+                waiting = nil
+            }
+        }
+        if let screen = initial(waiting) { found.append(screen) }
+        return found
+    }
+
+    /// A target in plain values.
+    mutating func image(_ target: TableSource.Target) -> TargetImage {
+        var image = Self.emptyTarget
+        image.mode = target.mode.map(Self.mode) ?? .unsaid
+        image.dismissModals = target.dismissModals
+        var own: [EntryImage] = []
+        switch target.destination {
+        case .root: break
+        case .path(let segments): own = self.entries(of: segments)
+        case .captured(let name):
+            image.kind = .captured
+            image.name = nameNumber(name.value)
+        case .external(let template):
+            image.kind = .external
+            image.template = slab.store(parts(template.parts))
+        }
+        if let present = target.present?.value, let last = own.last { own[own.count - 1] = presented(last, present) }
+        var above: [EntryImage] = []
+        switch target.parents {
+        case .none: break
+        case .initial:
+            image.parents = .initial
+            if let first = own.first { above = ancestors(before: first) }
+        case .paths(let paths):
+            image.parents = .list
+            above = paths.flatMap { entries(of: $0.value) }
+        case .route(let route):
+            image.parents = .route
+            image.parentRoute = Int32(routeNumbers[route.value] ?? -1)
+        }
+        if image.kind == .path && own.isEmpty { above = [] }
+        let whole = keepSingleSlots(above.map { parent(of: $0) } + own)
+        image.entries = slab.store(whole)
+        image.isStatic = image.kind == .path && (image.parents != .route || own.isEmpty)
+        image.asksDevice = whole.contains { screens[Int($0.screen)].asksDevice }
+        image.isGuarded = whole.contains { coordinators[Int(screens[Int($0.screen)].coordinator)].guarding >= 0 }
+        if image.isStatic { image.program = program(whole, target).store(in: slab) }
+        return image
+    }
+
+    static var emptyTarget: TargetImage {
+        TargetImage(
+            kind: .path, mode: .unsaid, dismissModals: false, entries: UnsafeBufferPointer(start: nil, count: 0),
+            name: -1, template: UnsafeBufferPointer(start: nil, count: 0), parents: .none, parentRoute: -1,
+            program: Program(ops: UnsafeBufferPointer(start: nil, count: 0), constantBytes: 0), isStatic: false,
+            asksDevice: true, isGuarded: true)
+    }
+
+    private func parent(of entry: EntryImage) -> EntryImage {
+        var entry = entry
+        entry.isParent = true
+        return entry
+    }
+
+    private func ancestors(before first: EntryImage) -> [EntryImage] {
+        let coordinator = coordinators[Int(screens[Int(first.screen)].coordinator)]
+        var above = Array(coordinator.ancestors)
+        if let last = above.last, last.screen == first.screen { above.removeLast() }
+        return above
+    }
+
+    private func presented(_ entry: EntryImage, _ present: Presentation) -> EntryImage {
+        let number = Int(screens[Int(entry.screen)].coordinator)
+        let coordinator = source.coordinators[number]
+        let name = screens[Int(entry.screen)].name.string
+        guard let screen = coordinator.screen(named: name) else { return entry }
+        return self.entry(screen, number: Int(entry.screen), coordinator: number, present: present)
+    }
+
+    private func keepSingleSlots(_ entries: [EntryImage]) -> [EntryImage] {
+        var seen: Set<Int32> = []
+        var kept: [EntryImage] = []
+        for entry in entries.reversed() {
+            let coordinator = screens[Int(entry.screen)].coordinator
+            if coordinators[Int(coordinator)].singleSlot, !seen.insert(coordinator).inserted { continue }
+            kept.append(entry)
+        }
+        return kept.reversed()
+    }
+
+    /// Everything from `outcome` to the end of `stack`.
+    private func program(_ entries: [EntryImage], _ target: TableSource.Target) -> ProgramBuilder {
+        var builder = ProgramBuilder()
+        builder.add(",\"outcome\":\"navigate\",\"mode\":\"\((target.mode ?? .replace).rawValue)\"")
+        if target.dismissModals { builder.add(",\"dismissModals\":true") }
+        builder.add(",\"path\":\"\(path(of: entries.map { Int($0.screen) }))\",\"stack\":[")
+        for (index, entry) in entries.enumerated() {
+            if index > 0 { builder.add(",") }
+            let number = Int(screens[Int(entry.screen)].coordinator)
+            let coordinator = source.coordinators[number]
+            if let screen = coordinator.screen(named: screens[Int(entry.screen)].name.string) {
+                builder.add(program(screen, coordinator: coordinator.name.value, present: entry.present))
+            }
+        }
+        builder.add("]")
+        return builder
+    }
+
+    /// The canonical print of a stack: a coordinator where it changes.
+    func path(of numbers: [Int]) -> String {
+        var text = ""
+        var current: Int32 = -1
+        for number in numbers {
+            if screens[number].coordinator != current {
+                current = screens[number].coordinator
+                text += "/" + coordinators[Int(current)].name.string
+            }
+            text += "/" + screens[number].name.string
+        }
+        return text.isEmpty ? "/" : text
+    }
+
+    private static func mode(_ mode: TableSource.Target.Mode) -> LinkRequest.Mode {
+        switch mode {
+        case .replace: .replace
+        case .append: .append
+        case .reuse: .reuse
+        }
+    }
+
+    /// The parts of a template.
+    mutating func parts(_ parts: [TableSource.TemplatePart]) -> [TemplateImage] {
+        var images: [TemplateImage] = []
+        for part in parts {
+            switch part {
+            case .text(let text):
+                images.append(TemplateImage(kind: .bytes, bytes: slab.view(text), name: -1, query: query("")))
+            case .name(let name):
+                images.append(
+                    TemplateImage(kind: .capture, bytes: .empty, name: nameNumber(name.value), query: query("")))
+            case .query(let name):
+                images.append(TemplateImage(kind: .query, bytes: .empty, name: -1, query: query(name.value)))
+            }
+        }
+        return images
+    }
+
+    /// The target that stands for a `path` request.
+    func plainTarget() -> UnsafePointer<TargetImage> {
+        slab.store([Self.emptyTarget]).baseAddress.unsafelyUnwrapped
+    }
+
+    /// A notice in plain values.
+    func notice(_ notice: Placed<[String]>?) -> NoticeImage {
+        guard let notice else {
+            return NoticeImage(path: .empty, screens: UnsafeBufferPointer(start: nil, count: 0))
+        }
+        let found = staticScreens(notice.value)
+        return NoticeImage(path: slab.view(path(of: found)), screens: slab.store(found.map { Int32($0) }))
+    }
+}

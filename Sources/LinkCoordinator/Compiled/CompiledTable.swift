@@ -1,0 +1,22 @@
+internal import StrictJSON
+internal import Synchronization
+
+/// A table in the form that the resolver reads: plain values in memory of its own, made once and never changed.
+package final class CompiledTable: @unchecked Sendable {
+    // Unchecked: the slab is written while the table is made and only read after.
+
+    private let slab: Slab
+    let image: UnsafePointer<TableImage>
+
+    private static let serials = Atomic<UInt64>(0)
+
+    /// Compiles a table that passed its checks; `hash` is the first 8 hex digits of its file's SHA-256.
+    package init(_ source: TableSource, hash: String) {
+        let slab = Slab()
+        let serial = Self.serials.wrappingAdd(1, ordering: .relaxed).newValue
+        var compiler = TableCompiler(source, slab: slab)
+        let made = compiler.compile(serial: serial, hash: hash)
+        self.slab = slab
+        image = slab.store([made]).baseAddress.unsafelyUnwrapped
+    }
+}

@@ -1,0 +1,29 @@
+internal import StrictJSON
+
+/// The memory of one compiled table: plain values and bytes that never move and never change once the table is made.
+///
+/// The hot path reads them through bare pointers, so that no record pays for reference counts or bounds checks.
+final class Slab {
+    private var blocks: [UnsafeMutableRawPointer] = []
+
+    init() {}
+
+    deinit { for block in blocks { block.deallocate() } }
+
+    /// Copies values into the slab.
+    func store<Value: BitwiseCopyable>(_ values: [Value]) -> UnsafeBufferPointer<Value> {
+        if values.isEmpty { return UnsafeBufferPointer(start: nil, count: 0) }
+        let raw = UnsafeMutableRawPointer.allocate(
+            byteCount: MemoryLayout<Value>.stride * values.count, alignment: MemoryLayout<Value>.alignment)
+        blocks.append(raw)
+        let typed = raw.bindMemory(to: Value.self, capacity: values.count)
+        typed.initialize(from: values, count: values.count)
+        return UnsafeBufferPointer(start: typed, count: values.count)
+    }
+
+    /// Copies bytes into the slab.
+    func view(_ bytes: [UInt8]) -> ByteView { ByteView(store(bytes)) }
+
+    /// Copies a text into the slab, as UTF-8.
+    func view(_ text: String) -> ByteView { view([UInt8](text.utf8)) }
+}

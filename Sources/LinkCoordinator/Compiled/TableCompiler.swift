@@ -1,0 +1,228 @@
+internal import StrictJSON
+
+/// Makes the image of a table from its source.
+///
+/// The source has passed its checks, so that every name stands for something; a name that does not is treated as
+/// absent rather than trusted.
+struct TableCompiler {
+    let source: TableSource
+    let slab: Slab
+    var names: [String] = []
+    var nameNumbers: [String: Int32] = [:]
+    var fieldNumbers: [String: Int] = [:]
+    var fields: [FieldImage] = []
+    var coordinatorNumbers: [String: Int] = [:]
+    var screenNumbers: [String: Int] = [:]
+    var capabilityNumbers: [String: Int32] = [:]
+    var guardNumbers: [String: Int32] = [:]
+    var routeNumbers: [String: Int] = [:]
+    var screens: [ScreenImage] = []
+    var coordinators: [CoordinatorImage] = []
+    var literals: [LiteralTable.Entry] = []
+    var schemeNumbers: [String: Int32] = [:]
+    var patterns: [PatternImage] = []
+    var firstPatterns: [Int32] = []
+
+    init(_ source: TableSource, slab: Slab) {
+        self.source = source
+        self.slab = slab
+    }
+
+    mutating func compile(serial: UInt64, hash: String) -> TableImage {
+        number()
+        compileFields()
+        let capabilities = source.capabilities.map { image($0) }
+        compileScreens()
+        let trie = compilePatterns()
+        let id = "\(source.id.value)@\(source.version.value)+\(hash)"
+        let tableHead = "\"table\":" + ProgramBuilder.quoted(id)
+        let routes = source.routes.enumerated().map { image($0.element, number: $0.offset, tableHead: tableHead) }
+        let guards = source.guards.map { image($0) }
+        let blocks = source.blocks.map { image($0) }
+        let rules = fallbacks()
+        let trieImage = trie.store(in: slab, literals: &literals)
+        let payload = source.payload
+        return TableImage(
+            serial: serial, head: slab.view(tableHead), blocks: slab.store(blocks),
+            schemes: slab.store(schemeImages()),
+            otherSchemes: Int32(source.blocks.firstIndex { $0.takesOtherSchemes } ?? -1),
+            foldsCase: source.foldsPathCase, maxBytes: source.limits.maxBytes,
+            maxSegments: source.limits.maxSegments, maxQueryItems: source.limits.maxQueryItems, asksApp: asksApp,
+            asksOS: asksOS, hasSingleSlots: source.coordinators.contains { $0.singleSlot },
+            literals: LiteralTable(literals, slab: slab), trie: trieImage,
+            patterns: slab.store(patterns.isEmpty ? [Self.noPattern] : patterns).baseAddress.unsafelyUnwrapped,
+            routes: slab.store(routes), fields: slab.store(fields), screens: slab.store(screens),
+            coordinators: slab.store(coordinators), guards: slab.store(guards),
+            capabilities: slab.store(capabilities),
+            externalSchemes: slab.store(source.externals.schemes.map(slab.view)),
+            externalHosts: slab.store(source.externals.hosts.map { image($0) }), fallbacks: rules,
+            payloadLinks: slab.store(payload.link.map { tokens($0.value) }),
+            payloadRoute: payload.route.map { tokens($0.value) } ?? UnsafeBufferPointer(start: nil, count: 0),
+            hasPayloadRoute: payload.route != nil,
+            payloadParams: payload.params.map { tokens($0.value) } ?? UnsafeBufferPointer(start: nil, count: 0),
+            hasPayloadParams: payload.params != nil, plainTarget: plainTarget(), scopes: scopes(),
+            names: slab.store(names.map(slab.view)))
+    }
+
+    private static var noPattern: PatternImage {
+        PatternImage(
+            route: -1, captures: UnsafeBufferPointer(start: nil, count: 0),
+            segments: UnsafeBufferPointer(start: nil, count: 0), tail: .any)
+    }
+
+    private mutating func number() {
+        for (index, coordinator) in source.coordinators.enumerated() {
+            coordinatorNumbers[coordinator.name.value] = index
+        }
+        for (index, capability) in source.capabilities.enumerated() {
+            capabilityNumbers[capability.name.value] = Int32(index)
+        }
+        for (index, one) in source.guards.enumerated() { guardNumbers[one.name.value] = Int32(index) }
+        for (index, route) in source.routes.enumerated() {
+            routeNumbers[route.id.value] = index
+            literals.append(
+                LiteralTable.Entry(
+                    node: LiteralTable.routes, text: [UInt8](route.id.value.utf8), child: UInt32(index)))
+        }
+        let named = source.routes.flatMap { $0.patterns.compactMap(\.scheme) }
+        for scheme in named where schemeNumbers[scheme] == nil {
+            schemeNumbers[scheme] = Int32(schemeNumbers.count)
+        }
+    }
+
+    /// The number of a capture's or rewrite's name.
+    mutating func nameNumber(_ name: String) -> Int32 {
+        if let known = nameNumbers[name] { return known }
+        let number = Int32(names.count)
+        nameNumbers[name] = number
+        names.append(name)
+        return number
+    }
+
+    func tokens(_ path: JSONPath) -> UnsafeBufferPointer<ByteView> { slab.store(path.tokens.map(slab.view)) }
+
+    private func schemeImages() -> [SchemeImage] {
+        source.blocks.enumerated().flatMap { index, block in
+            block.schemes.map {
+                SchemeImage(
+                    text: slab.view($0.value), block: Int32(index), number: schemeNumbers[$0.value] ?? -1)
+            }
+        }
+    }
+
+    // MARK: What the table asks of a device
+
+    private var conditions: [TableSource.Condition] { source.routes.flatMap { $0.variants.compactMap(\.when) } }
+
+    private var asksApp: Bool {
+        conditions.contains { !$0.app.isEmpty } || source.capabilities.contains { $0.minApp != nil }
+            || source.coordinators.contains { $0.screens.contains { $0.since != nil || $0.until != nil } }
+    }
+
+    private var asksOS: Bool {
+        conditions.contains { !$0.os.isEmpty } || source.capabilities.contains { $0.minOS != nil }
+    }
+
+    /// 1 and the longest chain of parent routes.
+    private func scopes() -> Int {
+        var depths: [String: Int] = [:]
+        func depth(_ id: String, _ seen: Set<String>) -> Int {
+            if let known = depths[id] { return known }
+            guard !seen.contains(id), let index = routeNumbers[id] else { return 0 }
+            var deepest = 0
+            for variant in source.routes[index].variants {
+                if case .route(let parent) = variant.to.parents {
+                    deepest = max(deepest, 1 + depth(parent.value, seen.union([id])))
+                }
+            }
+            depths[id] = deepest
+            return deepest
+        }
+        var deepest = 0
+        for route in source.routes { deepest = max(deepest, depth(route.id.value, [])) }
+        return min(deepest + 1, 64)
+    }
+
+    // MARK: Patterns
+
+    private mutating func compilePatterns() -> TrieBuilder {
+        var trie = TrieBuilder()
+        for (number, route) in source.routes.enumerated() {
+            firstPatterns.append(route.patterns.isEmpty ? -1 : Int32(patterns.count))
+            let constraints = route.query.map { image($0) }
+            for pattern in route.patterns {
+                trie.add(
+                    pattern, scheme: pattern.scheme.flatMap { schemeNumbers[$0] } ?? -1, number: patterns.count,
+                    precedence: route.precedence(of: pattern), constraints: constraints)
+                patterns.append(image(pattern.path, route: number))
+            }
+        }
+        return trie
+    }
+
+    private mutating func image(_ pattern: Pattern, route: Int) -> PatternImage {
+        let captures = pattern.captures.map { capture in
+            var (prefix, suffix) = (0, 0)
+            if case .segment(let before, let after) = capture.extent { (prefix, suffix) = (before, after) }
+            return CaptureImage(
+                name: nameNumber(capture.name), segment: Int32(capture.segment), prefix: Int32(prefix),
+                suffix: Int32(suffix), isTail: capture.isTail,
+                matcher: MatcherImage(capture.matcher, spellings: capture.spellings, slab: slab))
+        }
+        let segments = pattern.matchers.dropLast().map { MatcherImage($0, slab: slab) }
+        let tail = pattern.matchers.last.map { MatcherImage($0, slab: slab).kind } ?? .any
+        return PatternImage(
+            route: Int32(route), captures: slab.store(captures), segments: slab.store(Array(segments)), tail: tail)
+    }
+
+    // MARK: Blocks
+
+    private mutating func image(_ block: TableSource.LinkBlock) -> BlockImage {
+        let query = block.query
+        return BlockImage(
+            hostIsSegment: block.hostRole == .segment, hosts: slab.store(block.hosts.map { image($0.value) }),
+            schemesAreExact: block.schemeCase == .exact, emptySegments: block.emptySegments,
+            separators: slab.store(query.pairSeparators), namesFold: query.names == .insensitive,
+            duplicates: query.duplicates, decode: query.decode, plusIsSpace: query.plus == .space,
+            nullsErase: query.nulls == .erase, flatten: query.flatten, repair: block.repair,
+            rewrites: slab.store(block.rewrites.map { image($0) }))
+    }
+
+    private mutating func image(_ rewrite: TableSource.Rewrite) -> RewriteImage {
+        let matchers = rewrite.pattern.matchers.prefix(rewrite.segmentCount)
+        let capture = rewrite.pattern.captures.first
+        let images = matchers.enumerated().map { index, matcher in
+            MatcherImage(
+                matcher, spellings: capture?.segment == index ? capture?.spellings ?? [] : [], slab: slab)
+        }
+        let name = rewrite.name
+        return RewriteImage(
+            segments: slab.store(images), captured: name == nil ? -1 : Int32(capture?.segment ?? -1),
+            name: name.map { nameNumber($0) } ?? -1, nameText: slab.view(name ?? ""),
+            prefixText: slab.view(rewrite.text))
+    }
+
+    func image(_ rule: HostRule) -> HostRuleImage {
+        switch rule {
+        case .any: HostRuleImage(kind: .any, text: .empty, port: -1)
+        case .empty: HostRuleImage(kind: .empty, text: .empty, port: -1)
+        case .exact(let host, let port):
+            HostRuleImage(kind: .exact, text: slab.view(host), port: port.map { Int32($0) } ?? -1)
+        case .suffix(let suffix): HostRuleImage(kind: .suffix, text: slab.view(suffix), port: -1)
+        }
+    }
+
+    func query(_ name: String) -> QueryNameImage {
+        let text = slab.view(name)
+        return QueryNameImage(text: text, key: ByteScan.foldedKey(text))
+    }
+
+    func image(_ constraint: TableSource.QueryConstraint) -> ConstraintImage {
+        let name = query(constraint.name.value)
+        return switch constraint.test {
+        case .equals(let value): ConstraintImage(name: name, test: .equals, value: slab.view(value))
+        case .present: ConstraintImage(name: name, test: .present, value: .empty)
+        case .absent: ConstraintImage(name: name, test: .absent, value: .empty)
+        }
+    }
+}

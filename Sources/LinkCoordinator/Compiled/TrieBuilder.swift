@@ -1,0 +1,184 @@
+internal import StrictJSON
+
+/// Builds the search structure of 2.4: one trie for each pair of scheme and host rule, equal matchers sharing a node.
+struct TrieBuilder {
+    private struct Node {
+        var literals: [[UInt8]: Int] = [:]
+        var dynamic: [Matcher: Int] = [:]
+        var ends: [Matcher: Int] = [:]
+    }
+
+    /// A pattern of the table at its leaf.
+    private struct Candidate {
+        var pattern: Int
+        var precedence: Precedence
+        var constraints: [ConstraintImage]
+    }
+
+    private struct Origin: Hashable {
+        var scheme: Int32
+        var host: HostRule
+    }
+
+    private var nodes: [Node] = []
+    private var leaves: [[Candidate]] = []
+    private var roots: [Origin: Int] = [:]
+
+    /// Adds a pattern; `scheme` is the scheme's number, or -1 for any.
+    mutating func add(
+        _ pattern: TableSource.RoutePattern, scheme: Int32, number: Int, precedence: Precedence,
+        constraints: [ConstraintImage]
+    ) {
+        var node = root(Origin(scheme: scheme, host: pattern.host ?? .any))
+        for matcher in pattern.path.matchers {
+            if matcher.isTerminal {
+                let leaf = nodes[node].ends[matcher] ?? addLeaf(matcher, at: node)
+                leaves[leaf].append(Candidate(pattern: number, precedence: precedence, constraints: constraints))
+            } else {
+                node = child(of: node, matcher)
+            }
+        }
+    }
+
+    private mutating func root(_ origin: Origin) -> Int {
+        if let known = roots[origin] { return known }
+        roots[origin] = nodes.count
+        nodes.append(Node())
+        return nodes.count - 1
+    }
+
+    private mutating func addLeaf(_ matcher: Matcher, at node: Int) -> Int {
+        nodes[node].ends[matcher] = leaves.count
+        leaves.append([])
+        return leaves.count - 1
+    }
+
+    private mutating func child(of node: Int, _ matcher: Matcher) -> Int {
+        if case .literal(let text) = matcher {
+            if let known = nodes[node].literals[text] { return known }
+            nodes[node].literals[text] = nodes.count
+        } else {
+            if let known = nodes[node].dynamic[matcher] { return known }
+            nodes[node].dynamic[matcher] = nodes.count
+        }
+        nodes.append(Node())
+        return nodes.count - 1
+    }
+
+    /// The trie in plain values; its literals and origins are added to `literals`.
+    func store(in slab: Slab, literals: inout [LiteralTable.Entry]) -> TrieImage {
+        let order = breadthFirst()
+        var number = [Int](repeating: 0, count: nodes.count)
+        for (place, node) in order.enumerated() { number[node] = place }
+        let images = order.map { node in image(of: nodes[node], number: number, slab: slab, literals: &literals) }
+        let leafImages = leaves.map { candidates in
+            LeafImage(
+                candidates: slab.store(
+                    candidates.sorted { Precedence.compare($0.precedence, $1.precedence) < 0 }.map {
+                        CandidateImage(pattern: Int32($0.pattern), constraints: slab.store($0.constraints))
+                    }))
+        }
+        for (origin, node) in roots { literals.append(Self.entry(origin, child: UInt32(number[node]))) }
+        let only = roots.count == 1 ? roots[Origin(scheme: -1, host: .any)] : nil
+        let placeholder = NodeImage(
+            literalLengths: 0, edges: nil, edgeCount: 0, endLeaf: -1, restLeaf: -1, number: 1)
+        let hasPorts = roots.keys.contains { if case .exact(_, .some) = $0.host { true } else { false } }
+        return TrieImage(
+            nodes: slab.store(images.isEmpty ? [placeholder] : images).baseAddress.unsafelyUnwrapped,
+            leaves: slab.store(
+                leafImages.isEmpty ? [LeafImage(candidates: UnsafeBufferPointer(start: nil, count: 0))] : leafImages
+            )
+            .baseAddress.unsafelyUnwrapped,
+            root: roots.isEmpty ? 0 : only.map { Int32(number[$0]) } ?? -1, hasOrigins: !roots.isEmpty && only == nil,
+            hasPorts: hasPorts)
+    }
+
+    /// Nodes by depth, so that those that are looked at one after another lie beside one another.
+    private func breadthFirst() -> [Int] {
+        var order = roots.values.sorted()
+        var at = 0
+        while at < order.count {
+            let node = nodes[order[at]]
+            order += node.literals.sorted { compareBytes($0.key, $1.key) < 0 }.map(\.value)
+            order += node.dynamic.sorted { Matcher.compare($0.key, $1.key) < 0 }.map(\.value)
+            at += 1
+        }
+        return order
+    }
+
+    private func image(
+        of node: Node, number: [Int], slab: Slab, literals: inout [LiteralTable.Entry]
+    ) -> NodeImage {
+        // Numbers begin at 1: 0 marks an empty slot of the literal table.
+        let own = UInt32(literals.count + 1)
+        var lengths: UInt64 = 0
+        for (text, child) in node.literals {
+            lengths |= 1 << UInt64(min(text.count, 63))
+            literals.append(LiteralTable.Entry(node: own, text: text, child: UInt32(number[child])))
+        }
+        var edges: [(Matcher, UInt32)] = node.dynamic.map { ($0.key, UInt32(number[$0.value])) }
+        for (matcher, leaf) in node.ends where matcher != .end && matcher != .restStar {
+            edges.append((matcher, UInt32(leaf)))
+        }
+        edges.sort { Matcher.compare($0.0, $1.0) < 0 }
+        let images = edges.map { EdgeImage(matcher: MatcherImage($0.0, slab: slab), child: $0.1) }
+        return NodeImage(
+            literalLengths: lengths, edges: slab.store(images).baseAddress, edgeCount: UInt32(images.count),
+            endLeaf: node.ends[.end].map { Int32($0) } ?? -1, restLeaf: node.ends[.restStar].map { Int32($0) } ?? -1,
+            number: own)
+    }
+
+    private static func entry(_ origin: Origin, child: UInt32) -> LiteralTable.Entry {
+        let kind: UInt32
+        let text: [UInt8]
+        switch origin.host {
+        case .exact(let host, .some(let port)):
+            kind = 0
+            text = host + [UInt8](":\(port)".utf8)
+        case .exact(let host, nil):
+            kind = 1
+            text = host
+        case .empty:
+            kind = 1
+            text = []
+        case .suffix(let suffix):
+            kind = 2
+            text = suffix
+        case .any:
+            kind = 3
+            text = []
+        }
+        return LiteralTable.Entry(
+            node: LiteralTable.origins(scheme: origin.scheme, kind: kind), text: text, child: child)
+    }
+}
+
+extension MatcherImage {
+    /// A matcher in plain values.
+    init(_ matcher: Matcher, spellings: [[UInt8]] = [], slab: Slab) {
+        switch matcher {
+        case .literal(let text): self.init(kind: .literal, text: slab.view(text))
+        case .enumeration(let values):
+            self.init(
+                kind: .enumeration, values: slab.store(values.map(slab.view)),
+                spellings: slab.store(spellings.map(slab.view)))
+        case .affix(let prefix, let inner, let suffix):
+            self.init(
+                kind: .affix, text: slab.view(prefix), suffix: slab.view(suffix),
+                inner: slab.store([MatcherImage(inner, spellings: spellings, slab: slab)]).baseAddress)
+        case .int(let min, let max): self.init(kind: .int, min: min, max: max)
+        case .bool: self.init(kind: .bool)
+        case .date: self.init(kind: .date)
+        case .uuid: self.init(kind: .uuid)
+        case .characters(let set, let min, let max):
+            let bits = set.bits
+            self.init(kind: .characters, min: Int64(min), max: Int64(max), low: bits.low, high: bits.high)
+        case .any: self.init(kind: .any)
+        case .coordinatorPath: self.init(kind: .coordinatorPath)
+        case .anySegment(let text): self.init(kind: .anySegment, text: slab.view(text))
+        case .restPlus: self.init(kind: .restPlus)
+        case .end: self.init(kind: .any)
+        case .restStar: self.init(kind: .restStar)
+        }
+    }
+}

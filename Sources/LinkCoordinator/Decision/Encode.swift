@@ -1,0 +1,319 @@
+internal import StrictJSON
+
+// The decision as bytes (3.6): members in their fixed order, no white space, what is empty left out.
+extension Resolver {
+    /// Writes `{` and everything before `outcome`.
+    private mutating func writeHead(_ out: inout OutputArena) {
+        out.reserve(256)
+        out.append(byte: UInt8(ascii: "{"))
+        if let head {
+            out.append("\"decision\":\"")
+            writeSource(head, &out)
+            out.append(byte: UInt8(ascii: "-"))
+            out.append(decimal: Int64(head.index))
+            out.append("\",\"event\":\"")
+            if head.event.isEmpty {
+                writeSource(head, &out)
+            } else {
+                write(head.event, isPlain: head.eventIsPlain, &out)
+            }
+            out.append("\",\"device\":\"")
+            write(head.device, isPlain: head.deviceIsPlain, &out)
+            out.append("\",")
+        }
+        if route >= 0 {
+            let chosen = image.pointee.routes.baseAddress.unsafelyUnwrapped + route
+            out.append(chosen.pointee.head)
+            if variant >= 0 { out.append(chosen.pointee.variants[variant].json) }
+        } else {
+            out.append(image.pointee.head)
+        }
+        if !via.isEmpty { writeVia(&out) }
+    }
+
+    private func writeSource(_ head: DecisionHead, _ out: inout OutputArena) {
+        out.append(head.source)
+        out.append(decimal: head.offset)
+    }
+
+    private func write(_ text: ByteView, isPlain: Bool, _ out: inout OutputArena) {
+        if isPlain { out.append(text) } else { out.appendEscaped(text) }
+    }
+
+    private func writeVia(_ out: inout OutputArena) {
+        out.append(",\"via\":[")
+        for index in 0..<via.count {
+            if index > 0 { out.append(byte: UInt8(ascii: ",")) }
+            out.append(byte: UInt8(ascii: "\""))
+            out.append(image.pointee.routes[Int(via[index])].id)
+            out.append(byte: UInt8(ascii: "\""))
+        }
+        out.append(byte: UInt8(ascii: "]"))
+    }
+
+    /// Writes what follows the outcome's own members.
+    private func writeTail(_ out: inout OutputArena) {
+        if let head, !head.context.isEmpty {
+            out.append(",\"context\":{")
+            out.append(head.context)
+            out.append(byte: UInt8(ascii: "}"))
+        }
+        if !notes.isEmpty {
+            out.append(",\"notes\":[")
+            for index in 0..<notes.count {
+                if index > 0 { out.append(byte: UInt8(ascii: ",")) }
+                let note = notes[index]
+                out.append(byte: UInt8(ascii: "\""))
+                out.append(note.head)
+                out.appendEscaped(note.name)
+                out.append(note.middle)
+                out.appendEscaped(note.value)
+                out.append(byte: UInt8(ascii: "\""))
+            }
+            out.append(byte: UInt8(ascii: "]"))
+        }
+        out.append(byte: UInt8(ascii: "}"))
+    }
+
+    private func writeReason(_ rejection: Rejection, _ out: inout OutputArena) {
+        out.append(",\"reason\":\"")
+        out.append(rejection.reason.view)
+        out.append(byte: UInt8(ascii: "\""))
+        if rejection.head.isEmpty && rejection.number < 0 { return }
+        out.append(",\"detail\":\"")
+        let left = max(0, maxDetailBytes - rejection.head.count)
+        out.appendEscaped(rejection.head.prefix(bytes: maxDetailBytes))
+        if rejection.number >= 0 { out.append(decimal: Int64(rejection.number)) }
+        if !rejection.tail.isEmpty && left > 1 {
+            out.append(byte: UInt8(ascii: "."))
+            out.appendEscaped(rejection.tail.prefix(bytes: left - 1))
+        }
+        out.append(byte: UInt8(ascii: "\""))
+    }
+
+    /// A decision that only says why.
+    mutating func writeReasoned(_ summary: DecisionSummary, _ rejection: Rejection, _ out: inout OutputArena) {
+        writeHead(&out)
+        if summary.outcome == .none {
+            out.append(",\"outcome\":\"none\"")
+        } else {
+            out.append(",\"outcome\":\"reject\"")
+        }
+        writeReason(rejection, &out)
+        writeTail(&out)
+    }
+
+    /// A decision to open a URL.
+    mutating func writeExternal(
+        _ url: ByteView, notice: ByteView, _ rejection: Rejection?, _ out: inout OutputArena
+    ) {
+        writeHead(&out)
+        out.append(",\"outcome\":\"external\",\"url\":")
+        out.appendString(url)
+        writeNotice(notice, &out)
+        if let rejection { writeReason(rejection, &out) }
+        writeTail(&out)
+    }
+
+    private func writeNotice(_ notice: ByteView, _ out: inout OutputArena) {
+        if notice.isEmpty { return }
+        out.append(",\"notice\":")
+        out.appendString(notice)
+    }
+
+    /// A decision to apply a stack.
+    mutating func writeStack(
+        _ target: UnsafePointer<TargetImage>, notice: ByteView, _ rejection: Rejection?, _ out: inout OutputArena
+    ) {
+        writeHead(&out)
+        if stackIsStatic {
+            run(target.pointee.program, scope: 0, &out)
+        } else {
+            out.append(",\"outcome\":\"navigate\"")
+            writeDynamicStack(dismissModals: target.pointee.dismissModals, &out)
+        }
+        writeNotice(notice, &out)
+        if let rejection { writeReason(rejection, &out) }
+        writeTail(&out)
+    }
+
+    /// A decision to show a guard's stack now and to come back later.
+    mutating func writeDeferred(
+        _ guarding: UnsafePointer<GuardImage>, _ target: UnsafePointer<TargetImage>, _ out: inout OutputArena
+    ) {
+        writeHead(&out)
+        out.append(",\"outcome\":\"deferred\"")
+        writeDynamicStack(dismissModals: target.pointee.dismissModals, &out)
+        out.append(",\"guard\":\"")
+        out.append(guarding.pointee.name)
+        out.append(byte: UInt8(ascii: "\""))
+        if guarding.pointee.resumes { writeResume(guarding, &out) }
+        writeTail(&out)
+    }
+
+    /// Writes `mode`, `dismissModals`, `path` and `stack` of the composed stack.
+    private mutating func writeDynamicStack(dismissModals: Bool, _ out: inout OutputArena) {
+        switch mode {
+        case .append: out.append(",\"mode\":\"append\"")
+        case .reuse: out.append(",\"mode\":\"reuse\"")
+        case .replace, .unsaid: out.append(",\"mode\":\"replace\"")
+        }
+        if dismissModals { out.append(",\"dismissModals\":true") }
+        out.append(",\"path\":\"")
+        var coordinator: Int32 = -1
+        for index in 0..<stack.count {
+            let screen = image.pointee.screens[Int(stack[index].screen)]
+            if screen.coordinator != coordinator {
+                coordinator = screen.coordinator
+                out.append(byte: UInt8(ascii: "/"))
+                out.append(image.pointee.coordinators[Int(coordinator)].name)
+            }
+            out.append(byte: UInt8(ascii: "/"))
+            out.append(screen.name)
+        }
+        if stack.isEmpty { out.append(byte: UInt8(ascii: "/")) }
+        out.append("\",\"stack\":[")
+        for index in 0..<stack.count {
+            if index > 0 { out.append(byte: UInt8(ascii: ",")) }
+            run(stack[index].program, scope: stack[index].scope, &out)
+        }
+        out.append(byte: UInt8(ascii: "]"))
+    }
+
+    /// Runs a program: constant bytes as they are, values from their scope.
+    private mutating func run(_ program: Program, scope: UInt8, _ out: inout OutputArena) {
+        out.reserve(program.constantBytes)
+        var mark = 0
+        var empty = 0
+        for op in program.ops {
+            switch op.kind {
+            case .bytes: out.append(op.bytes)
+            case .value: writeValue(Int(op.field), scope: scope, &out)
+            case .text: writeText(Int(op.field), scope: scope, &out)
+            case .identityStart:
+                mark = out.recordBytes
+                out.append(op.bytes)
+                empty = out.recordBytes
+            case .identityEnd:
+                if out.recordBytes == empty {
+                    out.truncateRecord(to: mark)
+                } else {
+                    out.append(op.bytes)
+                }
+            }
+        }
+    }
+
+    /// Writes the JSON of a field's value, or of its absence.
+    private mutating func writeValue(_ field: Int, scope: UInt8, _ out: inout OutputArena) {
+        if isMissing(field, scope: scope) {
+            out.append(image.pointee.fields[field].absentJSON)
+            return
+        }
+        let value = values[slot(field, scope: scope)]
+        guard value.state == .list else {
+            write(value, &out)
+            return
+        }
+        out.append(byte: UInt8(ascii: "["))
+        for index in 0..<Int(value.count) {
+            if index > 0 { out.append(byte: UInt8(ascii: ",")) }
+            write(items[Int(value.first) &+ index], &out)
+        }
+        out.append(byte: UInt8(ascii: "]"))
+    }
+
+    private func write(_ value: BoundValue, _ out: inout OutputArena) {
+        switch value.state {
+        case .text: out.appendString(value.view)
+        case .uuid:
+            out.reserve(38)
+            out.append(byte: UInt8(ascii: "\""))
+            out.appendUppercased(value.view)
+            out.append(byte: UInt8(ascii: "\""))
+        case .plain: out.append(value.view)
+        case .missing, .list: out.append("null")
+        }
+    }
+
+    /// Writes a field's canonical text inside a string, for an identity.
+    private mutating func writeText(_ field: Int, scope: UInt8, _ out: inout OutputArena) {
+        if isMissing(field, scope: scope) {
+            out.appendEscaped(image.pointee.fields[field].absentText)
+            return
+        }
+        let value = values[slot(field, scope: scope)]
+        if value.state == .uuid { out.appendUppercased(value.view) } else { out.appendEscaped(value.view) }
+    }
+
+    /// Writes `resume`: the claim, the request as it came, and how long it may wait.
+    private func writeResume(_ guarding: UnsafePointer<GuardImage>, _ out: inout OutputArena) {
+        out.append(",\"resume\":{\"claim\":")
+        out.appendString(guarding.pointee.claim)
+        switch request.form {
+        case .link:
+            out.append(",\"link\":")
+            out.appendString(request.text)
+        case .path:
+            out.append(",\"path\":")
+            out.appendString(request.text)
+            switch request.mode {
+            case .unsaid: break
+            case .replace: out.append(",\"mode\":\"replace\"")
+            case .append: out.append(",\"mode\":\"append\"")
+            case .reuse: out.append(",\"mode\":\"reuse\"")
+            }
+        case .route:
+            out.append(",\"route\":")
+            out.appendString(request.text)
+            if !request.params.isEmpty {
+                out.append(",\"params\":")
+                out.append(request.params)
+            }
+        case .payload:
+            writeResumedPayload(&out)
+        }
+        out.append(",\"ttl\":")
+        out.append(decimal: guarding.pointee.ttlSeconds)
+        if guarding.pointee.once { out.append(",\"once\":true") }
+        out.append(byte: UInt8(ascii: "}"))
+    }
+
+    /// A payload's request is what was found in it, and the payload itself where the route binds from it.
+    private func writeResumedPayload(_ out: inout OutputArena) {
+        if !payloadLink.isEmpty {
+            out.append(",\"link\":")
+            out.appendString(payloadLink)
+        } else {
+            out.append(",\"route\":")
+            out.appendString(payloadRoute)
+            if !payloadParams.isEmpty {
+                out.append(",\"params\":")
+                out.append(payloadParams)
+            }
+        }
+        if route >= 0, image.pointee.routes[route].bindsPayload {
+            out.append(",\"payload\":")
+            out.append(request.payload)
+        }
+    }
+}
+
+extension OutputArena {
+    /// Appends ASCII text in capitals, as Foundation prints a UUID.
+    mutating func appendUppercased(_ text: ByteView) {
+        reserve(text.count)
+        var index = 0
+        while index &+ 8 <= text.count {
+            let word = ByteScan.load(text, index)
+            UnsafeMutableRawPointer(cursor + index).storeBytes(of: ByteScan.upperASCII(word), as: UInt64.self)
+            index &+= 8
+        }
+        while index < text.count {
+            let byte = text.start[index]
+            cursor[index] = byte &- UInt8(ascii: "a") < 26 ? byte & 0xDF : byte
+            index &+= 1
+        }
+        cursor += text.count
+    }
+}

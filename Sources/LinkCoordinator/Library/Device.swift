@@ -1,0 +1,160 @@
+package import StrictJSON
+
+/// What is known of a device: the facts on which variants, capabilities and guards depend.
+///
+/// A fact that is nil is not known, and no condition on it holds. Texts have at most 256 bytes, lists at most 256
+/// elements; what is over counts as not known and is noted in the decision.
+public struct Device: Sendable, Hashable {
+    /// The platform, such as `ios` or `android`.
+    public var platform: String?
+    /// Version of the app on the device, such as `6.1.0`.
+    public var app: String?
+    /// Version of the operating system.
+    public var os: String?
+    /// Locale, such as `en-GB`.
+    public var locale: String?
+    /// Region, such as `GB`.
+    public var region: String?
+    /// Capabilities that the device lists.
+    public var capabilities: [String]?
+    /// Claims that hold on the device, such as a session.
+    public var claims: [String]?
+    /// Attributes by name, for variants.
+    public var attributes: [String: String]?
+    /// The coordinator on top of the device's stack, for relative paths.
+    public var coordinator: String?
+    /// Facts that were told in a form that cannot be read.
+    package var unreadable: Set<Fact> = []
+
+    /// Facts by name, in the order in which notes name them.
+    package enum Fact: Int, Sendable, CaseIterable {
+        case platform, app, os, locale, region, capabilities, claims, attributes, coordinator
+    }
+
+    /// Makes a device of what is known of it.
+    public init(
+        platform: String? = nil, app: String? = nil, os: String? = nil, locale: String? = nil, region: String? = nil,
+        capabilities: [String]? = nil, claims: [String]? = nil, attributes: [String: String]? = nil,
+        coordinator: String? = nil
+    ) {
+        self.platform = platform
+        self.app = app
+        self.os = os
+        self.locale = locale
+        self.region = region
+        self.capabilities = capabilities
+        self.claims = claims
+        self.attributes = attributes
+        self.coordinator = coordinator
+    }
+
+    /// Reads the facts of a JSON object; a malformed fact counts as not known, null as absent, others are left alone.
+    package init(_ json: JSONValue) {
+        self.init()
+        for member in json.object ?? [] where !member.value.isNull {
+            switch member.name {
+            case "platform": platform = text(member.value, .platform)
+            case "app": app = text(member.value, .app)
+            case "os": os = text(member.value, .os)
+            case "locale": locale = text(member.value, .locale)
+            case "region": region = text(member.value, .region)
+            case "coordinator": coordinator = text(member.value, .coordinator)
+            case "capabilities": capabilities = list(member.value, .capabilities)
+            case "claims": claims = list(member.value, .claims)
+            case "attributes": attributes = object(member.value)
+            default: continue
+            }
+        }
+    }
+
+    static let maxBytes = 256
+    static let maxElements = 256
+
+    private mutating func text(_ value: JSONValue, _ fact: Fact) -> String? {
+        guard let text = value.string, text.utf8.count <= Self.maxBytes else {
+            unreadable.insert(fact)
+            return nil
+        }
+        return text
+    }
+
+    private mutating func list(_ value: JSONValue, _ fact: Fact) -> [String]? {
+        let texts = value.array?.compactMap { $0.string.flatMap { $0.utf8.count <= Self.maxBytes ? $0 : nil } }
+        guard let texts, texts.count == value.array?.count, texts.count <= Self.maxElements else {
+            unreadable.insert(fact)
+            return nil
+        }
+        return texts
+    }
+
+    private mutating func object(_ value: JSONValue) -> [String: String]? {
+        var read: [String: String] = [:]
+        for member in value.object ?? [] where !member.value.isNull {
+            guard let text = member.value.string, text.utf8.count <= Self.maxBytes,
+                member.name.utf8.count <= Self.maxBytes
+            else {
+                unreadable.insert(.attributes)
+                return nil
+            }
+            read[member.name] = text
+        }
+        guard value.object != nil, read.count <= Self.maxElements else {
+            unreadable.insert(.attributes)
+            return nil
+        }
+        return read
+    }
+}
+
+extension Device {
+    /// Lends the facts in the form that the resolver reads.
+    func withFacts<Result>(_ body: (DeviceFacts) -> Result) -> Result {
+        var arena = OutputArena(chunkBytes: 4096)
+        var facts = DeviceFacts()
+        for fact in unreadable { facts.unreadable |= 1 << UInt16(fact.rawValue) }
+        func view(_ text: String?, _ fact: DeviceFacts.Fact) -> ByteView {
+            guard let text else { return .empty }
+            if text.utf8.count > Self.maxBytes {
+                facts.setUnreadable(fact)
+                return .empty
+            }
+            facts.setKnown(fact)
+            return Self.keep(text, in: &arena)
+        }
+        func views(_ texts: [String]?, _ fact: DeviceFacts.Fact, pairs: Bool = false) -> [ByteView] {
+            guard let texts else { return [] }
+            let bound = Self.maxElements * (pairs ? 2 : 1)
+            if texts.count > bound || texts.contains(where: { $0.utf8.count > Self.maxBytes }) {
+                facts.setUnreadable(fact)
+                return []
+            }
+            facts.setKnown(fact)
+            return texts.map { Self.keep($0, in: &arena) }
+        }
+        facts.platform = view(platform, .platform)
+        facts.app = view(app, .app)
+        facts.os = view(os, .os)
+        facts.locale = view(locale, .locale)
+        facts.region = view(region, .region)
+        facts.coordinator = view(coordinator, .coordinator)
+        let listed = views(capabilities, .capabilities)
+        let held = views(claims, .claims)
+        let pairs = views(attributes.map { $0.flatMap { [$0.key, $0.value] } }, .attributes, pairs: true)
+        return listed.withUnsafeBufferPointer { listed in
+            held.withUnsafeBufferPointer { held in
+                pairs.withUnsafeBufferPointer { pairs in
+                    facts.capabilities = listed
+                    facts.claims = held
+                    facts.attributes = pairs
+                    return body(facts)
+                }
+            }
+        }
+    }
+
+    private static func keep(_ text: String, in arena: inout OutputArena) -> ByteView {
+        arena.begin()
+        arena.append(nfc([UInt8](text.utf8)))
+        return arena.finish()
+    }
+}

@@ -1,0 +1,108 @@
+internal import StrictJSON
+
+/// Runs a table's own examples: one that does not hold refuses the table and shows what was expected and what came.
+enum ExampleRun {
+    /// Runs every example and notes those that do not hold.
+    static func check(_ source: TableSource, _ table: CompiledTable, into problems: inout ProblemList) {
+        for example in source.examples {
+            guard let request = request(of: example) else { continue }
+            let device = example.device.map { Device($0) } ?? Device()
+            let decision = Decision(table.resolve(request, device))
+            for expectation in example.expectations {
+                guard let difference = difference(expectation, decision) else { continue }
+                problems.error(
+                    .example, at: expectation.value.offset,
+                    "the example does not hold: \(expectation.member) is \(difference.actual), "
+                        + "expected \(difference.expected)",
+                    suggestion: "mend the route or the example; `linkd resolve --explain` shows how it was decided",
+                    witness: witness(example))
+            }
+        }
+    }
+
+    private static func witness(_ example: TableSource.Example) -> String? {
+        if case .link(let text) = example.request { return text }
+        return nil
+    }
+
+    private static func request(of example: TableSource.Example) -> Request? {
+        switch example.request {
+        case .link(let text): return .link(text)
+        case .request(let json):
+            if let link = json["link"]?.string { return .link(link) }
+            if let path = json["path"]?.string {
+                return .path(path, mode: json["mode"]?.string.flatMap(Request.Mode.init))
+            }
+            if let route = json["route"]?.string { return .route(route, params: json["params"]?.text ?? "{}") }
+            if let payload = json["payload"] { return .payload(payload.text) }
+            return nil
+        }
+    }
+
+    private static func difference(
+        _ expectation: TableSource.Example.Expectation, _ decision: Decision
+    ) -> (expected: String, actual: String)? {
+        let expected = expectation.value
+        if expectation.member == "models" { return modelDifference(expected, decision) }
+        let actual = actual(expectation.member, decision)
+        if isAbsence(expected, of: expectation.member) {
+            return actual.map { ("none", $0.text) }
+        }
+        if let actual, actual.isEqual(to: expected) { return nil }
+        return (expected.text, actual?.text ?? "absent")
+    }
+
+    /// Whether the expected value says that the decision has no such member.
+    private static func isAbsence(_ expected: JSONValue, of member: String) -> Bool {
+        if expected.isNull { return true }
+        if member == "via" || member == "notes", let list = expected.array { return list.isEmpty }
+        if member == "dismissModals", case .bool(false) = expected.kind { return true }
+        return false
+    }
+
+    private static func actual(_ member: String, _ decision: Decision) -> JSONValue? {
+        switch member {
+        case "screens":
+            return decision.value["stack"]?.array.map { JSONValue(.number(String($0.count))) }
+        case "present", "identity": return decision.value["stack"]?.array?.last?[member]
+        default: return decision.value[member]
+        }
+    }
+
+    /// The named fields of the last entry that has the model.
+    private static func modelDifference(
+        _ expected: JSONValue, _ decision: Decision
+    ) -> (expected: String, actual: String)? {
+        for model in expected.object ?? [] {
+            let entry = decision.value["stack"]?.array?.last { $0["data"]?[model.name] != nil }
+            guard let data = entry?["data"]?[model.name] else { return (model.name, "no entry with that model") }
+            for field in model.value.object ?? [] {
+                let actual = data[field.name]
+                if let actual, actual.isEqual(to: field.value) { continue }
+                return ("\(model.name).\(field.name) \(field.value.text)", actual?.text ?? "absent")
+            }
+        }
+        return nil
+    }
+}
+
+extension JSONValue {
+    /// Whether both hold the same value; numbers are compared by their text, members in any order.
+    func isEqual(to other: JSONValue) -> Bool {
+        switch (kind, other.kind) {
+        case (.null, .null): return true
+        case (.bool(let a), .bool(let b)): return a == b
+        case (.number(let a), .number(let b)): return a == b
+        case (.string(let a), .string(let b)): return a.utf8.elementsEqual(b.utf8)
+        case (.array(let a), .array(let b)):
+            return a.count == b.count && zip(a, b).allSatisfy { $0.isEqual(to: $1) }
+        case (.object(let a), .object(let b)):
+            return a.count == b.count
+                && a.allSatisfy { member in
+                    guard let twin = other[member.name] else { return false }
+                    return member.value.isEqual(to: twin)
+                }
+        default: return false
+        }
+    }
+}

@@ -1,0 +1,96 @@
+internal import StrictJSON
+
+/// A route table: it resolves links into decisions, the same on a server and in an app.
+///
+/// A table is loaded from the JSON of one file, checked and compiled; from then on it never changes and may be used
+/// from any thread.
+public struct Table: Sendable {
+    /// The table as its file says it.
+    package let source: TableSource
+
+    /// The table as the resolver reads it.
+    package let compiled: CompiledTable
+
+    /// Lower-case hexadecimal SHA-256 of the file's bytes: the table's identity.
+    public let hash: String
+
+    /// What was found that is no error.
+    package let warnings: [TableProblem]
+
+    /// The table's id.
+    public var id: String { source.id.value }
+
+    /// The table's version, as its author writes it.
+    public var version: String { source.version.value }
+
+    /// How decisions name the table: id, version and the first 8 hexadecimal digits of the hash.
+    public var identity: String { "\(id)@\(version)+\(hash.prefix(8))" }
+
+    /// Loads a table from the bytes of its file: reads, checks, compiles and runs its examples.
+    ///
+    /// - Throws: `TableError` with every problem that was found, worst first.
+    public static func load(_ json: [UInt8]) throws(TableError) -> Table {
+        let (table, problems) = check(json)
+        if let table { return table }
+        throw TableError(problems: problems)
+    }
+
+    /// Loads a table and tells all that was found, warnings too; without a table where one of them is an error.
+    package static func check(_ json: [UInt8]) -> (table: Table?, problems: [TableProblem]) {
+        let reading = TableSource.read(json)
+        var list = reading.problems
+        guard let source = reading.source, !list.hasErrors else { return (nil, list.located(in: json)) }
+        let hash = SHA256.hex(json)
+        let compiled = CompiledTable(source, hash: String(hash.prefix(8)))
+        ExampleRun.check(source, compiled, into: &list)
+        let problems = list.located(in: json)
+        if list.hasErrors { return (nil, problems) }
+        return (Table(source: source, compiled: compiled, hash: hash, warnings: problems), problems)
+    }
+
+    /// Resolves a link for a device.
+    public func resolve(_ link: String, device: Device = Device()) -> Decision {
+        resolve(.link(link), device: device)
+    }
+
+    /// Resolves a request for a device.
+    ///
+    /// Parameters or a payload that are no JSON object count as empty ones.
+    public func resolve(_ request: Request, device: Device = Device()) -> Decision {
+        Decision(compiled.resolve(request, device))
+    }
+}
+
+extension CompiledTable {
+    /// The decision's bytes for a request of the library.
+    func resolve(_ request: Request, _ device: Device) -> [UInt8] {
+        var resolver = Resolver()
+        var arena = OutputArena(chunkBytes: 4096)
+        arena.begin()
+        let written: Void? = device.withFacts { facts in
+            request.withRequest { _ = resolver.resolve($0, facts, table: self, head: nil, into: &arena) }
+        }
+        if written == nil { return resolve(request.withoutObject, device) }
+        return arena.finish().array
+    }
+}
+
+extension Request {
+    /// The request with an empty object in the place of a JSON text that is none.
+    fileprivate var withoutObject: Request {
+        switch self {
+        case .link, .path: self
+        case .route(let id, _): .route(id)
+        case .payload: .payload("{}")
+        }
+    }
+}
+
+/// Why a table was refused.
+public struct TableError: Error, Sendable, CustomStringConvertible {
+    /// Everything that was found, worst first.
+    package let problems: [TableProblem]
+
+    /// The problems as text for people, one after another.
+    public var description: String { problems.map { $0.text(file: "table") }.joined(separator: "\n") }
+}

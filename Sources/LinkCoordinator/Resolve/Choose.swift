@@ -1,0 +1,160 @@
+internal import StrictJSON
+
+// Phase 3: what is known of the device, and the first variant whose condition holds (2.5, 3.0).
+extension Resolver {
+    /// Notes the facts that cannot be read and the versions that the table asks for and nobody told.
+    mutating func noteFacts() {
+        let unreadable = device.unreadable
+        let asksApp = image.pointee.asksApp
+        let asksOS = image.pointee.asksOS
+        if unreadable == 0 && !asksApp && !asksOS { return }
+        readVersions()
+        if unreadable == 0 && (appVersion != nil || !asksApp) && (osVersion != nil || !asksOS) { return }
+        for fact in DeviceFacts.Fact.allCases {
+            if unreadable & (1 << UInt16(fact.rawValue)) != 0 {
+                notes.append(Note("device.", Self.name(of: fact), " unreadable"))
+            } else if (fact == .app && asksApp && appVersion == nil) || (fact == .os && asksOS && osVersion == nil) {
+                notes.append(Note("device.", Self.name(of: fact), " unknown"))
+            }
+        }
+    }
+
+    private static func name(of fact: DeviceFacts.Fact) -> ByteView {
+        switch fact {
+        case .platform: ByteView("platform")
+        case .app: ByteView("app")
+        case .os: ByteView("os")
+        case .locale: ByteView("locale")
+        case .region: ByteView("region")
+        case .capabilities: ByteView("capabilities")
+        case .claims: ByteView("claims")
+        case .attributes: ByteView("attributes")
+        case .coordinator: ByteView("coordinator")
+        }
+    }
+
+    /// Reads the versions of app and system, once; one that is missing or does not read is nil.
+    mutating func readVersions() {
+        if versionsRead { return }
+        versionsRead = true
+        appVersion = device.has(.app) ? Version(device.app) : nil
+        osVersion = device.has(.os) ? Version(device.os) : nil
+    }
+
+    /// Chooses the variant of a route.
+    mutating func chooseVariant(of route: RouteImage) -> Int {
+        for index in 0..<route.variants.count {
+            let candidate = route.variants.baseAddress.unsafelyUnwrapped + index
+            if !candidate.pointee.isConditional || holds(candidate) { return index }
+        }
+        return max(0, route.variants.count - 1)
+    }
+
+    private mutating func holds(_ variant: UnsafePointer<VariantImage>) -> Bool {
+        let condition = variant.pointee.condition
+        if !condition.app.isEmpty || !condition.os.isEmpty {
+            readVersions()
+            for test in condition.app where !test.holds(for: appVersion) { return false }
+            for test in condition.os where !test.holds(for: osVersion) { return false }
+        }
+        for capability in condition.capabilities where !hasCapability(capability) { return false }
+        for claim in condition.claims where !hasClaim(claim) { return false }
+        if condition.asksPlatform, !device.has(.platform) || !Self.isOne(device.platform, of: condition.platforms) {
+            return false
+        }
+        if condition.asksRegion, !device.has(.region) || !Self.isOneFolded(device.region, of: condition.regions) {
+            return false
+        }
+        if condition.asksLocale, !device.has(.locale) || !fitsLocale(condition.locales) { return false }
+        for attribute in condition.attributes where !fits(attribute) { return false }
+        return condition.query.isEmpty || allHold(condition.query)
+    }
+
+    private static func isOne(_ text: ByteView, of values: UnsafeBufferPointer<ByteView>) -> Bool {
+        for value in values where value == text { return true }
+        return false
+    }
+
+    private static func isOneFolded(_ text: ByteView, of values: UnsafeBufferPointer<ByteView>) -> Bool {
+        for value in values where ByteScan.equalFolded(value, text) { return true }
+        return false
+    }
+
+    /// Whether one of the locales is the device's, or begins it: `en` takes `en-GB`, case and `_` aside.
+    private func fitsLocale(_ locales: UnsafeBufferPointer<ByteView>) -> Bool {
+        for locale in locales where Self.isPrefix(locale, ofLocale: device.locale) { return true }
+        return false
+    }
+
+    private static func isPrefix(_ wanted: ByteView, ofLocale locale: ByteView) -> Bool {
+        if locale.count < wanted.count { return false }
+        for index in 0..<wanted.count where localeByte(wanted[index]) != localeByte(locale[index]) { return false }
+        return locale.count == wanted.count || localeByte(locale[wanted.count]) == UInt8(ascii: "-")
+    }
+
+    private static func localeByte(_ byte: UInt8) -> UInt8 {
+        byte == UInt8(ascii: "_") ? UInt8(ascii: "-") : ByteScan.foldASCII(byte)
+    }
+
+    private func fits(_ attribute: AttributeImage) -> Bool {
+        guard device.has(.attributes) else { return false }
+        var index = 0
+        while index + 1 < device.attributes.count {
+            if device.attributes[index] == attribute.name {
+                return Self.isOne(device.attributes[index + 1], of: attribute.values)
+            }
+            index += 2
+        }
+        return false
+    }
+
+    /// Whether the device lists a claim.
+    func hasClaim(_ claim: ByteView) -> Bool { device.has(.claims) && Self.isOne(claim, of: device.claims) }
+
+    /// Whether a device has a capability: every member of its condition holds; the list alone does not give it.
+    mutating func hasCapability(_ number: Int32) -> Bool {
+        let capability = image.pointee.capabilities[Int(number)]
+        if capability.minApp != nil || capability.minOS != nil { readVersions() }
+        if let least = capability.minApp {
+            guard let version = appVersion, Version.compare(version, least.version) >= 0 else { return false }
+        }
+        if let least = capability.minOS {
+            guard let version = osVersion, Version.compare(version, least.version) >= 0 else { return false }
+        }
+        if capability.asksPlatform, !device.has(.platform) || !Self.isOne(device.platform, of: capability.platforms) {
+            return false
+        }
+        return !capability.listed
+            || (device.has(.capabilities) && Self.isOne(capability.name, of: device.capabilities))
+    }
+
+    /// Whether the device has a screen: `since`, `until` and `requires`.
+    mutating func supports(_ number: Int32) -> Bool {
+        let screen = image.pointee.screens.baseAddress.unsafelyUnwrapped + Int(number)
+        if !screen.pointee.asksDevice { return true }
+        readVersions()
+        if let since = screen.pointee.since {
+            guard let version = appVersion, Version.compare(version, since.version) >= 0 else { return false }
+        }
+        if let until = screen.pointee.until, let version = appVersion, Version.compare(version, until.version) >= 0 {
+            return false
+        }
+        for capability in screen.pointee.requires where !hasCapability(capability) { return false }
+        return true
+    }
+}
+
+extension VersionTestImage {
+    /// Whether the comparison holds; a version that is not known is lower than every version.
+    func holds(for known: Version?) -> Bool {
+        guard let known else { return relation == .below || relation == .atMost }
+        let order = Version.compare(known, version)
+        return switch relation {
+        case .atLeast: order >= 0
+        case .above: order > 0
+        case .atMost: order <= 0
+        case .below: order < 0
+        case .equal: order == 0
+        }
+    }
+}

@@ -1,0 +1,71 @@
+package import StrictJSON
+
+extension Resolver {
+    /// Whether a table reads links of this scheme and host: what it claims, of several tables.
+    package mutating func claims(_ link: ByteView, table: CompiledTable) -> Bool {
+        start(LinkRequest(form: .link, text: link, isPlain: true), DeviceFacts(), image: table.image)
+        defer { withExtendedLifetime(table) {} }
+        if link.count > table.image.pointee.maxBytes { return false }
+        return (try? readOrigin(link)) != nil
+    }
+
+    /// The link that a payload holds for a table (N10), or nil; lives until the next resolution.
+    package mutating func payloadLink(_ request: LinkRequest, table: CompiledTable) -> ByteView? {
+        start(request, DeviceFacts(), image: table.image)
+        defer { withExtendedLifetime(table) {} }
+        return findPayloadLink()
+    }
+}
+
+/// The tables that a process serves, and which of them an event is for (`events`, section 2: `application`).
+package struct TableSet: Sendable {
+    /// The tables, in the order in which they were given.
+    package let tables: [Table]
+
+    private let applications: [(name: [UInt8], table: Int)]
+
+    /// Makes a set of at least one table.
+    package init(_ tables: [Table]) {
+        self.tables = tables
+        applications = tables.enumerated().flatMap { index, table in
+            table.source.applications.map { ([UInt8]($0.value.utf8), index) }
+        }
+    }
+
+    /// The table for an event: by its application, else the only table, else the one that claims the link.
+    ///
+    /// Nil where none is it, or several are.
+    package func table(application: ByteView?, request: LinkRequest, using resolver: inout Resolver) -> CompiledTable? {
+        if let application { return table(application: application) }
+        if tables.count == 1 { return tables[0].compiled }
+        var found: CompiledTable?
+        for table in tables where Self.claims(table.compiled, request, &resolver) {
+            if found != nil { return nil }
+            found = table.compiled
+        }
+        return found
+    }
+
+    private func table(application: ByteView) -> CompiledTable? {
+        var found: Int?
+        for entry in applications where Self.equal(entry.name, application) {
+            if let found, found != entry.table { return nil }
+            found = entry.table
+        }
+        return found.map { tables[$0].compiled }
+    }
+
+    private static func equal(_ name: [UInt8], _ view: ByteView) -> Bool {
+        name.count == view.count && name.withUnsafeBufferPointer { ByteView($0) == view }
+    }
+
+    private static func claims(_ table: CompiledTable, _ request: LinkRequest, _ resolver: inout Resolver) -> Bool {
+        switch request.form {
+        case .link: return resolver.claims(request.text, table: table)
+        case .payload:
+            guard let link = resolver.payloadLink(request, table: table) else { return false }
+            return resolver.claims(link, table: table)
+        case .path, .route: return false
+        }
+    }
+}

@@ -1,0 +1,225 @@
+internal import StrictJSON
+
+// Phase 4: the stack of a target with its parents (2.6), and what the device lacks of it (2.5).
+extension Resolver {
+    /// Most entries of a stack; more are reason `budget`.
+    static var maxEntries: Int { 64 }
+
+    /// Composes a target's stack, with its parents before it.
+    mutating func compose(_ target: UnsafePointer<TargetImage>, policy: TableSource.Route.UnknownScreen)
+        throws(Rejection)
+    {
+        stack.removeAll()
+        mode = target.pointee.mode == .unsaid ? .replace : target.pointee.mode
+        stackIsStatic = target.pointee.isStatic
+        switch target.pointee.kind {
+        case .external: return
+        case .path: appendTarget(target, scope: 0)
+        case .captured:
+            if target.pointee.mode == .unsaid && isRelative { mode = .append }
+            let first = tail(target.pointee.name) ?? path.count
+            try composePath(from: firstSegment &+ first, policy: policy)
+            if !stack.isEmpty { insertParents(of: target) }
+        }
+        if !stackIsStatic { keepSingleSlots() }
+    }
+
+    /// Appends a static path's entries, first those of parent routes, which bind in scopes of their own.
+    private mutating func appendTarget(_ target: UnsafePointer<TargetImage>, scope: UInt8) {
+        if target.pointee.entries.isEmpty { return }
+        if target.pointee.parents == .route { appendParentRoute(target, scope: scope) }
+        for entry in target.pointee.entries {
+            var entry = entry
+            entry.scope = scope
+            entry.isParent = entry.isParent || scope > 0
+            stack.append(entry)
+        }
+    }
+
+    private mutating func appendParentRoute(_ target: UnsafePointer<TargetImage>, scope: UInt8) {
+        let parent = image.pointee.routes.baseAddress.unsafelyUnwrapped + Int(target.pointee.parentRoute)
+        let chosen = chooseVariant(of: parent.pointee)
+        guard chosen < parent.pointee.variants.count else { return }
+        let variant = parent.pointee.variants.baseAddress.unsafelyUnwrapped + chosen
+        guard let inner = variant.targetPointer, Int(scope) + 1 < image.pointee.scopes else { return }
+        bindParent(parent, scope: scope + 1)
+        appendTarget(inner, scope: scope + 1)
+    }
+
+    /// Puts the parents of a captured path before its entries.
+    private mutating func insertParents(of target: UnsafePointer<TargetImage>) {
+        var parents: [EntryImage] = []
+        switch target.pointee.parents {
+        case .none: return
+        case .list: parents = Array(target.pointee.entries)
+        case .initial:
+            let first = stack[0]
+            let coordinator = image.pointee.screens[Int(first.screen)].coordinator
+            parents = Array(image.pointee.coordinators[Int(coordinator)].ancestors)
+            if let last = parents.last, last.screen == first.screen { parents.removeLast() }
+        case .route:
+            let own = (0..<stack.count).map { stack[$0] }
+            stack.removeAll()
+            appendParentRoute(target, scope: 0)
+            for entry in own { stack.append(entry) }
+            return
+        }
+        let own = (0..<stack.count).map { stack[$0] }
+        stack.removeAll()
+        for var entry in parents {
+            entry.isParent = true
+            stack.append(entry)
+        }
+        for entry in own { stack.append(entry) }
+    }
+
+    /// Reads segments as a coordinator path: a coordinator's name switches to it, all else must be its screen.
+    mutating func composePath(from first: Int, policy: TableSource.Route.UnknownScreen) throws(Rejection) {
+        stackIsStatic = false
+        var current = -1
+        if isRelative && device.has(.coordinator) {
+            current = image.pointee.literals.find(node: LiteralTable.coordinators, text: device.coordinator)
+        }
+        var waiting = -1
+        var index = first
+        let end = segments.count
+        while index < end {
+            if index == resetAt { stack.removeAll() }
+            let text = segments[index].text
+            let coordinator = image.pointee.literals.find(node: LiteralTable.coordinators, text: text)
+            if coordinator >= 0 {
+                appendInitial(waiting)
+                current = coordinator
+                waiting = coordinator
+            } else if current >= 0, case let screen = find(screen: text, of: current), screen >= 0 {
+                stack.append(image.pointee.screens[screen].entry)
+                waiting = -1
+            } else if policy == .reject {
+                throw Rejection(.unknownScreen, text)
+            } else if policy == .skip {
+                notes.append(Note("skipped:", text.prefix(bytes: maxDetailBytes)))
+            } else {
+                notes.append(Note("truncated:", text.prefix(bytes: maxDetailBytes)))
+                break
+            }
+            index &+= 1
+        }
+        if resetAt == end { stack.removeAll() }
+        appendInitial(waiting)
+    }
+
+    private func find(screen: ByteView, of coordinator: Int) -> Int {
+        image.pointee.literals.find(node: LiteralTable.screens(of: coordinator), text: screen)
+    }
+
+    /// A coordinator that is followed by another or by the end stands for its initial screen.
+    private mutating func appendInitial(_ coordinator: Int) {
+        guard coordinator >= 0 else { return }
+        let initial = image.pointee.coordinators[coordinator].initial
+        if initial >= 0 { stack.append(image.pointee.screens[Int(initial)].entry) }
+    }
+
+    /// Coordinators with a single slot keep only their last entry.
+    private mutating func keepSingleSlots() {
+        guard image.pointee.hasSingleSlots else { return }
+        var kept: [EntryImage] = []
+        var index = stack.count
+        while index > 0 {
+            index -= 1
+            let coordinator = image.pointee.screens[Int(stack[index].screen)].coordinator
+            if image.pointee.coordinators[Int(coordinator)].singleSlot,
+                kept.contains(where: { image.pointee.screens[Int($0.screen)].coordinator == coordinator })
+            {
+                continue
+            }
+            kept.append(stack[index])
+        }
+        stack.removeAll()
+        for entry in kept.reversed() { stack.append(entry) }
+    }
+
+    /// Looks for an entry that the device lacks and does what the route says; returns the target that counts then.
+    mutating func checkSupport(_ target: UnsafePointer<TargetImage>, route: UnsafePointer<RouteImage>?)
+        throws(Rejection) -> UnsafePointer<TargetImage>
+    {
+        if stackIsStatic && !target.pointee.asksDevice { return target }
+        guard let lacking = firstUnsupported() else { return target }
+        let name = unsupportedName(lacking)
+        guard let route else { throw name }
+        switch route.pointee.unsupported {
+        case .fallback: throw name
+        case .truncate:
+            if lacking == 0 { throw name }
+            notes.append(Note("unsupported:", name.head, ".", name.tail))
+            stack.truncate(to: lacking)
+            stackIsStatic = false
+            return target
+        case .target:
+            guard let other = route.pointee.unsupportedTarget else { throw name }
+            try compose(other, policy: .reject)
+            if firstUnsupported() != nil { throw name }
+            notes.append(Note("unsupported:", name.head, ".", name.tail))
+            return other
+        }
+    }
+
+    /// The first entry that the device lacks, or nil.
+    mutating func firstUnsupported() -> Int? {
+        for index in 0..<stack.count where !supports(stack[index].screen) { return index }
+        return nil
+    }
+
+    private func unsupportedName(_ index: Int) -> Rejection {
+        let (coordinator, screen) = names(of: stack[index])
+        return Rejection(.unsupported, coordinator, dot: screen)
+    }
+
+    /// The names of an entry's coordinator and screen.
+    func names(of entry: EntryImage) -> (coordinator: ByteView, screen: ByteView) {
+        let screen = image.pointee.screens[Int(entry.screen)]
+        return (image.pointee.coordinators[Int(screen.coordinator)].name, screen.name)
+    }
+
+    /// The rules of presentation on the finished stack: static ones were judged when the table was loaded.
+    func checkPresentation() throws(Rejection) {
+        if stackIsStatic { return }
+        var modals = 0
+        for index in 0..<stack.count {
+            let entry = stack[index]
+            let isModal = entry.present == .sheet || entry.present == .cover
+            modals += isModal ? 1 : 0
+            var broken = modals > 4 && isModal
+            if index > 0 {
+                let below = stack[index - 1]
+                broken = broken || below.present == .alert
+                let onModal = below.present == .sheet || below.present == .cover
+                broken =
+                    broken
+                    || (entry.present == .push && onModal && !image.pointee.screens[Int(below.screen)].nav)
+            }
+            if broken {
+                let (coordinator, screen) = names(of: entry)
+                throw Rejection(.presentation, coordinator, dot: screen)
+            }
+        }
+    }
+
+    /// The guard that stops the stack, or -1: the first entry whose guard wants a claim that the device lacks.
+    func stoppingGuard(_ target: UnsafePointer<TargetImage>) -> Int {
+        if stackIsStatic && !target.pointee.isGuarded { return -1 }
+        for index in 0..<stack.count {
+            let coordinator = image.pointee.screens[Int(stack[index].screen)].coordinator
+            let number = image.pointee.coordinators[Int(coordinator)].guarding
+            if number >= 0 && !hasClaim(image.pointee.guards[Int(number)].claim) { return Int(number) }
+        }
+        return -1
+    }
+}
+
+extension UnsafePointer<VariantImage> {
+    /// The variant's target, in place.
+    var targetPointer: UnsafePointer<TargetImage>? {
+        UnsafeRawPointer(self).advanced(by: MemoryLayout<VariantImage>.offset(of: \.target) ?? 0)
+            .assumingMemoryBound(to: TargetImage.self)
+    }
+}

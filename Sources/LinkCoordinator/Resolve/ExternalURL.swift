@@ -1,0 +1,51 @@
+internal import StrictJSON
+
+extension Resolver {
+    /// Builds an external target's URL (2.5): captures percent-encoded, tails segment by segment.
+    ///
+    /// The bytes live until the next template is built.
+    mutating func externalURL(_ template: UnsafeBufferPointer<TemplateImage>) throws(Rejection) -> ByteView {
+        built.begin()
+        for part in template {
+            switch part.kind {
+            case .bytes: built.append(part.bytes)
+            case .segmentEnd: break
+            case .query:
+                if case .text(let value) = find(part.query) { PercentDecoding.encode(value, into: &built) }
+            case .capture:
+                if let first = tail(part.name) {
+                    for index in first..<max(first, path.count) {
+                        if index > first { built.append(byte: UInt8(ascii: "/")) }
+                        PercentDecoding.encode(path[index].text, into: &built)
+                    }
+                } else {
+                    PercentDecoding.encode(capture(part.name) ?? rewritten(part.name) ?? .empty, into: &built)
+                }
+            }
+        }
+        let url = built.finish()
+        if Self.hasDotSegment(url) { throw Rejection(.dotSegment) }
+        return url
+    }
+
+    /// Whether a segment of the URL's path is `.` or `..`, which a browser would climb.
+    private static func hasDotSegment(_ url: ByteView) -> Bool {
+        var start = 0
+        var index = 0
+        while index <= url.count {
+            let byte = index < url.count ? url.start[index] : UInt8(ascii: "/")
+            if byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") {
+                let length = index &- start
+                if length > 0 && length <= 2 && url.start[start] == UInt8(ascii: ".")
+                    && url.start[index &- 1] == UInt8(ascii: ".")
+                {
+                    return true
+                }
+                if index < url.count && byte != UInt8(ascii: "/") { return false }
+                start = index &+ 1
+            }
+            index &+= 1
+        }
+        return false
+    }
+}

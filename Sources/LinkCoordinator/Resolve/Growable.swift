@@ -1,0 +1,62 @@
+/// A buffer of plain values that grows when it must and is used again: the phases' scratch memory.
+struct Growable<Element: BitwiseCopyable>: ~Copyable {
+    private(set) var base: UnsafeMutablePointer<Element>
+    private(set) var count = 0
+    private var capacity: Int
+
+    init(capacity: Int) {
+        self.capacity = max(capacity, 4)
+        base = .allocate(capacity: self.capacity)
+    }
+
+    deinit { base.deallocate() }
+
+    @inline(__always)
+    mutating func append(_ element: Element) {
+        if count == capacity { grow() }
+        base[count] = element
+        count &+= 1
+    }
+
+    @inline(never)
+    private mutating func grow() {
+        let larger = UnsafeMutablePointer<Element>.allocate(capacity: capacity * 2)
+        larger.update(from: base, count: count)
+        base.deallocate()
+        base = larger
+        capacity *= 2
+    }
+
+    @inline(__always)
+    mutating func removeAll() { count = 0 }
+
+    /// Keeps the first `count`.
+    mutating func truncate(to count: Int) {
+        assert(count <= self.count)
+        self.count = count
+    }
+
+    /// Takes out the elements for which `dropped` holds, in place.
+    mutating func removeAll(where dropped: (Element) -> Bool) {
+        var kept = 0
+        for index in 0..<count where !dropped(base[index]) {
+            base[kept] = base[index]
+            kept += 1
+        }
+        count = kept
+    }
+
+    @inline(__always)
+    subscript(index: Int) -> Element {
+        get {
+            assert(index >= 0 && index < count)
+            return base[index]
+        }
+        set {
+            assert(index >= 0 && index < count)
+            base[index] = newValue
+        }
+    }
+
+    var isEmpty: Bool { count == 0 }
+}

@@ -1,0 +1,128 @@
+internal import StrictJSON
+
+extension MatcherImage {
+    /// Whether a segment is one that this matcher takes.
+    @inline(__always)
+    func takes(_ segment: Segment) -> Bool {
+        switch kind {
+        case .literal: segment.key == text
+        case .any: true
+        default: takesTyped(text: segment.text, key: segment.key)
+        }
+    }
+
+    @inline(never)
+    func takesTyped(text segment: ByteView, key: ByteView) -> Bool {
+        switch kind {
+        case .literal: return key == text
+        case .any: return !segment.isEmpty
+        case .enumeration:
+            for value in values where value == key { return true }
+            return false
+        case .affix:
+            guard key.count > text.count &+ suffix.count, key.hasPrefix(text), key.hasSuffix(suffix),
+                let inner
+            else { return false }
+            return inner.pointee.takesTyped(
+                text: segment.slice(text.count, segment.count &- suffix.count),
+                key: key.slice(text.count, key.count &- suffix.count))
+        case .int:
+            guard let value = TextForms.integer(segment) else { return false }
+            return value >= min && value <= max
+        case .bool: return TextForms.boolean(segment) != nil
+        case .date: return TextForms.isDate(segment)
+        case .uuid: return TextForms.isUUID(segment)
+        case .characters: return takesCharacters(segment)
+        case .coordinatorPath, .anySegment, .restPlus, .restStar: return false
+        }
+    }
+
+    private func takesCharacters(_ segment: ByteView) -> Bool {
+        if segment.count < Int(min) || segment.count > Int(max) { return false }
+        for index in 0..<segment.count {
+            let byte = segment.start[index]
+            let half = byte < 64 ? low : high
+            if byte >= 128 || half &>> UInt64(byte & 63) & 1 == 0 { return false }
+        }
+        return true
+    }
+}
+
+extension Resolver {
+    /// The canonical text of what `matcher` captures of a segment that it takes (2.2, 2.7).
+    mutating func captured(_ matcher: MatcherImage, in segment: Segment) -> ByteView {
+        guard matcher.kind == .affix, let inner = matcher.inner else {
+            return canonicalCapture(matcher, segment.text, key: segment.key)
+        }
+        let prefix = matcher.text.count
+        let suffix = matcher.suffix.count
+        return canonicalCapture(
+            inner.pointee, segment.text.slice(prefix, segment.text.count &- suffix),
+            key: segment.key.slice(prefix, segment.key.count &- suffix))
+    }
+
+    /// Upper case for a UUID, `true` or `false` for a truth value, the table's spelling for an enum.
+    mutating func canonicalCapture(_ matcher: MatcherImage, _ text: ByteView, key: ByteView) -> ByteView {
+        switch matcher.kind {
+        case .uuid: return uppercased(text)
+        case .bool: return TextForms.boolean(text) == true ? ByteView("true") : ByteView("false")
+        case .enumeration:
+            for index in 0..<matcher.values.count where matcher.values[index] == key {
+                return index < matcher.spellings.count ? matcher.spellings[index] : text
+            }
+            return text
+        default: return text
+        }
+    }
+
+    /// The text with ASCII letters in capitals, as Foundation prints a UUID.
+    mutating func uppercased(_ text: ByteView) -> ByteView {
+        textsUsed = true
+        texts.begin()
+        texts.reserve(text.count)
+        for index in 0..<text.count {
+            let byte = text.start[index]
+            texts.append(byte: byte &- UInt8(ascii: "a") < 26 ? byte & 0xDF : byte)
+        }
+        return texts.finish()
+    }
+
+    /// The canonical text of a capture of the chosen pattern by the number of its name, or nil; not for tails.
+    mutating func capture(_ name: Int32) -> ByteView? {
+        guard pattern >= 0 else { return nil }
+        let captures = image.pointee.patterns[pattern].captures
+        for capture in captures where capture.name == name && !capture.isTail {
+            let segment = path[Int(capture.segment)]
+            let from = Int(capture.prefix)
+            return canonicalCapture(
+                capture.matcher, segment.text.slice(from, segment.text.count &- Int(capture.suffix)),
+                key: segment.key.slice(from, segment.key.count &- Int(capture.suffix)))
+        }
+        return nil
+    }
+
+    /// The bytes of a capture as they came, for values that need no other form; nil if it is not captured.
+    func captureSlice(_ name: Int32) -> ByteView? {
+        guard pattern >= 0 else { return nil }
+        for capture in image.pointee.patterns[pattern].captures where capture.name == name && !capture.isTail {
+            let text = path[Int(capture.segment)].text
+            return text.slice(Int(capture.prefix), text.count &- Int(capture.suffix))
+        }
+        return nil
+    }
+
+    /// The first segment of a tail captured by the chosen pattern, or nil.
+    func tail(_ name: Int32) -> Int? {
+        guard pattern >= 0 else { return nil }
+        for capture in image.pointee.patterns[pattern].captures where capture.name == name && capture.isTail {
+            return Int(capture.segment)
+        }
+        return nil
+    }
+
+    /// What a rewrite took under this name, or nil.
+    func rewritten(_ name: Int32) -> ByteView? {
+        for index in 0..<rewrites.count where rewrites[index].name == name { return rewrites[index].value }
+        return nil
+    }
+}

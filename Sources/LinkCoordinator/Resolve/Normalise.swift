@@ -1,0 +1,264 @@
+internal import StrictJSON
+
+// Phase 1 for links: N1 to N6 and N11. The query is only counted here (N8); it is split when somebody asks.
+extension Resolver {
+    /// Takes a link apart; what it finds stands in the resolver.
+    mutating func normalise(_ link: ByteView) throws(Rejection) {
+        if link.count > image.pointee.maxBytes { throw Rejection(.budget, "bytes") }
+        if let bad = ByteScan.firstForbidden(in: link) { throw Rejection(.badEncoding, "byte ", number: bad) }
+        let path: ByteView
+        let known = origins.find(link, table: image.pointee.serial)
+        var authority = ByteView.empty
+        if known >= 0 {
+            let entry = origins[known]
+            block = image.pointee.blocks.baseAddress.unsafelyUnwrapped + Int(entry.block)
+            scheme = link.slice(0, entry.schemeCount)
+            schemeNumber = entry.schemeNumber
+            host = origins.host(known)
+            hasHost = !block.pointee.hostIsSegment
+            if !hasHost { authority = link.slice(entry.schemeCount &+ 3, entry.count) }
+            path = splitTail(link, from: entry.count)
+        } else {
+            (authority, path) = try readOrigin(link)
+        }
+        try checkBudget(authority: authority, path: path)
+        try readSegments(authority: authority, path: path)
+        if !block.pointee.rewrites.isEmpty { rewrite() }
+    }
+
+    /// Sets query and fragment aside and returns the path, which begins at `start`.
+    private mutating func splitTail(_ link: ByteView, from start: Int) -> ByteView {
+        let stop = ByteScan.first(UInt8(ascii: "?"), or: UInt8(ascii: "#"), in: link, from: start)
+        var end = link.count
+        if stop < link.count {
+            let hash =
+                link.start[stop] == UInt8(ascii: "#")
+                ? stop : ByteScan.first(UInt8(ascii: "#"), or: UInt8(ascii: "#"), in: link, from: stop)
+            if hash < link.count {
+                hasFragment = true
+                fragment = link.slice(hash &+ 1, link.count)
+                end = hash
+            }
+            if stop < end {
+                hasQuery = true
+                query = link.slice(stop &+ 1, end)
+            }
+        }
+        return link.slice(start, min(stop, end))
+    }
+
+    /// Scheme and authority, the long way (N2, N3); returns what becomes a segment and the path.
+    mutating func readOrigin(_ link: ByteView) throws(Rejection) -> (authority: ByteView, path: ByteView) {
+        let colon = Self.schemeLength(link)
+        if colon == 0 { throw Rejection(.scheme) }
+        scheme = link.slice(0, colon)
+        try findBlock()
+        let afterColon = link.dropFirst(colon &+ 1)
+        guard afterColon.hasPrefix(ByteView("//")) else {
+            let path = splitTail(link, from: colon &+ 1)
+            isRelative = path.isEmpty || path[0] != UInt8(ascii: "/")
+            hasHost = !block.pointee.hostIsSegment
+            if hasHost { try matchHost() }
+            return (.empty, path)
+        }
+        var end = colon &+ 3
+        while end < link.count {
+            let byte = link.start[end]
+            if byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") { break }
+            end &+= 1
+        }
+        let written = link.slice(colon &+ 3, end)
+        let authority = try readAuthority(written)
+        if authority.count == written.count {
+            origins.keep(
+                link.slice(0, end), host: host,
+                entry: OriginCache.Entry(
+                    block: Int32(block - image.pointee.blocks.baseAddress.unsafelyUnwrapped),
+                    schemeNumber: schemeNumber, schemeCount: colon, table: image.pointee.serial))
+        }
+        let path = splitTail(link, from: end)
+        return (hasHost ? .empty : authority, path)
+    }
+
+    /// Length of the scheme before its colon (RFC 3986, section 3.1), or 0.
+    static func schemeLength(_ link: ByteView) -> Int {
+        var index = 0
+        while index < link.count {
+            let byte = link.start[index]
+            if (byte | 0x20) &- UInt8(ascii: "a") < 26 {
+                index &+= 1
+                continue
+            }
+            if index > 0 {
+                if byte == UInt8(ascii: ":") { return index }
+                if byte &- UInt8(ascii: "0") < 10 || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-")
+                    || byte == UInt8(ascii: ".")
+                {
+                    index &+= 1
+                    continue
+                }
+            }
+            return 0
+        }
+        return 0
+    }
+
+    private mutating func findBlock() throws(Rejection) {
+        for candidate in image.pointee.schemes {
+            let exact = image.pointee.blocks[Int(candidate.block)].schemesAreExact
+            let same = exact ? candidate.text == scheme : ByteScan.equalFolded(candidate.text, scheme)
+            if same {
+                block = image.pointee.blocks.baseAddress.unsafelyUnwrapped + Int(candidate.block)
+                schemeNumber = candidate.number
+                return
+            }
+        }
+        guard image.pointee.otherSchemes >= 0 else { throw Rejection(.scheme, scheme) }
+        block = image.pointee.blocks.baseAddress.unsafelyUnwrapped + Int(image.pointee.otherSchemes)
+    }
+
+    /// Userinfo and port off (N3); for `host: authority` the host is checked and kept.
+    private mutating func readAuthority(_ written: ByteView) throws(Rejection) -> ByteView {
+        var authority = written
+        let isWeb = ByteScan.equalFolded(scheme, ByteView("https")) || ByteScan.equalFolded(scheme, ByteView("http"))
+        var at = authority.count
+        while at > 0 && authority[at - 1] != UInt8(ascii: "@") { at -= 1 }
+        if at > 0 {
+            if isWeb { throw Rejection(.host, "userinfo") }
+            notes.append(Note("userinfo dropped"))
+            authority = authority.dropFirst(at)
+        }
+        guard let (name, portNumber) = WebURL.splitPort(authority) else { throw Rejection(.host, "port") }
+        if let portNumber {
+            let own: UInt16 = scheme.count == 5 ? 443 : 80
+            port = isWeb && portNumber == own ? -1 : Int32(portNumber)
+        }
+        hasHost = !block.pointee.hostIsSegment
+        guard hasHost else { return name }
+        guard let normal = WebURL.normalHost(name) else { throw Rejection(.host, "syntax") }
+        textsUsed = true
+        texts.begin()
+        texts.append(normal)
+        host = texts.finish()
+        try matchHost()
+        return name
+    }
+
+    private func matchHost() throws(Rejection) {
+        for rule in block.pointee.hosts where rule.takes(host: host, port: port) { return }
+        throw Rejection(.host, "unlisted")
+    }
+
+    /// Counts raw segments and query pieces before anything is decoded (N1).
+    private func checkBudget(authority: ByteView, path: ByteView) throws(Rejection) {
+        var raw = authority.isEmpty ? 0 : 1
+        if path.count > 1 || (path.count == 1 && path[0] != UInt8(ascii: "/")) {
+            raw &+= ByteScan.count(of: UInt8(ascii: "/"), in: path) &+ 1
+            if path[0] == UInt8(ascii: "/") { raw &-= 1 }
+            if path[path.count &- 1] == UInt8(ascii: "/") { raw &-= 1 }
+        }
+        if raw > image.pointee.maxSegments { throw Rejection(.budget, "segments") }
+        if hasQuery {
+            var count = 1
+            for separator in block.pointee.separators { count &+= ByteScan.count(of: separator, in: query) }
+            if count > image.pointee.maxQueryItems { throw Rejection(.budget, "query items") }
+        }
+    }
+
+    /// Splits the raw path, decodes each segment once and judges it (N4 to N7).
+    mutating func readSegments(authority: ByteView, path: ByteView) throws(Rejection) {
+        if !authority.isEmpty { try addSegment(authority, isPlain: Self.isPlain(authority)) }
+        var at = path.count > 0 && path[0] == UInt8(ascii: "/") ? 1 : 0
+        var hadEmpty = false
+        let resets = block.pointee.emptySegments == .reset
+        while at < path.count {
+            var stop = ByteScan.segmentStop(in: path, from: at)
+            var plain = true
+            if stop < path.count && path.start[stop] != UInt8(ascii: "/") {
+                plain = false
+                stop = ByteScan.first(UInt8(ascii: "/"), or: UInt8(ascii: "/"), in: path, from: stop)
+            }
+            if stop == at {
+                if block.pointee.emptySegments == .reject {
+                    throw Rejection(.emptySegment, "segment ", number: segments.count)
+                }
+                hadEmpty = true
+                if resets { resetAt = segments.count }
+            } else {
+                try addSegment(path.slice(at, stop), isPlain: plain)
+            }
+            at = stop &+ 1
+        }
+        if resets && path.count > 1 && path[path.count &- 1] == UInt8(ascii: "/") {
+            hadEmpty = true
+            resetAt = segments.count
+        }
+        if hadEmpty { notes.append(resets ? Note("empty segments reset") : Note("empty segments collapsed")) }
+    }
+
+    private static func isPlain(_ text: ByteView) -> Bool {
+        !text.hasNonASCII && text.firstIndex(of: UInt8(ascii: "%")) == nil
+    }
+
+    /// Decodes and judges one segment and adds it.
+    mutating func addSegment(_ raw: ByteView, isPlain: Bool) throws(Rejection) {
+        let text = isPlain ? raw : try decodeSegment(raw)
+        if text.start[0] == UInt8(ascii: ".") && isDots(text) {
+            throw Rejection(.dotSegment, "segment ", number: segments.count)
+        }
+        let key = image.pointee.foldsCase ? folded(text) : text
+        segments.append(Segment(text: text, key: key))
+    }
+
+    func isDots(_ text: ByteView) -> Bool { text.equals(".") || text.equals("..") }
+
+    @inline(never)
+    private mutating func decodeSegment(_ raw: ByteView) throws(Rejection) -> ByteView {
+        texts.begin()
+        let decodes = PercentDecoding.decode(raw, plusIsSpace: false, into: &texts)
+        let text = finishText(hasNonASCII: false)
+        guard decodes, PercentDecoding.isClean(text, invisiblesAllowed: false) else {
+            throw Rejection(.badEncoding, "segment ", number: segments.count)
+        }
+        return normalForm(text)
+    }
+
+    /// Takes known prefixes off (N11).
+    private mutating func rewrite() {
+        for rule in block.pointee.rewrites {
+            let length = rule.segments.count
+            guard segments.count &- firstSegment >= length else { continue }
+            var fits = true
+            for index in 0..<length where !rule.segments[index].takes(segments[firstSegment &+ index]) {
+                fits = false
+                break
+            }
+            if !fits { continue }
+            if rule.captured >= 0 {
+                let index = Int(rule.captured)
+                let matcher = rule.segments[index]
+                let value = captured(matcher, in: segments[firstSegment &+ index])
+                rewrites.append(RewriteValue(name: rule.name, value: value))
+                notes.append(Note("rewrite:", rule.nameText, "=", value))
+            } else {
+                notes.append(Note("rewrite:", rule.prefixText))
+            }
+            firstSegment &+= length
+            if resetAt >= 0 { resetAt = max(resetAt, firstSegment) }
+        }
+    }
+}
+
+extension HostRuleImage {
+    /// Whether a link's host falls under the rule; the host is in lower case, `port` is -1 for none.
+    func takes(host: ByteView, port: Int32) -> Bool {
+        switch kind {
+        case .any: true
+        case .empty: host.isEmpty
+        case .exact: (self.port < 0 || self.port == port) && host == text
+        case .suffix:
+            host.count > text.count &+ 1 && host.start[host.count &- text.count &- 1] == UInt8(ascii: ".")
+                && host.hasSuffix(text)
+        }
+    }
+}

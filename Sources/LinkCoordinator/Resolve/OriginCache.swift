@@ -1,0 +1,72 @@
+internal import StrictJSON
+
+/// The origins met last: `scheme://authority` as bytes, and what the long way found them to be.
+///
+/// Campaign links share a handful of origins. Exact bytes are compared, so a hit cannot change an answer; only origins
+/// without userinfo and port are kept.
+struct OriginCache: ~Copyable {
+    static let places = 4
+    static let maxBytes = 64
+
+    struct Entry {
+        var count = 0
+        var block: Int32 = 0
+        var schemeNumber: Int32 = -1
+        var schemeCount = 0
+        /// Where the lower-case host begins in `lowered`, and its length.
+        var hostCount = 0
+        /// Serial number of the table, which no other table ever has.
+        var table: UInt64 = 0
+    }
+
+    private let entries: UnsafeMutablePointer<Entry>
+    private let texts: UnsafeMutablePointer<UInt8>
+    private let hosts: UnsafeMutablePointer<UInt8>
+    private var next = 0
+
+    init() {
+        entries = .allocate(capacity: Self.places)
+        entries.initialize(repeating: Entry(), count: Self.places)
+        texts = .allocate(capacity: Self.places * Self.maxBytes)
+        hosts = .allocate(capacity: Self.places * Self.maxBytes)
+    }
+
+    deinit {
+        entries.deallocate()
+        texts.deallocate()
+        hosts.deallocate()
+    }
+
+    /// The entry that `link` begins with, or -1.
+    func find(_ link: ByteView, table: UInt64) -> Int {
+        for place in 0..<Self.places {
+            let entry = entries + place
+            let count = entry.pointee.count
+            if count == 0 || entry.pointee.table != table || link.count < count { continue }
+            if link.count > count {
+                let next = link.start[count]
+                if next != UInt8(ascii: "/") && next != UInt8(ascii: "?") && next != UInt8(ascii: "#") { continue }
+            }
+            if link.hasPrefix(ByteView(start: texts + place * Self.maxBytes, count: count)) { return place }
+        }
+        return -1
+    }
+
+    subscript(place: Int) -> Entry { entries[place] }
+
+    func host(_ place: Int) -> ByteView {
+        ByteView(start: hosts + place * Self.maxBytes, count: entries[place].hostCount)
+    }
+
+    /// Keeps an origin in the place that was filled longest ago.
+    mutating func keep(_ origin: ByteView, host: ByteView, entry: Entry) {
+        if origin.count > Self.maxBytes || host.count > Self.maxBytes { return }
+        let place = next
+        next = (next + 1) % Self.places
+        (texts + place * Self.maxBytes).update(from: origin.start, count: origin.count)
+        (hosts + place * Self.maxBytes).update(from: host.start, count: host.count)
+        entries[place] = entry
+        entries[place].count = origin.count
+        entries[place].hostCount = host.count
+    }
+}

@@ -1,0 +1,180 @@
+internal import StrictJSON
+
+// The query (N8): split when somebody asks, decoded value by value when it is read.
+extension Resolver {
+    /// Splits the query into pieces, once.
+    @inline(__always)
+    mutating func splitQuery() {
+        if queryIsSplit { return }
+        queryIsSplit = true
+        if hasQuery { splitPieces() }
+    }
+
+    private mutating func splitPieces() {
+        var text = query
+        if block.pointee.decode == .before { text = decodedWhole(text) }
+        if block.pointee.flatten {
+            splitFlat(text)
+            return
+        }
+        let separators = block.pointee.separators
+        let single = separators.count == 1 ? separators[0] : 0
+        var at = 0
+        while at <= text.count {
+            var end = at
+            var equals = -1
+            if single != 0 {
+                end = ByteScan.first(single, or: UInt8(ascii: "="), in: text, from: at)
+                if end < text.count && text.start[end] != single {
+                    equals = end
+                    end = ByteScan.first(single, or: single, in: text, from: end)
+                }
+            } else {
+                while end < text.count && !isSeparator(text.start[end]) {
+                    if equals < 0 && text.start[end] == UInt8(ascii: "=") { equals = end }
+                    end &+= 1
+                }
+            }
+            if end > at { addPiece(text, from: at, equals: equals, to: end) }
+            at = end &+ 1
+        }
+    }
+
+    private func isSeparator(_ byte: UInt8) -> Bool {
+        for separator in block.pointee.separators where separator == byte { return true }
+        return false
+    }
+
+    /// The whole query decoded once, if it decodes (`decode: before`).
+    private mutating func decodedWhole(_ text: ByteView) -> ByteView {
+        texts.begin()
+        textsUsed = true
+        let decodes = PercentDecoding.decode(text, plusIsSpace: false, into: &texts)
+        let decoded = texts.finish()
+        return decodes && PercentDecoding.isClean(decoded, invisiblesAllowed: true) ? decoded : text
+    }
+
+    private mutating func addPiece(_ text: ByteView, from: Int, equals: Int, to: Int) {
+        let name = text.slice(from, equals < 0 ? to : equals)
+        let value = equals < 0 ? ByteView.empty : text.slice(equals &+ 1, to)
+        var piece = QueryPiece(
+            name: name, value: value, key: 0, hasValue: equals >= 0, isBad: false, isDecoded: false)
+        if needsDecoding(name) {
+            if case .some(let decoded) = decodedQueryText(name) { piece.name = decoded } else { piece.isBad = true }
+        }
+        piece.key = ByteScan.foldedKey(piece.name)
+        pieces.append(piece)
+    }
+
+    /// Pieces between separators and `=` signs as one list; a name's value is the piece after it (`flatten`, 002).
+    private mutating func splitFlat(_ text: ByteView) {
+        var parts: [ByteView] = []
+        var at = 0
+        var index = 0
+        while index <= text.count {
+            if index == text.count || text[index] == UInt8(ascii: "=") || isSeparator(text[index]) {
+                if index > at { parts.append(text.slice(at, index)) }
+                at = index + 1
+            }
+            index += 1
+        }
+        for (place, part) in parts.enumerated() {
+            let next = place + 1 < parts.count ? parts[place + 1] : nil
+            var piece = QueryPiece(
+                name: part, value: next ?? .empty, key: 0, hasValue: next != nil, isBad: false, isDecoded: false)
+            if needsDecoding(part) {
+                if let decoded = decodedQueryText(part) { piece.name = decoded } else { piece.isBad = true }
+            }
+            piece.key = ByteScan.foldedKey(piece.name)
+            pieces.append(piece)
+        }
+    }
+
+    /// Whether text of the query differs from its decoded form, or may.
+    private func needsDecoding(_ text: ByteView) -> Bool {
+        let plus = block.pointee.plusIsSpace
+        var index = 0
+        while index < text.count {
+            let byte = text.start[index]
+            if byte == UInt8(ascii: "%") || byte >= 0x80 || (plus && byte == UInt8(ascii: "+")) { return true }
+            index &+= 1
+        }
+        return false
+    }
+
+    /// A name or value decoded as the dialect says, in NFC; nil where it does not decode.
+    private mutating func decodedQueryText(_ raw: ByteView) -> ByteView? {
+        if !needsDecoding(raw) { return raw }
+        if block.pointee.decode == .none { return normalForm(raw) }
+        texts.begin()
+        let decodes = PercentDecoding.decode(raw, plusIsSpace: block.pointee.plusIsSpace, into: &texts)
+        let text = finishText(hasNonASCII: false)
+        guard decodes, PercentDecoding.isClean(text, invisiblesAllowed: true) else { return nil }
+        return normalForm(text)
+    }
+
+    /// The text of a piece's value, or nil where it does not decode.
+    mutating func text(of piece: QueryPiece) -> ByteView? {
+        piece.isDecoded ? piece.value : decodedQueryText(piece.value)
+    }
+
+    @inline(__always)
+    func matches(_ piece: QueryPiece, _ name: QueryNameImage) -> Bool {
+        if piece.key != name.key || piece.name.count != name.text.count || piece.isBad { return false }
+        if block.pointee.namesFold {
+            return piece.name.count <= 8 || ByteScan.equalFolded(piece.name, name.text)
+        }
+        return piece.name == name.text
+    }
+
+    /// The value of a name under the dialect's rule for duplicates.
+    mutating func find(_ name: QueryNameImage) -> Found {
+        splitQuery()
+        var chosen = -1
+        var null = false
+        var count = 0
+        let last = block.pointee.duplicates == .last
+        for index in 0..<pieces.count where matches(pieces[index], name) {
+            count &+= 1
+            let piece = pieces[index]
+            if block.pointee.flatten {
+                chosen = index
+                break
+            }
+            if piece.hasValue {
+                if chosen < 0 || last { chosen = index }
+                if last { null = false }
+            } else if block.pointee.nullsErase {
+                if last {
+                    chosen = -1
+                    null = true
+                } else if chosen < 0 {
+                    return .null
+                }
+            } else {
+                null = null || chosen < 0
+            }
+        }
+        if count == 0 { return .absent }
+        if count > 1 && block.pointee.duplicates == .reject { return .invalid }
+        if chosen < 0 || !pieces[chosen].hasValue { return block.pointee.flatten ? .absent : .null }
+        return text(of: pieces[chosen]).map { .text($0) } ?? .invalid
+    }
+
+    /// Whether a constraint of the table holds for this query.
+    mutating func holds(_ constraint: ConstraintImage) -> Bool {
+        switch constraint.test {
+        case .present:
+            splitQuery()
+            for index in 0..<pieces.count where matches(pieces[index], constraint.name) { return true }
+            return false
+        case .absent:
+            splitQuery()
+            for index in 0..<pieces.count where matches(pieces[index], constraint.name) { return false }
+            return true
+        case .equals:
+            if case .text(let value) = find(constraint.name) { return value == constraint.value }
+            return false
+        }
+    }
+}

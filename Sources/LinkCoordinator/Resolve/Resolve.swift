@@ -1,0 +1,180 @@
+package import StrictJSON
+
+/// What was decided, for counters and exit codes; the decision itself is bytes.
+package struct DecisionSummary: Sendable, Equatable {
+    /// The outcome's name on the wire.
+    package enum Outcome: UInt8, Sendable { case navigate, external, deferred, none, reject }
+    /// The outcome.
+    package var outcome: Outcome
+    /// Why, where the decision says a reason.
+    package var reason: Reason?
+
+    init(_ outcome: Outcome, _ reason: Reason? = nil) {
+        self.outcome = outcome
+        self.reason = reason
+    }
+}
+
+extension Resolver {
+    /// Resolves a request for one device and appends the decision's JSON (3.6) to the open record of `out`.
+    ///
+    /// Exactly one decision comes out, for any bytes. Without a `head` the worker's members are left out.
+    package mutating func resolve(
+        _ request: LinkRequest, _ device: DeviceFacts, table: CompiledTable, head: DecisionHead?,
+        into out: inout OutputArena
+    ) -> DecisionSummary {
+        start(request, device, image: table.image)
+        self.head = head
+        defer { withExtendedLifetime(table) {} }
+        do throws(Rejection) {
+            return try run(&out)
+        } catch {
+            return fallBack(error, &out)
+        }
+    }
+
+    /// The phases in their order; the first failure ends them.
+    private mutating func run(
+        _ out: inout OutputArena
+    ) throws(Rejection) -> DecisionSummary {
+        switch request.form {
+        case .link:
+            try normalise(request.text)
+            try select()
+        case .path:
+            try readPath(request.text)
+            return try runPath(&out)
+        case .route: try readRoute(request.text, params: request.params)
+        case .payload:
+            if try !readPayload() {
+                writeReasoned(DecisionSummary(.none, .noLink), Rejection(.noLink), &out)
+                return DecisionSummary(.none, .noLink)
+            }
+        }
+        let chosen = image.pointee.routes.baseAddress.unsafelyUnwrapped + route
+        if chosen.pointee.action != .variants { return try runExclusion(chosen.pointee.action, &out) }
+        noteFacts()
+        variant = chooseVariant(of: chosen.pointee)
+        let candidate = chosen.pointee.variants.baseAddress.unsafelyUnwrapped + variant
+        guard var target = candidate.targetPointer else { throw Rejection(.noRoute) }
+        if target.pointee.kind == .external {
+            try bindRoute(chosen)
+            let url = try externalURL(target.pointee.template)
+            writeExternal(url, notice: notice(candidate.pointee.notice), nil, &out)
+            return DecisionSummary(.external)
+        }
+        try compose(target, policy: chosen.pointee.unknownScreen)
+        target = try checkSupport(target, route: chosen)
+        try bindRoute(chosen)
+        try requireData()
+        try checkPresentation()
+        let guarding = stoppingGuard(target)
+        if guarding >= 0 { return try deferRequest(guarding, &out) }
+        writeStack(target, notice: notice(candidate.pointee.notice), nil, &out)
+        return DecisionSummary(.navigate)
+    }
+
+    /// A `path` request goes to *compose* at once; it has no route and binds nothing.
+    private mutating func runPath(
+        _ out: inout OutputArena
+    ) throws(Rejection) -> DecisionSummary {
+        noteFacts()
+        try composePath(from: 0, policy: .reject)
+        mode = request.mode == .unsaid ? (isRelative ? .append : .replace) : request.mode
+        let plain = image.pointee.plainTarget
+        let target = try checkSupport(plain, route: nil)
+        try requireData()
+        try checkPresentation()
+        let guarding = stoppingGuard(target)
+        if guarding >= 0 { return try deferRequest(guarding, &out) }
+        writeStack(target, notice: .empty, nil, &out)
+        return DecisionSummary(.navigate)
+    }
+
+    /// A route that is excluded ends right after *select*.
+    private mutating func runExclusion(
+        _ action: RouteImage.Action, _ out: inout OutputArena
+    ) throws(Rejection) -> DecisionSummary {
+        switch action {
+        case .excludeExternal:
+            guard request.form == .link, isAllowed(request.text) else { throw Rejection(.externalRefused) }
+            writeExternal(request.text, notice: .empty, nil, &out)
+            return DecisionSummary(.external)
+        case .excludeNone:
+            writeReasoned(DecisionSummary(.none), Rejection(.excluded), &out)
+            return DecisionSummary(.none, .excluded)
+        default:
+            writeReasoned(DecisionSummary(.reject), Rejection(.excluded), &out)
+            return DecisionSummary(.reject, .excluded)
+        }
+    }
+
+    /// Whether a link's scheme and host are on the allow list of external targets.
+    private func isAllowed(_ link: ByteView) -> Bool {
+        guard let url = WebURL(link), let host = WebURL.normalHost(url.host) else { return false }
+        let port = url.port.map { Int32($0) } ?? -1
+        return host.withUnsafeBufferPointer { bytes in
+            image.pointee.externalSchemes.contains { ByteScan.equalFolded($0, url.scheme) }
+                && image.pointee.externalHosts.contains { $0.takes(host: ByteView(bytes), port: port) }
+        }
+    }
+
+    /// Shows the guard's stack now and keeps the request for later.
+    private mutating func deferRequest(
+        _ number: Int, _ out: inout OutputArena
+    ) throws(Rejection) -> DecisionSummary {
+        let guarding = image.pointee.guards.baseAddress.unsafelyUnwrapped + number
+        let target = guarding.targetPointer
+        try compose(target, policy: .reject)
+        if let lacking = firstUnsupported() {
+            let (coordinator, screen) = names(of: stack[lacking])
+            throw Rejection(.unsupported, coordinator, dot: screen)
+        }
+        writeDeferred(guarding, target, &out)
+        return DecisionSummary(.deferred)
+    }
+
+    /// The notice of a variant, or nothing where the device lacks one of its screens.
+    private mutating func notice(_ notice: NoticeImage) -> ByteView {
+        for screen in notice.screens where !supports(screen) {
+            let image = image.pointee.screens[Int(screen)]
+            let coordinator = self.image.pointee.coordinators[Int(image.coordinator)].name
+            notes.append(Note("unsupported:", coordinator, ".", image.name))
+            return .empty
+        }
+        return notice.path
+    }
+
+    /// What the table wants of a failed request, by its reason (2.5).
+    private mutating func fallBack(
+        _ rejection: Rejection, _ out: inout OutputArena
+    ) -> DecisionSummary {
+        let rule = image.pointee.fallbacks[rejection.reason.index]
+        switch rule.outcome {
+        case .reject: break
+        case .none:
+            writeReasoned(DecisionSummary(.none), rejection, &out)
+            return DecisionSummary(.none, rejection.reason)
+        case .navigate:
+            guard let target = rule.target, (try? compose(target, policy: .reject)) != nil,
+                firstUnsupported() == nil
+            else { break }
+            writeStack(target, notice: .empty, rejection, &out)
+            return DecisionSummary(.navigate, rejection.reason)
+        case .external:
+            guard let target = rule.target, let url = try? externalURL(target.pointee.template) else { break }
+            writeExternal(url, notice: .empty, rejection, &out)
+            return DecisionSummary(.external, rejection.reason)
+        }
+        writeReasoned(DecisionSummary(.reject), rejection, &out)
+        return DecisionSummary(.reject, rejection.reason)
+    }
+}
+
+extension UnsafePointer<GuardImage> {
+    /// The guard's target, in place.
+    var targetPointer: UnsafePointer<TargetImage> {
+        UnsafeRawPointer(self).advanced(by: MemoryLayout<GuardImage>.offset(of: \.target) ?? 0)
+            .assumingMemoryBound(to: TargetImage.self)
+    }
+}

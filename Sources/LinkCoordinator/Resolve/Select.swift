@@ -1,0 +1,209 @@
+internal import StrictJSON
+
+// Phase 2: the search of 2.4, and redirects (2.5), which restart it.
+extension Resolver {
+    /// Chooses the route: the least of all patterns that match under the order of 2.3, redirects followed.
+    mutating func select() throws(Rejection) {
+        while true {
+            let found = search()
+            pattern = found
+            route = -1
+            if found < 0 { throw Rejection(.noRoute) }
+            route = Int(image.pointee.patterns[found].route)
+            if try follow() { return }
+        }
+    }
+
+    /// Follows redirects by id; false when a template asks for another search.
+    mutating func follow() throws(Rejection) -> Bool {
+        while true {
+            let current = image.pointee.routes.baseAddress.unsafelyUnwrapped + route
+            let action = current.pointee.action
+            guard action == .redirectRoute || action == .redirectTemplate else { return true }
+            if via.count >= Self.maxRedirects || hasRedirected(route) {
+                route = -1
+                throw Rejection(.redirectLimit, current.pointee.id)
+            }
+            via.append(Int32(route))
+            if action == .redirectTemplate {
+                try fillPath(current.pointee.template)
+                return false
+            }
+            route = Int(current.pointee.redirect)
+        }
+    }
+
+    /// Most redirects of one link; one more is refused.
+    static var maxRedirects: Int { 5 }
+
+    private func hasRedirected(_ route: Int) -> Bool {
+        for index in 0..<via.count where Int(via[index]) == route { return true }
+        return false
+    }
+
+    /// The pattern that matches best, or -1: tries of scheme and host in the order of steps 1 and 2.
+    mutating func search() -> Int {
+        let trie = image.pointee.trie
+        if trie.hasOrigins {
+            if schemeNumber >= 0 {
+                let found = searchHosts(scheme: schemeNumber)
+                if found >= 0 { return found }
+            }
+            let found = searchHosts(scheme: -1)
+            if found >= 0 { return found }
+            return -1
+        }
+        return trie.root >= 0 ? descend(Int(trie.root), 0, depth: 0) : -1
+    }
+
+    /// Host rules from the most specific on, then patterns without one.
+    private mutating func searchHosts(scheme: Int32) -> Int {
+        let literals = image.pointee.literals
+        if hasHost {
+            if port >= 0 && image.pointee.trie.hasPorts {
+                let root = rootWithPort(scheme: scheme)
+                if root >= 0, case let found = descend(root, 0, depth: 0), found >= 0 { return found }
+            }
+            let exact = literals.find(node: LiteralTable.origins(scheme: scheme, kind: 1), text: host)
+            if exact >= 0, case let found = descend(exact, 0, depth: 0), found >= 0 { return found }
+            var at = 1
+            while at < host.count {
+                if host[at &- 1] == UInt8(ascii: ".") {
+                    let suffix = literals.find(
+                        node: LiteralTable.origins(scheme: scheme, kind: 2), text: host.dropFirst(at))
+                    if suffix >= 0, case let found = descend(suffix, 0, depth: 0), found >= 0 { return found }
+                }
+                at &+= 1
+            }
+        }
+        let rest = literals.find(node: LiteralTable.origins(scheme: scheme, kind: 3), text: .empty)
+        return rest >= 0 ? descend(rest, 0, depth: 0) : -1
+    }
+
+    private mutating func rootWithPort(scheme: Int32) -> Int {
+        textsUsed = true
+        texts.begin()
+        texts.append(host)
+        texts.append(byte: UInt8(ascii: ":"))
+        texts.append(decimal: Int64(port))
+        let key = texts.finish()
+        return image.pointee.literals.find(node: LiteralTable.origins(scheme: scheme, kind: 0), text: key)
+    }
+
+    /// Searches from a node on: literal child, then edges in rank order; goes back only where there is another way.
+    ///
+    /// Depth is bounded by the number of segments, so that calling itself is safe.
+    private mutating func descend(_ start: Int, _ segment: Int, depth: Int) -> Int {
+        var node = image.pointee.trie.nodes + start
+        var index = segment
+        let count = segments.count &- firstSegment
+        while index < count {
+            let child = literalChild(node, index)
+            if node.pointee.edgeCount == 0 && node.pointee.restLeaf < 0 {
+                if child < 0 { return -1 }
+                node = image.pointee.trie.nodes + child
+                index &+= 1
+                continue
+            }
+            if child >= 0 {
+                let found = descend(child, index &+ 1, depth: depth &+ 1)
+                if found >= 0 { return found }
+            }
+            return searchEdges(node, index, depth: depth)
+        }
+        if node.pointee.endLeaf >= 0, case let found = choose(node.pointee.endLeaf), found >= 0 { return found }
+        return node.pointee.restLeaf >= 0 ? choose(node.pointee.restLeaf) : -1
+    }
+
+    @inline(__always)
+    private mutating func literalChild(_ node: UnsafePointer<NodeImage>, _ index: Int) -> Int {
+        let lengths = node.pointee.literalLengths
+        if lengths == 0 { return -1 }
+        let at = firstSegment &+ index
+        let key = segments.base[at].key
+        if lengths &>> UInt64(min(key.count, 63)) & 1 == 0 { return -1 }
+        var hash = segments.base[at].hash
+        if hash == 0 {
+            hash = LiteralTable.hash(key)
+            segments.base[at].hash = hash
+        }
+        return image.pointee.literals.find(node: node.pointee.number, text: key, hash: hash)
+    }
+
+    private mutating func searchEdges(_ node: UnsafePointer<NodeImage>, _ index: Int, depth: Int) -> Int {
+        guard let edges = node.pointee.edges else {
+            return node.pointee.restLeaf >= 0 ? choose(node.pointee.restLeaf) : -1
+        }
+        for number in 0..<Int(node.pointee.edgeCount) {
+            let edge = edges + number
+            let found: Int
+            switch edge.pointee.matcher.kind {
+            case .coordinatorPath: found = isCoordinator(index) ? choose(Int32(edge.pointee.child)) : -1
+            case .anySegment: found = hasSegment(edge.pointee.matcher.text) ? choose(Int32(edge.pointee.child)) : -1
+            case .restPlus: found = choose(Int32(edge.pointee.child))
+            default:
+                found =
+                    edge.pointee.matcher.takes(segments[firstSegment &+ index])
+                    ? descend(Int(edge.pointee.child), index &+ 1, depth: depth &+ 1) : -1
+            }
+            if found >= 0 { return found }
+        }
+        return node.pointee.restLeaf >= 0 ? choose(node.pointee.restLeaf) : -1
+    }
+
+    /// The first pattern of a leaf whose query constraints hold, or -1.
+    @inline(__always)
+    private mutating func choose(_ leaf: Int32) -> Int {
+        for candidate in image.pointee.trie.leaves[Int(leaf)].candidates {
+            if candidate.constraints.isEmpty || allHold(candidate.constraints) { return Int(candidate.pattern) }
+        }
+        return -1
+    }
+
+    mutating func allHold(_ constraints: UnsafeBufferPointer<ConstraintImage>) -> Bool {
+        for constraint in constraints where !holds(constraint) { return false }
+        return true
+    }
+
+    private func isCoordinator(_ index: Int) -> Bool {
+        image.pointee.literals.find(node: LiteralTable.coordinators, text: path[index].text) >= 0
+    }
+
+    private func hasSegment(_ text: ByteView) -> Bool {
+        for segment in path where segment.key == text { return true }
+        return false
+    }
+
+    /// Puts a redirect's template in the place of the path (2.5): captures as text, tails as whole segments.
+    private mutating func fillPath(_ template: UnsafeBufferPointer<TemplateImage>) throws(Rejection) {
+        let old = segments.count
+        built.begin()
+        for part in template {
+            switch part.kind {
+            case .bytes: built.append(part.bytes)
+            case .segmentEnd:
+                try addFilled(built.finish(), after: old)
+                built.begin()
+            case .capture, .query:
+                if let first = tail(part.name) {
+                    for index in (firstSegment + first)..<max(old, firstSegment + first) {
+                        try addFilled(segments[index].text, after: old)
+                    }
+                } else {
+                    built.append(capture(part.name) ?? rewritten(part.name) ?? .empty)
+                }
+            }
+        }
+        firstSegment = old
+        resetAt = -1
+        if segments.count - old > image.pointee.maxSegments { throw Rejection(.budget, "segments") }
+    }
+
+    /// Adds a segment of the new path; one that comes out empty is dropped.
+    private mutating func addFilled(_ text: ByteView, after old: Int) throws(Rejection) {
+        if text.isEmpty { return }
+        if isDots(text) { throw Rejection(.dotSegment, "segment ", number: segments.count - old) }
+        let normal = normalForm(text)
+        segments.append(Segment(text: normal, key: image.pointee.foldsCase ? folded(normal) : normal))
+    }
+}
