@@ -91,6 +91,8 @@ package struct TableProblem: Error, Sendable, Equatable {
         case samePattern = "same_pattern"
         /// A stack of more entries than a decision holds.
         case stackTooDeep = "stack_too_deep"
+        /// A required field of the target that nothing binds.
+        case unboundField = "unbound_field"
         /// A capture that nothing uses.
         case unusedCapture = "unused_capture"
         /// A pattern that is never chosen.

@@ -63,8 +63,8 @@ package struct TableSource: Sendable {
 extension TableSource {
     /// `table.canary`: for tools and the worker.
     package struct Canary: Sendable {
-        /// Share of devices in percent, 0 to 100.
-        package var percent: Double
+        /// Share of devices in percent, 0 to 100; nil if the file does not say.
+        package var percent: Double?
 
         /// Makes the choice of devices differ from other trials.
         package var salt: String

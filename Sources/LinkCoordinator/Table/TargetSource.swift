@@ -50,8 +50,11 @@ extension TableSource {
         /// Whether sheets and covers are closed first.
         package var dismissModals: Bool
 
-        /// Byte offset in the file.
+        /// Byte offset of the target in the file.
         package var offset: Int
+
+        /// Byte offset of the path, the URL or the `true` of the root.
+        package var destinationOffset: Int
     }
 
     /// An external URL: literal scheme and host, then text with captures.

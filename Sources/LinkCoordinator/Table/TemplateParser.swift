@@ -75,6 +75,18 @@ struct TemplateParser {
 
     /// Reads an external target: `https://shop.example/p/{id}?q={query.q}`.
     static func external(_ text: String, place: (Int) -> Int) throws(TextError) -> TableSource.ExternalTemplate {
+        var reader = TextReader(text)
+        var read: [TableSource.TemplatePart] = []
+        for piece in try pieces(&reader) {
+            switch piece {
+            case .text(let text, let offset):
+                try checkURL(Array(text.utf8), at: offset)
+                read.append(.text(text))
+            case .braces(let name, let offset) where name.hasPrefix("query."):
+                read.append(.query(Placed(String(name.dropFirst(6)), at: place(offset))))
+            case .braces(let name, let offset): read.append(.name(try self.name(name, at: offset, place)))
+            }
+        }
         let head = Array(text.utf8.prefix { $0 != UInt8(ascii: "{") && $0 != UInt8(ascii: "}") })
         let parts = head.withUnsafeBufferPointer { buffer -> (String, [UInt8], UInt16?, Bool)? in
             guard let url = WebURL(ByteView(buffer)), let host = WebURL.normalHost(url.host) else { return nil }
@@ -87,18 +99,6 @@ struct TemplateParser {
         else {
             throw TextError(
                 "scheme and host are literal and in lower case; captures come after the host's '/', '?' or '#'", at: 0)
-        }
-        var reader = TextReader(text)
-        var read: [TableSource.TemplatePart] = []
-        for piece in try pieces(&reader) {
-            switch piece {
-            case .text(let text, let offset):
-                try checkURL(Array(text.utf8), at: offset)
-                read.append(.text(text))
-            case .braces(let name, let offset) where name.hasPrefix("query."):
-                read.append(.query(Placed(String(name.dropFirst(6)), at: place(offset))))
-            case .braces(let name, let offset): read.append(.name(try self.name(name, at: offset, place)))
-            }
         }
         return TableSource.ExternalTemplate(scheme: scheme, host: host, port: port, parts: read, text: text)
     }

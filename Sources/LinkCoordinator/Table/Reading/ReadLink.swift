@@ -141,8 +141,8 @@ extension TableReader {
         var hasOthers = false
         for block in blocks {
             for scheme in block.schemes {
-                let key = block.schemeCase == .lower ? scheme.value.lowercased() : scheme.value
-                if !seen.insert(key).inserted {
+                let isWritten = block.schemeCase == .exact || scheme.value == scheme.value.lowercased()
+                if isWritten, !seen.insert(scheme.value).inserted {
                     problems.error(.duplicate, at: scheme.offset, "the scheme '\(scheme.value)' stands in two blocks")
                 }
             }
@@ -214,7 +214,7 @@ extension TableReader {
 
     private mutating func pointer(_ value: JSONValue, _ what: String) -> Placed<JSONPath>? {
         guard let text = text(value, what) else { return nil }
-        if let path = JSONPath(text.value), !path.tokens.isEmpty { return Placed(path, at: text.offset) }
+        if let path = JSONPath(text.value) { return Placed(path, at: text.offset) }
         problems.error(
             .badValue, at: text.offset, "\(what) must be a JSON pointer (RFC 6901)",
             suggestion: "for example '/data/link'")

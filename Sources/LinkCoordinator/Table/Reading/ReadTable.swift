@@ -43,7 +43,11 @@ extension TableReader {
         do throws(JSONError) {
             value = try JSONValue.parse(file, maxDepth: TableSource.maxFileDepth)
         } catch {
-            problems.error(.json, at: error.offset, error.text)
+            if error.code == .duplicateName {
+                problems.error(.duplicate, at: error.offset - 1, error.text)
+            } else {
+                problems.error(.json, at: error.offset, error.text)
+            }
             return nil
         }
         let required = ["schemaVersion", "table", "link", "routes"]
@@ -101,8 +105,8 @@ extension TableReader {
 
     private mutating func canary(_ value: JSONValue) -> TableSource.Canary? {
         let keys = ["percent", "salt", "compareTo"]
-        guard let members = object(value, "canary", keys: keys, required: ["percent"]) else { return nil }
-        var percent = 0.0
+        guard let members = object(value, "canary", keys: keys) else { return nil }
+        var percent: Double?
         if let share = members["percent"] {
             if case .number(let text) = share.kind, let number = Double(text), (0...100).contains(number) {
                 percent = number

@@ -7,9 +7,11 @@ extension TableReader {
         guard let members = object(value, "a target", keys: keys), let destination = destination(members) else {
             return nil
         }
+        let place = members["path"] ?? members["root"] ?? members["external"] ?? value
         var target = TableSource.Target(
             destination: destination, mode: nil, parents: .none, present: nil,
-            dismissModals: bool(members["dismissModals"], "dismissModals", false), offset: value.offset)
+            dismissModals: bool(members["dismissModals"], "dismissModals", false), offset: value.offset,
+            destinationOffset: place.offset)
         if let mode = members["mode"] { target.mode = choice(mode, "mode", .replace) }
         if let parents = members["parents"] { target.parents = self.parents(parents) }
         if let present = members["present"].flatMap({ text($0, "present") }) {

@@ -247,6 +247,7 @@ extension TableReader {
             if let known = vars[name] {
                 out += known
             } else {
+                out += "<\(name)>"
                 problems.error(
                     .unknownVar, at: value.offset, "there is no var '\(name)'",
                     suggestion: NearestName.of(name, among: vars.keys).map { "did you mean '\($0)'?" }

@@ -1,0 +1,182 @@
+extension TableChecks {
+    /// Binds of one route: names, sources, types.
+    mutating func checkBindings(_ index: Int) {
+        if damage.models { return }
+        let route = source.routes[index]
+        for binding in route.bindings {
+            guard let model = names.models[binding.model.value] else {
+                unknown(
+                    .unknownModel, binding.model, "model", among: names.models.keys, routes: [route.id.value])
+                continue
+            }
+            guard let field = source.models[model].field(named: binding.field.value) else {
+                unknown(
+                    .unknownField, binding.field, "field of '\(binding.model.value)'",
+                    among: source.models[model].fields.map(\.name.value), routes: [route.id.value])
+                continue
+            }
+            check(binding, field, of: index)
+        }
+        warnOfUnboundFields(route)
+    }
+
+    private mutating func check(_ binding: TableSource.Binding, _ field: TableSource.Field, of index: Int) {
+        let id = source.routes[index].id.value
+        let offset = binding.source.offset
+        let isList = if case .list = field.type { true } else { false }
+        switch binding.source.value {
+        case .path(let name): checkPath(name, at: offset, field, of: index)
+        case .rewrite(let name): checkRewrite(name, at: offset, field, id)
+        case .fragment where isList:
+            problems.error(
+                .incompatibleTypes, at: offset, "the fragment is one text, and '\(field.name.value)' is a list",
+                routes: [id])
+        case .constant(let text):
+            if isList || field.type.canonicalText(text) == nil {
+                problems.error(
+                    .incompatibleTypes, at: offset, "the constant '\(text)' is not of the type \(field.type.text)",
+                    routes: [id])
+            }
+        case .fragment, .query, .payload: break
+        }
+    }
+
+    private mutating func checkPath(_ name: String, at offset: Int, _ field: TableSource.Field, of index: Int) {
+        let id = source.routes[index].id.value
+        let patterns = patterns(capturingFor: index)
+        let captures = patterns.compactMap { $0.path.capture(named: name) }
+        if captures.isEmpty {
+            let known = patterns.flatMap { $0.path.captures.map(\.name) }
+            problems.error(
+                .uncapturedSource, at: offset, "no pattern of '\(id)' captures '\(name)'",
+                suggestion: NearestName.of(name, among: known).map { "did you mean 'path.\($0)'?" }, routes: [id])
+            return
+        }
+        if field.absence == .required, let lacking = patterns.first(where: { $0.path.capture(named: name) == nil }) {
+            problems.error(
+                .uncapturedSource, at: offset,
+                "the pattern '\(lacking.path.text)' lacks '{\(name)}', which the required field "
+                    + "'\(field.name.value)' is bound to",
+                suggestion: "capture it there, or make the field optional or give it a default", routes: [id])
+        }
+        if let unfit = captures.first(where: { !field.type.fits($0.matcher) }) {
+            problems.error(
+                .incompatibleTypes, at: offset,
+                "the capture '{\(name)}' takes \(unfit.matcher.typeText), and '\(field.name.value)' is "
+                    + field.type.text, routes: [id])
+        }
+    }
+
+    private mutating func checkRewrite(_ name: String, at offset: Int, _ field: TableSource.Field, _ id: String) {
+        if damage.link { return }
+        let rewrites = source.blocks.flatMap(\.rewrites).filter { $0.name == name }
+        if rewrites.isEmpty {
+            let known = source.blocks.flatMap { $0.rewrites.compactMap(\.name) }
+            unknown(.unknownRewrite, Placed(name, at: offset), "rewrite", among: known, routes: [id])
+        }
+        for capture in rewrites.compactMap(\.pattern.captures.first) where !field.type.fits(capture.matcher) {
+            problems.error(
+                .incompatibleTypes, at: offset,
+                "the rewrite '\(name)' takes \(capture.matcher.typeText), and '\(field.name.value)' is "
+                    + field.type.text, routes: [id])
+            return
+        }
+    }
+
+    /// Warns of required fields that a static target needs and nothing binds: such a target is never shown.
+    private mutating func warnOfUnboundFields(_ route: TableSource.Route) {
+        if damage.coordinators { return }
+        let bound = Set(route.bindings.map { "\($0.model.value).\($0.field.value)" })
+        var warned = Set<String>()
+        for variant in route.variants {
+            guard case .path(let segments) = variant.to.destination,
+                let stack = try? StaticStack.compose(segments, in: source, names: names)
+            else { continue }
+            for entry in stack.entries {
+                let screen = source.coordinators[entry.coordinator].screens[entry.screen]
+                for model in screen.needs.compactMap({ names.models[$0.value] }).map({ source.models[$0] }) {
+                    for field in model.fields where field.absence == .required {
+                        let name = "\(model.name.value).\(field.name.value)"
+                        guard !bound.contains(name), warned.insert(name).inserted else { continue }
+                        problems.warning(
+                            .unboundField, at: variant.to.destinationOffset,
+                            "'\(screen.name.value)' needs '\(name)', which '\(route.id.value)' never binds",
+                            suggestion: "bind it, or make the field optional or give it a default",
+                            routes: [route.id.value])
+                    }
+                }
+            }
+        }
+    }
+
+    /// Warns of captures, tails aside, that no bind, template or redirect uses.
+    mutating func checkUnusedCaptures(_ index: Int) {
+        let route = source.routes[index]
+        var warned = Set<String>()
+        for pattern in route.patterns where !pattern.leavesOptionalOut {
+            for capture in pattern.path.captures where !capture.isTail && warned.insert(capture.name).inserted {
+                if uses(capture.name, index, visited: []) { continue }
+                problems.warning(
+                    .unusedCapture, at: pattern.offset, "nothing uses the capture '{\(capture.name)}'",
+                    suggestion: "bind it with 'path.\(capture.name)'", routes: [route.id.value])
+            }
+        }
+    }
+
+    private func uses(_ name: String, _ index: Int, visited: [Int]) -> Bool {
+        let route = source.routes[index]
+        let isBound = route.bindings.contains {
+            if case .path(let own) = $0.source.value { own == name } else { false }
+        }
+        if isBound || visited.contains(index) { return isBound }
+        switch route.action {
+        case .exclude: return false
+        case .redirect(.template(let template)):
+            return template.value.segments.contains { Self.names(name, $0) }
+        case .redirect(.route(let id)):
+            // Captures go along; where the target is not known, another complaint says so.
+            return names.routes[id.value].map { uses(name, $0, visited: visited + [index]) } ?? true
+        case .variants(let variants):
+            return variants.contains { variant in
+                switch variant.to.destination {
+                case .captured(let own): own.value == name
+                case .external(let template): Self.names(name, template.parts)
+                case .path, .root: false
+                }
+            }
+        }
+    }
+
+    private static func names(_ name: String, _ parts: [TableSource.TemplatePart]) -> Bool {
+        parts.contains { if case .name(let own) = $0 { own.value == name } else { false } }
+    }
+}
+
+extension FieldType {
+    /// Whether a capture may be bound to a field of this type: the same kind, or one of the two is text; tails go
+    /// with lists and nothing else does.
+    func fits(_ capture: Matcher) -> Bool {
+        switch (self, capture) {
+        case (.list, _): capture.isTerminal
+        case (_, _) where capture.isTerminal: false
+        case (.string, _), (_, .any), (_, .characters): true
+        case (.uuid, .uuid), (.int, .int), (.bool, .bool), (.date, .date), (.enumeration, .enumeration): true
+        default: false
+        }
+    }
+}
+
+extension Matcher {
+    /// The kind of text that a capture takes, for messages.
+    var typeText: String {
+        switch self {
+        case .enumeration: "an enum"
+        case .int: "an int"
+        case .bool: "a bool"
+        case .date: "a date"
+        case .uuid: "a uuid"
+        case .coordinatorPath, .restPlus, .restStar: "a tail of segments"
+        default: "text"
+        }
+    }
+}

@@ -1,0 +1,215 @@
+extension TableChecks {
+    /// Most different stacks of parents that are looked at for one target.
+    private static let maxParentStacks = 256
+
+    /// Checks a static path and gives its entries, nil if it has none for certain.
+    mutating func compose(_ segments: [String], at offset: Int, routes: [String]) -> StaticStack? {
+        if damage.coordinators { return nil }
+        do throws(StaticStack.Failure) {
+            return try StaticStack.compose(segments, in: source, names: names)
+        } catch {
+            complain(error, at: offset, routes: routes)
+            return nil
+        }
+    }
+
+    private mutating func complain(_ failure: StaticStack.Failure, at offset: Int, routes: [String]) {
+        switch failure {
+        case .unknownCoordinator(let name):
+            unknown(
+                .unknownCoordinator, Placed(name, at: offset), "coordinator", among: names.coordinators.keys,
+                routes: routes)
+        case .unknownScreen(let name, let coordinator):
+            let own = source.coordinators[coordinator]
+            unknown(
+                .unknownScreen, Placed(name, at: offset), "screen of '\(own.name.value)', nor a coordinator,",
+                among: own.screens.map(\.name.value) + names.coordinators.keys, routes: routes)
+        }
+    }
+
+    /// Stacks that a target without captures can give, parents included; empty for all other targets.
+    func stacks(of target: TableSource.Target, visited: [Int] = []) -> [StaticStack] {
+        var own = StaticStack()
+        switch target.destination {
+        case .path(let segments):
+            guard let composed = try? StaticStack.compose(segments, in: source, names: names) else { return [] }
+            own = composed
+            if let present = target.present?.value, !own.entries.isEmpty {
+                own.entries[own.entries.count - 1].present = present
+            }
+        case .root: return [own]
+        case .captured, .external: return []
+        }
+        guard let first = own.entries.first else { return [own] }
+        var stacks = Set<StaticStack>()
+        var ordered: [StaticStack] = []
+        for under in parentStacks(of: target, first: first, visited: visited) {
+            let whole = StaticStack(under.entries + own.entries).withSingleSlots(in: source)
+            if stacks.insert(whole).inserted { ordered.append(whole) }
+        }
+        return ordered
+    }
+
+    private func parentStacks(
+        of target: TableSource.Target, first: StaticStack.Entry, visited: [Int]
+    ) -> [StaticStack] {
+        switch target.parents {
+        case .none: return [StaticStack()]
+        case .initial: return [StaticStack.initialParents(of: first, in: source, names: names)]
+        case .paths(let paths):
+            let parts = paths.map { try? StaticStack.compose($0.value, in: source, names: names) }
+            return [StaticStack(parts.flatMap { $0?.entries ?? [] })]
+        case .route(let id):
+            guard let route = names.routes[id.value], !visited.contains(route) else { return [StaticStack()] }
+            var found: [StaticStack] = []
+            for variant in source.routes[route].variants where found.count < Self.maxParentStacks {
+                found += stacks(of: variant.to, visited: visited + [route])
+            }
+            return found.isEmpty ? [StaticStack()] : Array(found.prefix(Self.maxParentStacks))
+        }
+    }
+
+    /// Checks names and presentation of a target's path and parents.
+    mutating func checkStack(_ target: TableSource.Target, routes: [String] = []) {
+        guard let own = checkNames(of: target, routes: routes) else { return }
+        if let present = target.present, let last = own.entries.last {
+            let screen = source.coordinators[last.coordinator].screens[last.screen]
+            let allowed = screen.present.isEmpty ? [.push] : screen.present.map(\.value)
+            if !allowed.contains(present.value) {
+                problems.error(
+                    .presentation, at: present.offset,
+                    "the screen '\(screen.name.value)' cannot be presented as '\(present.value.rawValue)'",
+                    suggestion: "add it to the screen's 'present'", routes: routes)
+                return
+            }
+        }
+        for stack in stacks(of: target) {
+            if stack.entries.count > StaticStack.maxEntries {
+                problems.error(
+                    .stackTooDeep, at: target.destinationOffset,
+                    "a stack has at most \(StaticStack.maxEntries) entries, and this one has \(stack.entries.count)",
+                    routes: routes)
+                return
+            }
+            if let (entry, rule) = stack.brokenPresentation(in: source) {
+                let coordinator = source.coordinators[entry.coordinator]
+                problems.error(
+                    .presentation, at: target.destinationOffset,
+                    "\(rule): \(coordinator.name.value).\(coordinator.screens[entry.screen].name.value) in "
+                        + print(stack), routes: routes)
+                return
+            }
+        }
+    }
+
+    /// Checks the names in a target's path and parents; gives the path's own entries.
+    private mutating func checkNames(of target: TableSource.Target, routes: [String]) -> StaticStack? {
+        var own: StaticStack? = StaticStack()
+        if case .path(let segments) = target.destination {
+            own = compose(segments, at: target.destinationOffset, routes: routes)
+        }
+        switch target.parents {
+        case .none, .initial: break
+        case .paths(let paths):
+            for path in paths where compose(path.value, at: path.offset, routes: routes) == nil { own = nil }
+        case .route(let id):
+            guard let parent = names.routes[id.value] else {
+                if !damage.routeIDs {
+                    unknown(.unknownRoute, id, "route", among: names.routes.keys, routes: routes)
+                }
+                return nil
+            }
+            checkParent(source.routes[parent], id, routes: routes)
+        }
+        return own
+    }
+
+    /// A route whose entries are parents leads to paths or the root, never elsewhere.
+    private mutating func checkParent(_ parent: TableSource.Route, _ id: Placed<String>, routes: [String]) {
+        guard isWhole(parent) else { return }
+        let isStatic = parent.variants.allSatisfy { variant in
+            switch variant.to.destination {
+            case .path, .root: true
+            case .captured, .external: false
+            }
+        }
+        if parent.variants.isEmpty || !isStatic {
+            problems.error(
+                .targetNotPlain, at: id.offset,
+                "the route '\(id.value)' gives no parents: it redirects, is excluded, leads outside or takes a path",
+                routes: routes + [id.value])
+        }
+    }
+
+    /// A target that must be static and needs neither data nor a claim.
+    mutating func checkPlain(_ target: TableSource.Target, _ what: String, allowsExternal: Bool) {
+        switch target.destination {
+        case .captured:
+            problems.error(.targetNotPlain, at: target.destinationOffset, "\(what) must be static")
+            return
+        case .external(let template):
+            if !allowsExternal {
+                problems.error(.targetNotPlain, at: target.destinationOffset, "\(what) must be a path or the root")
+            } else if template.parts.contains(where: { if case .text = $0 { false } else { true } }) {
+                problems.error(.targetNotPlain, at: target.destinationOffset, "\(what) takes no captures")
+            }
+            checkAllowed(template, at: target.destinationOffset, routes: [])
+            return
+        case .path, .root: break
+        }
+        checkStack(target)
+        if damage.coordinators { return }
+        for stack in stacks(of: target) where !checkPlain(stack, what, at: target.destinationOffset, routes: []) {
+            return
+        }
+    }
+
+    /// Whether no entry needs data or is guarded; complains of the first that is.
+    private mutating func checkPlain(_ stack: StaticStack, _ what: String, at offset: Int, routes: [String]) -> Bool {
+        for entry in stack.entries {
+            let coordinator = source.coordinators[entry.coordinator]
+            let screen = coordinator.screens[entry.screen]
+            let name = "\(coordinator.name.value).\(screen.name.value)"
+            guard screen.needs.isEmpty, coordinator.guarding == nil else {
+                let why = screen.needs.isEmpty ? "is guarded" : "needs data"
+                problems.error(
+                    .targetNotPlain, at: offset, "\(what) must need no data and no guard, but \(name) \(why)",
+                    routes: routes)
+                return false
+            }
+        }
+        return true
+    }
+
+    /// A notice: a static path to screens without data and guard.
+    mutating func checkNotice(_ notice: Placed<[String]>, routes: [String]) {
+        guard let stack = compose(notice.value, at: notice.offset, routes: routes) else { return }
+        if let (_, rule) = stack.brokenPresentation(in: source) {
+            problems.error(.presentation, at: notice.offset, rule, routes: routes)
+        }
+        _ = checkPlain(stack, "a notice", at: notice.offset, routes: routes)
+    }
+
+    /// An external target whose scheme and host must be on the allow list.
+    mutating func checkAllowed(_ template: TableSource.ExternalTemplate, at offset: Int, routes: [String]) {
+        if damage.externals || damage.link { return }
+        if source.externals.allow(scheme: template.scheme, host: template.host, port: template.port) { return }
+        let host = String(decoding: template.host, as: UTF8.self)
+        problems.error(
+            .externalNotAllowed, at: offset, "\(template.scheme)://\(host) is not on the allow list",
+            suggestion: "add it to 'externals'", routes: routes)
+    }
+
+    /// The canonical print of a stack: a coordinator where it changes, then the screen.
+    func print(_ stack: StaticStack) -> String {
+        var out = ""
+        var last: Int?
+        for entry in stack.entries {
+            let coordinator = source.coordinators[entry.coordinator]
+            if entry.coordinator != last { out += "/" + coordinator.name.value }
+            out += "/" + coordinator.screens[entry.screen].name.value
+            last = entry.coordinator
+        }
+        return out.isEmpty ? "/" : out
+    }
+}

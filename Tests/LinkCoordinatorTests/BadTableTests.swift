@@ -1,0 +1,117 @@
+import LinkCoordinator
+import StrictJSON
+import Testing
+
+/// One table of `bad-tables.txt` with the problems that must be found in it.
+struct BadTable: Sendable, CustomTestStringConvertible {
+    /// A problem as the corpus marks it.
+    struct Mark: Hashable, Comparable, CustomStringConvertible {
+        var line: Int
+        var column: Int
+        var code: String
+
+        var description: String { "\(code) at \(line):\(column)" }
+
+        static func < (a: Mark, b: Mark) -> Bool { (a.line, a.column, a.code) < (b.line, b.column, b.code) }
+    }
+
+    let name: String
+    let file: [UInt8]
+    let marks: [Mark]
+
+    var testDescription: String { name }
+
+    /// What every table has, unless the case says otherwise.
+    private static let defaults = [
+        ("schemaVersion", #""schemaVersion": 1,"#),
+        ("table", #""table": { "id": "bad", "version": "1" },"#),
+        ("link", #""link": { "schemes": ["app"], "host": "segment" },"#),
+        ("routes", #""routes": [],"#),
+    ]
+
+    init(name: String, lines: [Substring]) {
+        self.name = name
+        let own = lines.filter { !$0.isEmpty }
+        let added = Self.defaults.filter { key, _ in !own.contains { $0.hasPrefix("\"\(key)\":") } }
+        var body = (added.map { Substring($0.1) } + own).joined(separator: "\n")
+        if body.hasSuffix(",") { body.removeLast() }
+        (file, marks) = Self.unmark("{\n" + body + "\n}\n")
+    }
+
+    /// Takes the marks out of a text and says where they stood.
+    private static func unmark(_ text: String) -> ([UInt8], [Mark]) {
+        var out: [UInt8] = []
+        var marks: [Mark] = []
+        var line = 1
+        var column = 1
+        var rest = text.unicodeScalars[...]
+        while let scalar = rest.popFirst() {
+            if scalar == "«" {
+                let code = rest.prefix { $0 != "»" }
+                rest = rest.dropFirst(code.count + 1)
+                marks.append(Mark(line: line, column: column, code: String(Substring(code))))
+                continue
+            }
+            out += Array(String(scalar).utf8)
+            (line, column) = scalar == "\n" ? (line + 1, 1) : (line, column + 1)
+        }
+        return (out, marks.sorted())
+    }
+
+    /// All cases of the corpus.
+    static let all: [BadTable] = {
+        guard let bytes = try? TableFiles.fixture("bad-tables.txt") else { return [] }
+        var cases: [(String, [Substring])] = []
+        for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false) {
+            if line.hasPrefix("=== ") {
+                cases.append((String(line.dropFirst(4)), []))
+            } else if !cases.isEmpty {
+                cases[cases.count - 1].1.append(line)
+            }
+        }
+        return cases.map { BadTable(name: $0.0, lines: $0.1) }
+    }()
+}
+
+@Suite("Tables with mistakes")
+struct BadTableTests {
+    @Test("the corpus is there")
+    func corpus() { #expect(BadTable.all.count >= 50) }
+
+    @Test("exactly the marked problems are found, where they stand", arguments: BadTable.all)
+    func problems(table: BadTable) {
+        let found = TableSource.inspect(table.file).problems
+        let marks = found.map {
+            BadTable.Mark(line: $0.place.line, column: $0.place.column, code: $0.code.rawValue)
+        }
+        let listing = found.map { $0.text(file: "table.json") }.joined(separator: "\n")
+        #expect(marks.sorted() == table.marks, "\(listing)")
+    }
+
+    @Test("errors come before warnings, each kind in the order of the file", arguments: BadTable.all)
+    func order(table: BadTable) {
+        let found = TableSource.inspect(table.file).problems
+        let keys = found.map { ($0.severity.rawValue, $0.offset) }
+        #expect(zip(keys, keys.dropFirst()).allSatisfy { $0 <= $1 })
+    }
+
+    @Test("every code that reading and checking know is in the corpus")
+    func codes() {
+        let later: Set<TableProblem.Code> = [.tooLarge, .unreachable, .overlap, .noOverlap, .unproved, .example]
+        let marked = Set(BadTable.all.flatMap { $0.marks.map(\.code) })
+        let missing = TableProblem.Code.allCases.filter { !later.contains($0) && !marked.contains($0.rawValue) }
+        #expect(missing.map(\.rawValue) == [])
+    }
+
+    @Test("a problem reads as file, place, severity, message, code, pointer and advice")
+    func text() throws {
+        let table = try #require(BadTable.all.first { $0.name == "an unknown key at the top" })
+        let problem = try #require(TableSource.inspect(table.file).problems.first)
+        #expect(
+            problem.text(file: "t.json") == """
+                t.json:6:1: error: unknown key 'rutes' in the table file [unknown_key]
+                    at /rutes
+                    did you mean 'routes'?
+                """)
+    }
+}
