@@ -1,0 +1,125 @@
+import LinkCoordinator
+import TestSupport
+import Testing
+
+@Suite("The order of patterns")
+struct OrderTests {
+    private func pattern(_ text: String) throws -> Pattern {
+        try #require(try PatternParser.parse(text, foldsCase: false).first)
+    }
+
+    /// From the best to the last; each is better than every later one.
+    private static let ascending = [
+        "/a", "/b", "/{n:enum(z)}", "/{n:enum(a|b)}", "/{n:enum(a|c)}", "/{n:enum(a|b|c)}", "/abc{n}", "/ab{n}c",
+        "/a{n:enum(b|c)}b", "/a{n:int}b", "/a{n}b", "/a{n}c", "/b{n}c", "/{n}ab", "/a{n:int}", "/a{n}", "/{n}a",
+        "/{n:int(5..5)}", "/{n:int(1..10)}", "/{n:int(2..11)}", "/{n:int(1..100)}", "/{n:int(0..)}", "/{n:int(..9)}",
+        "/{n:int}", "/{n:bool}", "/{n:date}", "/{n:uuid}", "/{n:[a-c]{1,2}}", "/{n:[0-9]{2,3}}", "/{n:[0-9]{1,3}}",
+        "/{n:[a-z]{1,3}}", "/{n:[a-z0-9]{3,8}}", "/{n:[a-z0-9]{2,8}}", "/{n}/a", "/{n}/{m}", "/{n}/{r+}", "/{n}",
+        "/{n}/{r*}", "/{p:coordinatorPath}", "/{r+}", "/", "/{r*}",
+    ]
+
+    @Test("the table of ranks and the keys inside one rank")
+    func ranks() throws {
+        let patterns = try Self.ascending.map { try pattern($0) }
+        for (i, a) in patterns.enumerated() {
+            for (j, b) in patterns.enumerated() {
+                #expect(Pattern.compare(a, b).signum() == (i - j).signum(), "\(a.text) and \(b.text)")
+            }
+        }
+    }
+
+    @Test("anySegment stands between a coordinator path and a tail")
+    func anySegment() throws {
+        let any = try PatternParser.anySegment("x", foldsCase: false)
+        #expect(Pattern.compare(try pattern("/{p:coordinatorPath}"), any) < 0)
+        #expect(Pattern.compare(any, try pattern("/{r+}")) < 0)
+        #expect(Pattern.compare(any, try pattern("/")) < 0)
+    }
+
+    @Test("names of captures do not count")
+    func names() throws {
+        #expect(Pattern.compare(try pattern("/{a}/{b:int}"), try pattern("/{x}/{y:int}")) == 0)
+    }
+
+    @Test("no circle where inclusion would make one")
+    func circle() throws {
+        let a = try pattern("/{a:int(1..10)}/{n}")
+        let b = try pattern("/{b:int(1..100)}/x")
+        let c = try pattern("/{c:int(5..200)}/{e:enum(x|y)}")
+        #expect(Pattern.compare(a, b) < 0 && Pattern.compare(b, c) < 0 && Pattern.compare(a, c) < 0)
+    }
+
+    private func precedence(_ patterns: inout PatternGenerator) -> Precedence {
+        let hosts: [HostRule?] = [
+            nil, .empty, .exact(host: Array("a.example".utf8), port: nil),
+            .exact(host: Array("a.example".utf8), port: 80), .exact(host: Array("b.example".utf8), port: nil),
+            .suffix(Array("example".utf8)), .suffix(Array("a.example".utf8)), .suffix(Array("b.example".utf8)),
+        ]
+        let constraints = Int.random(in: 0...2, using: &patterns.generator)
+        return Precedence(
+            scheme: patterns.pick([nil, "a", "b"]), host: patterns.pick(hosts), path: patterns.pattern(),
+            constraints: constraints,
+            valuedConstraints: Int.random(in: 0...constraints, using: &patterns.generator),
+            priority: patterns.pick([0, 0, 1, -1]), route: patterns.pick(["r", "s", "t"]))
+    }
+
+    @Test("the order is total: one sign each way, transitive, and equal only to itself")
+    func laws() {
+        var patterns = PatternGenerator(seed: 20251121)
+        let pool = (0..<400).map { _ in precedence(&patterns) }
+        for _ in 0..<100_000 {
+            let (a, b, c) = (patterns.pick(pool), patterns.pick(pool), patterns.pick(pool))
+            let (ab, ba) = (Precedence.compare(a, b), Precedence.compare(b, a))
+            #expect(ab.signum() == -ba.signum(), "\(a) \(b), seed \(patterns.generator.seed)")
+            let (bc, ac) = (Precedence.compare(b, c), Precedence.compare(a, c))
+            if ab <= 0, bc <= 0 { #expect(ac <= 0, "\(a) \(b) \(c), seed \(patterns.generator.seed)") }
+            if ab == 0 {
+                #expect(
+                    a.path == b.path || a.path.matchers == b.path.matchers && a.path.text == b.path.text,
+                    "\(a) \(b), seed \(patterns.generator.seed)")
+            }
+        }
+    }
+
+    /// From the best to the last in steps 1, 2 and 4 to 6.
+    @Test("scheme, host, constraints, priority and id count in this order")
+    func steps() throws {
+        let path = try pattern("/a")
+        let host = Array("shop.example".utf8)
+        func key(
+            scheme: String? = nil, host: HostRule? = nil, constraints: Int = 0, valued: Int = 0, priority: Int64 = 0,
+            route: String = "m"
+        ) -> Precedence {
+            Precedence(
+                scheme: scheme, host: host, path: path, constraints: constraints, valuedConstraints: valued,
+                priority: priority, route: route)
+        }
+        let ascending = [
+            key(scheme: "shop", host: .exact(host: host, port: 8080)), key(scheme: "shop"),
+            key(host: .exact(host: host, port: 8080)), key(host: .exact(host: host, port: nil)),
+            key(host: .suffix(Array("shop.example".utf8))), key(host: .suffix(Array("example".utf8))),
+            key(constraints: 2, valued: 1, priority: -5), key(constraints: 2), key(constraints: 1, valued: 1),
+            key(priority: 7), key(priority: 1, route: "z"), key(route: "a"), key(), key(route: "mm"), key(priority: -1),
+        ]
+        for (i, a) in ascending.enumerated() {
+            for (j, b) in ascending.enumerated() {
+                #expect(Precedence.compare(a, b).signum() == (i - j).signum(), "\(i) and \(j)")
+            }
+        }
+    }
+
+    @Test("a pattern whose links are a strict part of another's wins, the known exceptions aside")
+    func narrower() throws {
+        let pairs = [
+            ("/a", "/{n:enum(a|b)}"), ("/a7", "/a{n:int}"), ("/a{n:int}", "/a{n}"), ("/a{n}", "/{n}"),
+            ("/{n:int}", "/{n}"),
+            ("/{n:int(1..10)}", "/{n:int}"), ("/{n:[a-z]{1,2}}", "/{n:[a-z0-9]{1,8}}"), ("/{n}", "/{r+}"),
+            ("/{r+}", "/{r*}"),
+            ("/", "/{r*}"), ("/a/{r*}", "/{r*}"), ("/{n}/{m}", "/{n}/{r*}"),
+        ]
+        for (narrow, wide) in pairs {
+            #expect(Pattern.compare(try pattern(narrow), try pattern(wide)) < 0, "\(narrow) and \(wide)")
+        }
+        #expect(Pattern.compare(try pattern("/{n:int(10..19)}"), try pattern("/1{n}")) > 0)
+    }
+}

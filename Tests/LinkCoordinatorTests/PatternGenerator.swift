@@ -1,0 +1,55 @@
+import LinkCoordinator
+import TestSupport
+
+/// Makes patterns and paths that often meet.
+struct PatternGenerator {
+    var generator: SeededGenerator
+
+    init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
+
+    mutating func pick<Element>(_ choices: [Element]) -> Element {
+        choices[Int.random(in: 0..<choices.count, using: &generator)]
+    }
+
+    /// The text of one segment's matcher, with `NAME` for the capture's name.
+    static let segments = [
+        "a", "b", "x", "7", "12", "2025-01-31", "true", "a7", "ab", "{NAME:enum(a|b)}", "{NAME:enum(x)}",
+        "{NAME:enum(b|x)}", "a{NAME}", "{NAME}b", "a{NAME}b", "a{NAME:int}", "1{NAME}", "{NAME:int(1..10)}",
+        "{NAME:int(5..200)}", "{NAME:int}", "{NAME:int(10..19)}", "{NAME:bool}", "{NAME:date}", "{NAME:uuid}",
+        "{NAME:[a-z]{1,2}}", "{NAME:[0-9]{1,3}}", "{NAME:[a-z0-9]{2,8}}", "{NAME:[a-z0-9]{1,8}}", "{NAME}",
+    ]
+
+    static let tails = ["", "", "", "/{NAME+}", "/{NAME*}", "/{NAME:coordinatorPath}"]
+
+    /// A path pattern of up to three segments and perhaps a tail.
+    mutating func patternText() -> String {
+        let count = Int.random(in: 0...3, using: &generator)
+        var text = ""
+        for index in 0..<count { text += "/" + pick(Self.segments).replacing("NAME", with: "n\(index)") }
+        text += pick(Self.tails).replacing("NAME", with: "tail")
+        return text.isEmpty ? "/" : text
+    }
+
+    /// A pattern; now and then one that takes any path with a segment.
+    mutating func pattern() -> Pattern {
+        if Int.random(in: 0..<20, using: &generator) == 0,
+            let any = try? PatternParser.anySegment(pick(["a", "x", "7"]), foldsCase: false)
+        {
+            return any
+        }
+        let text = patternText()
+        guard let pattern = try? PatternParser.parse(text, foldsCase: false).first else {
+            preconditionFailure("the generator wrote \(text)")
+        }
+        return pattern
+    }
+
+    /// A path whose segments are likely to be taken by the patterns above.
+    mutating func path() -> [[UInt8]] {
+        let texts = [
+            "a", "b", "x", "ab", "a7", "7", "12", "15", "100", "201", "a1b", "zz", "true", "0", "2025-01-31",
+            "b121d5e7-ea65-49f8-8b33-b3c43fa93866", "long-segment", "home", "é",
+        ]
+        return (0..<Int.random(in: 0...4, using: &generator)).map { _ in Array(pick(texts).utf8) }
+    }
+}
