@@ -1,3 +1,5 @@
+internal import KafkaClient
+
 /// librdkafka's properties as the worker sets them, and which of them nobody may override.
 package enum ClientSettings {
     /// Keys that the worker alone decides: its guarantees stand on them (`-X` with one of these ends with 64).
@@ -38,6 +40,13 @@ package enum ClientSettings {
         case .producer: result += producer(configuration, identity, overrides)
         }
         return result.filter { mine in !overrides.contains { $0.key == mine.key } } + overrides
+    }
+
+    /// What any client of this worker needs to connect, overrides that are for both clients counted.
+    package static func connection(
+        _ configuration: WorkerConfiguration, _ identity: LaneIdentity
+    ) -> [ClientProperty] {
+        common(configuration, identity) + configuration.clientProperties.filter { split($0.key).client == nil }
     }
 
     private static func common(_ configuration: WorkerConfiguration, _ identity: LaneIdentity) -> [ClientProperty] {
@@ -115,12 +124,19 @@ package enum ClientSettings {
         case .exactlyOnce:
             result.append(.init("transactional.id", identity.transactionalID))
             result.append(.init("transaction.timeout.ms", "30000"))
-            // The lines about the coordinator are read, never printed.
-            result.append(.init("debug", "eos"))
         case .atLeastOnce:
             result.append(.init("enable.idempotence", "true"))
         }
         return result
+    }
+
+    /// Whether a property concerns this client: librdkafka would complain of the other one's.
+    private static func isFor(_ client: ClientKind, _ key: String) -> Bool {
+        switch KnownProperties.named(key)?.scope {
+        case .producer: client == .producer
+        case .consumer: client == .consumer
+        case .both, nil: true
+        }
     }
 
     /// `transaction.timeout.ms` as overrides leave it, in milliseconds.
@@ -131,6 +147,38 @@ package enum ClientSettings {
     /// `session.timeout.ms` as overrides leave it, in milliseconds.
     package static func sessionTimeout(_ overrides: [ClientProperty]) -> Int {
         number("session.timeout.ms", overrides, otherwise: 45_000)
+    }
+
+    /// The properties as a client of librdkafka takes them.
+    ///
+    /// `messageLimit` is the least `max.message.bytes` of the topics that are written: a batch above it is refused as
+    /// a whole, so batches are kept below.
+    static func clientConfiguration(
+        of client: ClientKind, configuration: WorkerConfiguration, identity: LaneIdentity, messageLimit: Int?
+    ) -> ClientConfiguration {
+        var result = ClientConfiguration()
+        for property in properties(of: client, configuration: configuration, identity: identity) {
+            if isFor(client, property.key) { result[property.key] = property.value }
+        }
+        let isGiven = { (key: String) in configuration.clientProperties.contains { split($0.key).key == key } }
+        switch client {
+        case .consumer:
+            // Older libraries pause a full partition's fetches for up to a second and do not know the property.
+            if LibraryInfo.supportsFetchQueueBackoff && !isGiven("fetch.queue.backoff.ms") {
+                result["fetch.queue.backoff.ms"] = "10"
+            }
+        case .producer:
+            if !LibraryInfo.hasLZ4 && !isGiven("compression.codec") { result["compression.codec"] = "none" }
+            if let messageLimit, messageLimit < 1_048_588, !isGiven("batch.size") {
+                result["batch.size"] = "\(max(1_024, messageLimit - 1_024))"
+            }
+            // What these lines tell is read, not printed: the coordinator's connection, and which requests brokers
+            // take (the only way to learn it, and once per producer is cheap).
+            if configuration.guarantee == .exactlyOnce {
+                result["debug"] = [result["debug"], "eos,feature"].compactMap { $0 }.joined(separator: ",")
+            }
+        }
+        return result
     }
 
     private static func number(_ key: String, _ overrides: [ClientProperty], otherwise: Int) -> Int {

@@ -1,0 +1,115 @@
+package import KafkaClient
+package import StrictJSON
+
+/// The headers of dead letters: the record's own first and unchanged, then ours in a fixed order (`kafka-worker`, 4).
+package enum DeadLetterHeaders {
+    /// Names of our headers, in the order in which they are written.
+    package static let names: [StaticString] = [
+        "dlq.schema", "dlq.reason", "dlq.detail", "dlq.stage", "dlq.pointer", "dlq.event", "dlq.source.topic",
+        "dlq.source.partition", "dlq.source.offset", "dlq.source.timestamp", "dlq.group", "dlq.instance",
+        "dlq.app.version", "dlq.failed.at", "dlq.attempts", "dlq.replay.count", "dlq.origin", "dlq.truncated",
+    ]
+
+    /// Most bytes of `dlq.detail`.
+    package static let detailLimit = 512
+
+    /// Whether a header is one that an earlier dead letter got from us: such are replaced, never piled up.
+    package static func isOurs(_ name: ByteView) -> Bool {
+        name.hasPrefix(ByteView("dlq.")) && names.contains { name.equals($0) }
+    }
+
+    /// Appends all headers but `dlq.truncated`; the bytes of ours go into `arena`.
+    package static func append(
+        of source: DeadLetterSource, maker: DeadLetterMaker, failedAt: Int64, into headers: inout [HeaderView],
+        arena: inout OutputArena
+    ) {
+        for header in source.headers where !isOurs(header.name) { headers.append(header) }
+        var writer = Writer(headers: headers)
+        let cause = source.cause
+        let record = source.record
+        writer.text("dlq.schema", "1", &arena)
+        writer.text("dlq.reason", cause.reason.rawValue, &arena)
+        writer.text("dlq.detail", cut(cause.detail), &arena)
+        writer.text("dlq.stage", cause.reason.stage, &arena)
+        if let pointer = cause.pointer { writer.text("dlq.pointer", pointer, &arena) }
+        if let event = cause.event { writer.bytes("dlq.event", event, &arena) }
+        writer.view("dlq.source.topic", source.topic, &arena)
+        writer.number("dlq.source.partition", Int64(record.partition), &arena)
+        writer.number("dlq.source.offset", record.offset, &arena)
+        if record.timestamp >= 0 { writer.number("dlq.source.timestamp", record.timestamp, &arena) }
+        writer.text("dlq.group", maker.group, &arena)
+        writer.text("dlq.instance", maker.instance, &arena)
+        writer.text("dlq.app.version", maker.version, &arena)
+        writer.number("dlq.failed.at", failedAt, &arena)
+        writer.number("dlq.attempts", Int64(source.attempts), &arena)
+        writer.number("dlq.replay.count", replayCount(source.headers), &arena)
+        if let origin = origin(source.headers) { writer.bytes("dlq.origin", origin, &arena) }
+        headers = writer.headers
+    }
+
+    /// Appends `dlq.truncated`: the value's length before it was cut.
+    package static func appendTruncated(
+        originalLength: Int, into headers: inout [HeaderView], arena: inout OutputArena
+    ) {
+        var writer = Writer(headers: headers)
+        writer.number("dlq.truncated", Int64(originalLength), &arena)
+        headers = writer.headers
+    }
+
+    /// How often the record was replayed before, as the replay wrote it.
+    private static func replayCount(_ headers: [HeaderView]) -> Int64 {
+        guard let value = headers.last(where: { $0.name.equals("dlq.replay.count") })?.value, value.count <= 9 else {
+            return 0
+        }
+        return Int64(value.string).map { max(0, $0) } ?? 0
+    }
+
+    /// Where the record stood when it first became a dead letter: as the replay wrote it, or as that dead letter says
+    /// when it came back with all its headers.
+    private static func origin(_ headers: [HeaderView]) -> [UInt8]? {
+        func value(_ name: StaticString) -> ByteView? { headers.last { $0.name.equals(name) }?.value }
+        if let origin = value("dlq.origin") { return Array(origin.array.prefix(512)) }
+        guard let topic = value("dlq.source.topic"), let partition = value("dlq.source.partition"),
+            let offset = value("dlq.source.offset"), topic.count + partition.count + offset.count <= 512
+        else { return nil }
+        return topic.array + [UInt8(ascii: "-")] + partition.array + [UInt8(ascii: "-")] + offset.array
+    }
+
+    /// The text's first 512 bytes, cut at a character.
+    private static func cut(_ text: String) -> String {
+        guard text.utf8.count > detailLimit else { return text }
+        var result = ""
+        var bytes = 0
+        for character in text {
+            bytes += character.utf8.count
+            if bytes > detailLimit { break }
+            result.append(character)
+        }
+        return result
+    }
+}
+
+/// Appends headers whose bytes it keeps in an arena.
+private struct Writer {
+    var headers: [HeaderView]
+
+    mutating func view(_ name: StaticString, _ value: ByteView, _ arena: inout OutputArena) {
+        arena.begin()
+        arena.append(value)
+        headers.append(HeaderView(name: ByteView(name), value: arena.finish()))
+    }
+
+    mutating func bytes(_ name: StaticString, _ value: [UInt8], _ arena: inout OutputArena) {
+        value.withUnsafeBufferPointer { view(name, ByteView($0), &arena) }
+    }
+
+    mutating func text(_ name: StaticString, _ value: String, _ arena: inout OutputArena) {
+        bytes(name, Array(value.utf8), &arena)
+    }
+
+    mutating func number(_ name: StaticString, _ value: Int64, _ arena: inout OutputArena) {
+        arena.begin()
+        arena.append(decimal: value)
+        headers.append(HeaderView(name: ByteView(name), value: arena.finish()))
+    }
+}

@@ -1,0 +1,86 @@
+internal import KafkaClient
+internal import StrictJSON
+
+/// A consumer's place in its group, kept for a repeat of the same call.
+final class GroupPlace {
+    let metadata: GroupMetadata
+
+    init(_ metadata: consuming GroupMetadata) { self.metadata = metadata }
+}
+
+/// A lane's consumer on librdkafka.
+final class KafkaLaneConsumer: LaneConsumer {
+    private let consumer: KafkaConsumer
+    private let subscription: [String]
+
+    init(
+        _ configuration: ClientConfiguration, subscription: [String], rebalance: @escaping (RebalanceEvent) -> Void
+    ) throws(ConfigurationError) {
+        self.subscription = subscription
+        consumer = try KafkaConsumer(configuration) { _, event in rebalance(event) }
+    }
+
+    func subscribe() throws(KafkaError) { try consumer.subscribe(subscription) }
+
+    func poll(max limit: Int, timeoutMilliseconds: Int32) -> PollOutcome {
+        consumer.poll(max: limit, timeoutMilliseconds: timeoutMilliseconds)
+    }
+
+    var records: UnsafeBufferPointer<ConsumedRecord> { consumer.records }
+
+    var events: [ConsumerEvent] { consumer.events }
+
+    func releaseBatch() { consumer.releaseBatch() }
+
+    func headerViews(of index: Int32, into views: inout [HeaderView]) { consumer.headerViews(of: index, into: &views) }
+
+    func topicNameBytes(at index: Int32) -> ByteView { consumer.topicNameBytes(at: index) }
+
+    func topicIndex(of name: String) -> Int32 { consumer.topicIndex(of: name) }
+
+    func committed(
+        _ partitions: [TopicPartition], timeoutMilliseconds: Int32
+    ) throws(KafkaError) -> [PartitionResult] {
+        try consumer.committed(partitions, timeoutMilliseconds: timeoutMilliseconds)
+    }
+
+    func watermarks(of partition: TopicPartition, timeoutMilliseconds: Int32) throws(KafkaError) -> Watermarks {
+        try consumer.watermarks(of: partition, timeoutMilliseconds: timeoutMilliseconds)
+    }
+
+    func take(_ added: [PartitionOffset], all: [PartitionOffset]) throws(KafkaError) {
+        switch consumer.rebalanceProtocol {
+        case .cooperative: try consumer.incrementalAssign(added)
+        case .eager, .none: try consumer.assign(all)
+        }
+    }
+
+    func give(_ given: [TopicPartition]) throws(KafkaError) {
+        switch consumer.rebalanceProtocol {
+        case .cooperative: try consumer.incrementalUnassign(given)
+        case .eager, .none: try consumer.unassign()
+        }
+    }
+
+    func seek(_ offsets: [PartitionOffset]) throws(KafkaError) -> [PartitionResult] { try consumer.seek(offsets) }
+
+    func reassign(_ offsets: [PartitionOffset], all: [PartitionOffset]) throws(KafkaError) {
+        switch consumer.rebalanceProtocol {
+        case .cooperative:
+            try consumer.incrementalUnassign(offsets.map(\.partition))
+            try consumer.incrementalAssign(offsets)
+        case .eager, .none: try consumer.assign(all)
+        }
+    }
+
+    func commit(_ offsets: [PartitionOffset]) throws(KafkaError) { try consumer.commit(offsets) }
+
+    func group() -> GroupPlace? {
+        guard let metadata = consumer.groupMetadata() else { return nil }
+        return GroupPlace(metadata)
+    }
+
+    func takeEvents() -> [ClientEvent] { consumer.takeEvents() }
+
+    func close() throws(KafkaError) { try consumer.close() }
+}

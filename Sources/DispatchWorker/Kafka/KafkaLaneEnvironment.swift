@@ -1,0 +1,51 @@
+internal import KafkaClient
+
+/// A lane's clients on librdkafka, and the machine's clocks.
+final class KafkaLaneEnvironment: LaneEnvironment {
+    private let configuration: WorkerConfiguration
+    private let identity: LaneIdentity
+    private let limits: [String: Int]
+
+    /// `limits` are the `max.message.bytes` of the topics that are known.
+    init(configuration: WorkerConfiguration, identity: LaneIdentity, limits: [String: Int]) {
+        self.configuration = configuration
+        self.identity = identity
+        self.limits = limits
+    }
+
+    func makeConsumer(rebalance: @escaping (RebalanceEvent) -> Void) throws(KafkaError) -> KafkaLaneConsumer {
+        let subscription: [String] =
+            switch configuration.input {
+            case .topics(let topics): topics
+            case .pattern(let pattern): [pattern]
+            }
+        do {
+            return try KafkaLaneConsumer(properties(of: .consumer), subscription: subscription, rebalance: rebalance)
+        } catch {
+            throw KafkaError(code: .invalidArgument, text: error.text)
+        }
+    }
+
+    func makeProducer() throws(KafkaError) -> KafkaLaneProducer {
+        do {
+            return try KafkaLaneProducer(properties(of: .producer))
+        } catch {
+            throw KafkaError(code: .invalidArgument, text: error.text)
+        }
+    }
+
+    private func properties(of client: ClientKind) -> ClientConfiguration {
+        ClientSettings.clientConfiguration(
+            of: client, configuration: configuration, identity: identity, messageLimit: limits.values.min())
+    }
+
+    var isMock: Bool { configuration.isMockBroker }
+
+    func messageLimit(of topic: String) -> Int { limits[topic] ?? TopicFacts.assumedMessageLimit }
+
+    func now() -> UInt64 { SystemClock.monotonicNanoseconds() }
+
+    func wallMilliseconds() -> Int64 { SystemClock.wallMilliseconds() }
+
+    func sleep(milliseconds: Int) { SystemClock.sleep(milliseconds: milliseconds) }
+}

@@ -1,0 +1,204 @@
+internal import KafkaClient
+package import StrictJSON
+
+/// Bounds of one record's way through a lane.
+package struct RecordLimits: Sendable, Equatable {
+    /// A longer value is not parsed.
+    package var recordBytes = 1 << 20
+    /// A longer decision (key, value and headers) is not sent.
+    package var decisionBytes = 1_000_000
+    /// Bytes of outputs after which a batch is interrupted for a commit.
+    package var commitBytes = 32 << 20
+
+    /// Makes the default limits.
+    package init() {}
+
+    /// Takes the limits of a configuration.
+    package init(_ configuration: WorkerConfiguration) {
+        recordBytes = configuration.recordBytesLimit
+        decisionBytes = configuration.decisionBytesLimit
+        commitBytes = configuration.commit.bytes
+    }
+}
+
+/// A lane's hot half: from consumed records to outputs that wait for the producer.
+///
+/// Everything per record is integers and pointers over memory that is used again; only dead letters and records with
+/// trace headers allocate.
+package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
+    /// Resolves records.
+    package var processing: Processing
+    /// Outputs' bytes; they live until the transaction has ended.
+    package var arena: OutputArena
+    /// Outputs that wait for the producer.
+    package var outputs = OutputQueues()
+    /// Dead-letter topics by the consumer's topic index; nil where none is open yet.
+    package var deadLetterTopics: [OpenTopic?] = []
+    /// Dead letters by reason since the start, for the alarm that a limit raises.
+    package private(set) var reasons: [DeadLetterReason: Int] = [:]
+    /// The dead letters of the last run, when they are asked for.
+    package var notes: [(topic: String, partition: Int32, offset: Int64, reason: DeadLetterReason)]?
+    private var decisions: [ProducedDecision] = []
+    private var headers: [HeaderView] = []
+    private let limits: RecordLimits
+    private let maker: DeadLetterMaker
+
+    /// Makes a lane's hot half.
+    package init(processing: consuming Processing, limits: RecordLimits, maker: DeadLetterMaker) {
+        self.processing = processing
+        self.limits = limits
+        self.maker = maker
+        arena = OutputArena(chunkBytes: 1 << 20)
+    }
+
+    /// The transaction has ended, or its producer is destroyed: nothing that was lent is used any more.
+    package mutating func forgetOutputs() {
+        outputs.removeAll()
+        arena.reset()
+    }
+
+    /// The producer has taken all outputs; their bytes stay.
+    package mutating func outputsTaken() { outputs.removeAll() }
+
+    /// Resolves records from `start` on, at most `most` of them, until the arena is full.
+    ///
+    /// `refused` is a record whose outputs a broker refuses: it becomes a dead letter unresolved.
+    package mutating func run<Consumer: LaneConsumer>(
+        _ consumer: Consumer, from start: Int, most: Int, partitions: inout OwnedPartitions,
+        refused: Isolation.Refused?, failures: Int, wallMilliseconds: Int64
+    ) -> BatchResult {
+        let records = consumer.records
+        let outputLimit = min(limits.decisionBytes, outputs.topic.messageLimit)
+        var result = BatchResult()
+        var index = start
+        while index < records.count && result.records < most && arena.bytesInUse < limits.commitBytes {
+            let record = records[index]
+            index &+= 1
+            guard
+                let slot = partitions.admit(
+                    topic: record.topic, partition: record.partition, offset: record.offset)
+            else { continue }
+            result.records &+= 1
+            var cause: DeadLetterCause?
+            if let refused, record.offset == refused.offset, partitions.slots[slot].partition == refused.partition {
+                cause = DeadLetterCause(
+                    reason: .refusedOutput, detail: "the broker refuses this record's outputs, also when sent alone")
+            } else {
+                cause = resolve(record, consumer, outputLimit)
+            }
+            if let cause {
+                let attempts = cause.reason == .refusedOutput ? failures + 1 : 1
+                let isPlaced = deadLetter(record, consumer, cause, attempts, wallMilliseconds)
+                if !isPlaced { result.isBroken = true }
+                result.deadLetters &+= 1
+            } else {
+                result.decisions &+= decisions.count
+            }
+            let run = partitions.countOutcome(at: slot, isDeadLetter: cause != nil)
+            if run > result.longestDeadLetterRun { result.longestDeadLetterRun = run }
+        }
+        result.taken = index - start
+        result.bytes = arena.bytesInUse
+        return result
+    }
+
+    /// One record's decisions into the queues, or why it has none.
+    @inline(__always)
+    private mutating func resolve<Consumer: LaneConsumer>(
+        _ record: ConsumedRecord, _ consumer: Consumer, _ outputLimit: Int
+    ) -> DeadLetterCause? {
+        guard let value = record.value else { return Self.nullValue }
+        if value.count == 0 { return Self.emptyValue }
+        if value.count > limits.recordBytes { return oversizeInput(value.count) }
+        decisions.removeAll(keepingCapacity: true)
+        if let cause = processing.process(
+            record, topicName: consumer.topicNameBytes(at: record.topic), into: &arena, decisions: &decisions)
+        {
+            return cause
+        }
+        headers.removeAll(keepingCapacity: true)
+        if record.hasHeaders { takeTraceHeaders(of: record.index, consumer) }
+        var headerBytes = 0
+        for header in headers { headerBytes &+= header.name.count &+ (header.value?.count ?? 0) &+ 10 }
+        for decision in decisions
+        where decision.key.count &+ decision.value.count &+ headerBytes &+ DeadLetterOutput.frameBytes > outputLimit {
+            return oversizeOutput(decision, outputLimit)
+        }
+        let count = outputs.topic.partitions
+        for decision in decisions {
+            let partition = Murmur2.partition(of: decision.key, among: count)
+            if headers.isEmpty {
+                outputs.append(OutboundRecord(key: decision.key, value: decision.value), partition: partition)
+            } else {
+                appendHeaded(decision, partition)
+            }
+        }
+        return nil
+    }
+
+    @inline(never)
+    private mutating func takeTraceHeaders<Consumer: LaneConsumer>(of index: Int32, _ consumer: Consumer) {
+        consumer.headerViews(of: index, into: &headers)
+        headers.removeAll {
+            !$0.name.equals("traceparent") && !$0.name.equals("tracestate") && !$0.name.equals("baggage")
+        }
+    }
+
+    @inline(never)
+    private mutating func appendHeaded(_ decision: ProducedDecision, _ partition: Int32) {
+        let start = outputs.headerPool.count
+        outputs.headerPool.append(contentsOf: headers)
+        outputs.append(
+            HeadedOutput(
+                topic: outputs.topic.handle, partition: partition, key: decision.key, value: decision.value,
+                headers: start..<outputs.headerPool.count, timestamp: nil, position: outputs.length(of: partition)))
+    }
+
+    /// Makes a dead letter; false when its topic is not open, which nothing may bring about.
+    @inline(never)
+    private mutating func deadLetter<Consumer: LaneConsumer>(
+        _ record: ConsumedRecord, _ consumer: Consumer, _ cause: DeadLetterCause, _ attempts: Int,
+        _ wallMilliseconds: Int64
+    ) -> Bool {
+        reasons[cause.reason, default: 0] += 1
+        let topicName = consumer.topicNameBytes(at: record.topic)
+        notes?.append((topicName.string, record.partition, record.offset, cause.reason))
+        guard Int(record.topic) < deadLetterTopics.count, let topic = deadLetterTopics[Int(record.topic)] else {
+            return false
+        }
+        headers.removeAll(keepingCapacity: true)
+        if record.hasHeaders { consumer.headerViews(of: record.index, into: &headers) }
+        let source = DeadLetterSource(
+            record: record, topic: topicName, headers: headers, cause: cause, attempts: attempts)
+        let output = DeadLetterOutput(
+            of: source, maker: maker, to: topic, failedAt: wallMilliseconds, arena: &arena)
+        let start = outputs.headerPool.count
+        outputs.headerPool.append(contentsOf: output.headers)
+        outputs.append(
+            HeadedOutput(
+                topic: topic.handle, partition: output.partition, key: output.key, value: output.value,
+                headers: start..<outputs.headerPool.count, timestamp: output.timestamp, position: 0))
+        return true
+    }
+
+    private static var nullValue: DeadLetterCause {
+        DeadLetterCause(reason: .nullValue, detail: "expected an event, the record has no value (a tombstone)")
+    }
+
+    private static var emptyValue: DeadLetterCause {
+        DeadLetterCause(reason: .emptyValue, detail: "expected an event, the value has no bytes")
+    }
+
+    private func oversizeInput(_ count: Int) -> DeadLetterCause {
+        DeadLetterCause(
+            reason: .oversizeInput,
+            detail: "the value has \(count) bytes, limits.record.bytes is \(limits.recordBytes)")
+    }
+
+    private func oversizeOutput(_ decision: ProducedDecision, _ limit: Int) -> DeadLetterCause {
+        DeadLetterCause(
+            reason: .oversizeOutput,
+            detail: "a decision of \(decision.value.count) bytes does not fit, limit \(limit) with key, headers and "
+                + "frame (limits.decision.bytes, the output topic's max.message.bytes)")
+    }
+}

@@ -1,0 +1,123 @@
+internal import KafkaClient
+
+// Clients made and destroyed, topics opened.
+extension Lane where Processing: ~Copyable {
+    func performLifecycle(_ action: LaneAction) {
+        switch action {
+        case .makeProducer: makeProducer()
+        case .initTransactions(let milliseconds): initTransactions(milliseconds)
+        case .openTopics: openTopics()
+        case .dropProducer:
+            producer?.close()
+            producer = nil
+            machine.producerDropped(now: environment.now())
+        case .subscribe: subscribe()
+        case .close: closeConsumer()
+        default: break
+        }
+    }
+
+    private func makeProducer() {
+        guard attempt(.makeProducer, { () throws(KafkaError) in producer = try environment.makeProducer() }) else {
+            return
+        }
+        opened.removeAll()
+        machine.producerMade(now: environment.now())
+    }
+
+    private func initTransactions(_ milliseconds: Int) {
+        guard let producer else { return }
+        let took = watched(.initTransactions, .initTransactions) { () throws(KafkaError) in
+            try producer.initTransactions(timeoutMilliseconds: Int32(milliseconds))
+        }
+        hear(producer.takeEvents(), .producer)
+        if took == nil { return }
+        if producer.lacksFencing && !environment.isMock {
+            machine.end(Self.oldBroker, now: environment.now())
+        } else {
+            machine.transactionsInitialized(now: environment.now())
+        }
+    }
+
+    /// Opens the output topic and the dead-letter topics of all inputs that are known.
+    private func openTopics() {
+        guard let producer else { return }
+        var names = [topics.output]
+        for input in topics.inputs + machine.partitions.names.map(\.topic) {
+            let name = topics.deadLetterTopic(of: input)
+            if !names.contains(name) { names.append(name) }
+        }
+        for name in names {
+            do {
+                let (handle, partitions) = try producer.open(name, timeoutMilliseconds: 5_000)
+                opened[name] = OpenTopic(
+                    handle: handle, partitions: max(1, partitions), messageLimit: environment.messageLimit(of: name))
+            } catch {
+                hear(producer.takeEvents(), .producer)
+                openFailed(name, error)
+                return
+            }
+        }
+        if let output = opened[topics.output] { work.outputs.use(output) }
+        useDeadLetterTopics()
+        openedAt = environment.now()
+        machine.topicsOpened(now: openedAt)
+    }
+
+    private func openFailed(_ name: String, _ error: KafkaError) {
+        let isMissing = error.code == .unknownTopicOrPartition || error.code == .unknownTopic
+        if isMissing && !machine.isReady {
+            machine.end(Self.missingTopic(name), now: environment.now())
+        } else {
+            machine.failed(.openTopics, error, now: environment.now())
+        }
+    }
+
+    /// What an operator is told when a topic is missing.
+    package static func missingTopic(_ name: String) -> WorkerExit {
+        WorkerExit(
+            .configuration, "the topic \(name) does not exist",
+            advice: "create it with: linkd topics create")
+    }
+
+    private static var oldBroker: WorkerExit {
+        WorkerExit(
+            .configuration, "a broker is older than Kafka 2.5 and cannot fence a member that the group has left behind",
+            advice: "upgrade the brokers, or start with --guarantee at-least-once")
+    }
+
+    /// Puts the open dead-letter topics where records' topic indices find them.
+    func useDeadLetterTopics() {
+        guard let consumer else { return }
+        for name in Set(machine.partitions.names.map(\.topic)) {
+            let index = Int(consumer.topicIndex(of: name))
+            while work.deadLetterTopics.count <= index { work.deadLetterTopics.append(nil) }
+            work.deadLetterTopics[index] = opened[topics.deadLetterTopic(of: name)]
+        }
+    }
+
+    private func subscribe() {
+        let isMade = attempt(.subscribe) { () throws(KafkaError) in
+            if consumer == nil {
+                consumer = try environment.makeConsumer { [unowned self] event in rebalance(event) }
+            }
+            try consumer?.subscribe()
+        }
+        if isMade { machine.subscribed(now: environment.now()) }
+    }
+
+    private func closeConsumer() {
+        heartbeat.enter(.close, now: environment.now())
+        if let consumer {
+            do {
+                try consumer.close()
+            } catch {
+                shared.log.log(
+                    LogEntry(.warning, "librdkafka", lane: number, "closing the consumer: \(error.description)"))
+            }
+        }
+        heartbeat.leave()
+        consumer = nil
+        machine.closed(now: environment.now())
+    }
+}

@@ -1,0 +1,111 @@
+internal import KafkaClient
+
+// What a lane tells its log.
+extension Lane where Processing: ~Copyable {
+    /// Writes the machine's notes and the dead letters of the last run.
+    func report() {
+        for note in machine.takeNotes() { shared.log.log(entry(note)) }
+        guard work.notes?.isEmpty == false, let letters = work.notes else { return }
+        work.notes = []
+        for letter in letters {
+            shared.log.log(
+                LogEntry(
+                    .debug, "dead_letter", lane: number, "dead letter",
+                    [
+                        LogField("topic", .text(letter.topic)), LogField("partition", .number(Int64(letter.partition))),
+                        LogField("offset", .number(letter.offset)), LogField("reason", .text(letter.reason.rawValue)),
+                    ]))
+        }
+    }
+
+    private func entry(_ note: LaneNote) -> LogEntry {
+        switch note {
+        case .ready(let milliseconds): line(.info, "ready", "ready", [("ms", .count(milliseconds))])
+        case .assigned(let partitions):
+            line(.info, "assigned", "partitions assigned", [("partitions", list(partitions))])
+        case .revoked(let partitions): line(.info, "revoked", "partitions revoked", [("partitions", list(partitions))])
+        case .lost(let partitions): line(.warning, "lost", "partitions lost", [("partitions", list(partitions))])
+        case .committed(let content, let milliseconds): committed(content, milliseconds)
+        case .aborted(let cause, let code):
+            line(
+                .warning, "aborted", "transaction aborted",
+                [("cause", .text(cause.rawValue)), ("code", .text(code?.name ?? "none"))])
+        case .rewound(let partitions):
+            line(.info, "rewound", "back at the committed offsets", [("partitions", .count(partitions))])
+        case .rotated(let cause):
+            line(.info, "rotated", "producer replaced after an unsure outcome", [("cause", .text(cause.rawValue))])
+        case .recreated(let cause, let code):
+            line(
+                .warning, "recreated", "producer replaced after a failure",
+                [("cause", .text(cause)), ("code", .text(code.name))])
+        case .fenced: line(.warning, "fenced", "another producer took this one's place", [])
+        case .dataLost(let partition, let wanted, let got):
+            line(
+                .error, "data.lost", "records are gone",
+                [
+                    ("topic", .text(partition.topic)), ("partition", .number(Int64(partition.partition))),
+                    ("wanted", .number(wanted)), ("got", .number(got)),
+                ])
+        case .failed(let call, let error):
+            line(.warning, "failed", "\(call.rawValue): \(error.description)", [("code", .text(error.name))])
+        }
+    }
+
+    private func committed(_ content: TransactionContent, _ milliseconds: Int) -> LogEntry {
+        line(
+            .debug, "committed", "transaction committed",
+            [
+                ("records", .count(content.records)), ("decisions", .count(content.decisions)),
+                ("dead_letters", .count(content.deadLetters)), ("ms", .count(milliseconds)),
+            ])
+    }
+
+    private func list(_ partitions: [TopicPartition]) -> LogValue {
+        .list(partitions.sorted().map { "\($0.topic)-\($0.partition)" })
+    }
+
+    private func line(
+        _ level: LogLevel, _ event: String, _ message: String, _ fields: [(String, LogValue)]
+    ) -> LogEntry {
+        LogEntry(level, event, lane: number, message, fields.map { LogField($0.0, $0.1) })
+    }
+
+    /// Passes on what a client says of itself.
+    func hear(_ events: [ClientEvent], _ client: ClientKind) {
+        for event in events {
+            switch event {
+            case .statistics: break
+            case .log(let line): hear(line, client)
+            case .error(let error): hear(error, client)
+            }
+        }
+    }
+
+    private func hear(_ line: KafkaClient.LogLine, _ client: ClientKind) {
+        // Closed connections are everyday; they are only looked at.
+        if line.facility == "FAIL" && line.level > 4 { return }
+        let level: LogLevel =
+            switch line.level {
+            case ...3: .error
+            case 4: .warning
+            case 5, 6: .info
+            default: .debug
+            }
+        shared.log.log(
+            LogEntry(
+                level, "librdkafka", lane: number, line.text,
+                [LogField("client", .text(client.rawValue)), LogField("facility", .text(line.facility))]))
+    }
+
+    private func hear(_ error: KafkaError, _ client: ClientKind) {
+        switch KafkaErrorClass(error) {
+        case .authentication, .fencedInstance, .authorization:
+            machine.failed(.consume, error, now: environment.now())
+        default:
+            shared.log.log(
+                LogEntry(
+                    .warning, "librdkafka", lane: number, error.text,
+                    [LogField("client", .text(client.rawValue)), LogField("facility", .text(error.name))]))
+        }
+    }
+}

@@ -1,0 +1,110 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// The worker's log: lines go into a bounded queue and one thread writes them, so that no lane waits for a terminal.
+package final class Log: Sendable {
+    /// Lines that may wait; more are dropped and counted.
+    package static let capacity = 1_024
+
+    private struct State {
+        var lines: [(line: LogEntry, milliseconds: Int64)] = []
+        var dropped: Int64 = 0
+        var isClosed = false
+        var isWritten = false
+    }
+
+    private let state = Monitor(State())
+    private let level: LogLevel
+    private let format: LogFormat
+    private let write: @Sendable (String) -> Void
+
+    /// Starts a log that writes lines of at least this severity with `write`, by default to standard error.
+    package init(level: LogLevel, format: LogFormat, write: @escaping @Sendable (String) -> Void = Log.standardError) {
+        self.level = level
+        self.format = format
+        self.write = write
+        SystemThread.start { [self] in run() }?.detach()
+    }
+
+    /// Whether lines of this severity are written: asked before a line is made on a warm path.
+    package func isEnabled(_ level: LogLevel) -> Bool { level <= self.level }
+
+    /// Takes a line, or drops it when too many wait.
+    package func log(_ line: LogEntry) {
+        guard isEnabled(line.level) else { return }
+        let now = SystemClock.wallMilliseconds()
+        state.signal { state in
+            if state.lines.count < Self.capacity {
+                state.lines.append((line, now))
+            } else {
+                state.dropped += 1
+            }
+        }
+    }
+
+    /// Takes a line, then waits up to a second until it is written: for the last line before a hard exit.
+    package func logAndFlush(_ line: LogEntry) {
+        log(line)
+        _ = state.wait(milliseconds: 1_000) { $0.lines.isEmpty && $0.isWritten ? true : nil }
+    }
+
+    /// Writes what waits and ends the thread; waits for it up to 2 s.
+    package func close() {
+        state.signal { $0.isClosed = true }
+        _ = state.wait(milliseconds: 2_000) { $0.isClosed && $0.lines.isEmpty && $0.isWritten ? true : nil }
+    }
+
+    /// Writes a line to standard error in one system call where the system takes it whole.
+    package static let standardError: @Sendable (String) -> Void = { text in
+        var bytes = Array(text.utf8)
+        bytes.append(UInt8(ascii: "\n"))
+        bytes.withUnsafeBytes { buffer in
+            var done = 0
+            while done < buffer.count {
+                let count = systemWrite(2, buffer.baseAddress! + done, buffer.count - done)
+                if count <= 0 { return }
+                done += count
+            }
+        }
+    }
+
+    private func run() {
+        var rate = LogRate()
+        while true {
+            let (lines, dropped, closed) =
+                state.wait(milliseconds: 1_000) { state -> ([(line: LogEntry, milliseconds: Int64)], Int64, Bool)? in
+                    guard !state.lines.isEmpty || state.isClosed else { return nil }
+                    let taken = (state.lines, state.dropped, state.isClosed)
+                    state.lines.removeAll(keepingCapacity: true)
+                    state.dropped = 0
+                    state.isWritten = false
+                    return taken
+                } ?? ([], 0, false)
+            let now = SystemClock.monotonicNanoseconds()
+            for (line, time) in lines {
+                for passed in rate.admit(line, now: now) { write(passed, time) }
+            }
+            for sum in rate.due(now: now, final: closed) { write(sum, SystemClock.wallMilliseconds()) }
+            if dropped > 0 {
+                let line = LogEntry(
+                    .warning, "log", "lines were dropped: the log is not read fast enough",
+                    [LogField("dropped", .number(dropped))])
+                write(line, SystemClock.wallMilliseconds())
+            }
+            let isDone = state.signal { state in
+                state.isWritten = true
+                return closed && state.lines.isEmpty
+            }
+            if isDone { return }
+        }
+    }
+
+    private func write(_ line: LogEntry, _ milliseconds: Int64) {
+        write(LogFormatter.text(of: line, milliseconds: milliseconds, format: format))
+    }
+}

@@ -1,0 +1,33 @@
+/// The limits on dead letters: rather stop and alarm than empty a topic into its dead letters.
+struct DeadLetterWatch: Sendable {
+    private let maxRatio: Double
+    private let maxConsecutive: Int
+    /// One sample per batch: records and dead letters; the newest samples that make up 1,000 records count.
+    private var samples: [(records: Int, deadLetters: Int)] = []
+
+    init(_ policy: LanePolicy) {
+        maxRatio = policy.deadLetterMaxRatio
+        maxConsecutive = policy.deadLetterMaxConsecutive
+    }
+
+    /// Counts a batch; returns what was passed, or nil.
+    mutating func count(_ batch: BatchResult) -> String? {
+        if maxConsecutive > 0 && batch.longestDeadLetterRun > maxConsecutive {
+            return "\(batch.longestDeadLetterRun) dead letters in a row in one partition, dlq.max.consecutive is "
+                + "\(maxConsecutive)"
+        }
+        guard maxRatio > 0 && batch.records > 0 else { return nil }
+        samples.append((batch.records, batch.deadLetters))
+        var records = 0
+        var deadLetters = 0
+        var kept = 0
+        for sample in samples.reversed() where records < 1_000 {
+            records += sample.records
+            deadLetters += sample.deadLetters
+            kept += 1
+        }
+        samples.removeFirst(samples.count - kept)
+        guard records >= 1_000, Double(deadLetters) > maxRatio * Double(records) else { return nil }
+        return "\(deadLetters) of the last \(records) records are dead letters, dlq.max.ratio is \(maxRatio)"
+    }
+}

@@ -1,0 +1,39 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// The machine's two clocks.
+///
+/// Deadlines use the monotonic one; only texts and dead letters say the time of day.
+package enum SystemClock {
+    /// Nanoseconds of the monotonic clock.
+    package static func monotonicNanoseconds() -> UInt64 {
+        var now = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &now)
+        return UInt64(now.tv_sec) &* 1_000_000_000 &+ UInt64(now.tv_nsec)
+    }
+
+    /// Milliseconds since 1970, UTC.
+    package static func wallMilliseconds() -> Int64 {
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        return Int64(now.tv_sec) &* 1_000 &+ Int64(now.tv_nsec) / 1_000_000
+    }
+
+    /// Blocks this thread for some milliseconds.
+    package static func sleep(milliseconds: Int) {
+        guard milliseconds > 0 else { return }
+        var left = timespec(tv_sec: milliseconds / 1_000, tv_nsec: (milliseconds % 1_000) * 1_000_000)
+        var rest = timespec()
+        while nanosleep(&left, &rest) != 0 && errno == EINTR { left = rest }
+    }
+}
+
+/// `write(2)` under a name that no method hides.
+package func systemWrite(_ descriptor: Int32, _ start: UnsafeRawPointer, _ count: Int) -> Int {
+    write(descriptor, start, count)
+}

@@ -1,0 +1,86 @@
+/// What a run with `stop.after` did, in figures (`kafka-worker`, 8.3).
+package struct RunReport: Sendable, Equatable {
+    /// Committed input records.
+    package var records = 0
+    /// Seconds from the first record to the return of the last commit.
+    package var seconds = 0.0
+    /// CPU seconds of the process in that time, user and system.
+    package var cpuSeconds = 0.0
+    /// Committed decisions.
+    package var decisions = 0
+    /// Committed dead letters.
+    package var deadLetters = 0
+    /// Committed transactions.
+    package var committed = 0
+    /// Aborted transactions.
+    package var aborted = 0
+    /// Producers replaced after an unsure outcome.
+    package var rotations = 0
+    /// Lanes.
+    package var lanes = 0
+    /// The guarantee.
+    package var guarantee = Guarantee.exactlyOnce
+    /// The version of librdkafka that ran.
+    package var library = ""
+    /// The program's version.
+    package var version = ""
+
+    /// An empty report.
+    package init() {}
+
+    /// Adds what a lane did.
+    package mutating func add(_ counters: LaneCounters) {
+        records += counters.records
+        decisions += counters.decisions
+        deadLetters += counters.deadLetters
+        committed += counters.committed
+        aborted += counters.aborted
+        rotations += counters.rotations
+    }
+
+    /// Input records per second.
+    package var recordsPerSecond: Double { seconds > 0 ? Double(records) / seconds : 0 }
+
+    /// Microseconds of CPU per input record.
+    package var cpuMicrosecondsPerRecord: Double { records > 0 ? cpuSeconds * 1e6 / Double(records) : 0 }
+
+    /// The report as one line.
+    package func text(_ format: ReportFormat) -> String {
+        switch format {
+        case .json: json
+        case .text:
+            "\(records) records in \(Self.decimal(seconds)) s (\(Int(recordsPerSecond.rounded())) per second, "
+                + "\(Self.decimal(cpuMicrosecondsPerRecord)) µs of CPU each): \(decisions) decisions, "
+                + "\(deadLetters) dead letters, \(committed) transactions committed, \(aborted) aborted, "
+                + "\(rotations) producers rotated; \(lanes) lanes, \(guarantee.rawValue)"
+        }
+    }
+
+    private var json: String {
+        "{\"records\":\(records),\"failed\":0,\"seconds\":\(Self.decimal(seconds)),"
+            + "\"per_s\":\(Int(recordsPerSecond.rounded())),\"cpu_s\":\(Self.decimal(cpuSeconds)),"
+            + "\"cpu_us_per_record\":\(Self.decimal(cpuMicrosecondsPerRecord)),\"decisions\":\(decisions),"
+            + "\"dead_letters\":\(deadLetters),\"committed\":\(committed),\"aborted\":\(aborted),"
+            + "\"rotations\":\(rotations),\"lanes\":\(lanes),\"guarantee\":\"\(guarantee.rawValue)\","
+            + "\"librdkafka\":\(LogFormatter.quoted(library)),\"version\":\(LogFormatter.quoted(version))}"
+    }
+
+    /// Three decimals.
+    private static func decimal(_ value: Double) -> String {
+        guard value.isFinite, value >= 0, value < 1e15 else { return "0.000" }
+        let thousandths = Int((value * 1_000).rounded())
+        let rest = String(thousandths % 1_000)
+        return "\(thousandths / 1_000)." + String(repeating: "0", count: 3 - rest.count) + rest
+    }
+}
+
+/// How a worker ended.
+package struct WorkerOutcome: Sendable, Equatable {
+    /// Why it did not end well, or nil.
+    package var exit: WorkerExit?
+    /// What it did.
+    package var report: RunReport
+
+    /// The process's exit code.
+    package var code: Int32 { (exit?.code ?? .done).rawValue }
+}

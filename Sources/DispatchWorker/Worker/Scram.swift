@@ -1,0 +1,24 @@
+/// SCRAM is broken between librdkafka before 2.6.1 and brokers from 3.7.2 on: the client sends its nonce twice, and
+/// the broker calls right passwords invalid (librdkafka issue 4895, CVE-2024-56128).
+enum Scram {
+    /// Whether the clients are to authenticate by SCRAM.
+    static func isAsked(_ configuration: WorkerConfiguration) -> Bool {
+        configuration.clientProperties.contains { property in
+            ["sasl.mechanism", "sasl.mechanisms"].contains(ClientSettings.split(property.key).key)
+                && property.value.uppercased().hasPrefix("SCRAM-")
+        }
+    }
+
+    /// What the log says at the start.
+    static func warning(_ version: String) -> String {
+        "SCRAM with librdkafka \(version) works only with brokers before 3.7.2: from there on they answer "
+            + "\"invalid credentials\" to right passwords; librdkafka 2.6.1 or newer is needed"
+    }
+
+    /// What an operator is told when that authentication then fails.
+    static func exit(_ version: String, _ text: String) -> WorkerExit {
+        WorkerExit(
+            .configuration, "authentication failed: \(text); \(warning(version))",
+            advice: "run with librdkafka 2.6.1 or newer, or authenticate by PLAIN over TLS or by certificate")
+    }
+}

@@ -1,0 +1,83 @@
+internal import KafkaClient
+
+/// What must be known of the topics before the lanes begin.
+struct TopicFacts: Sendable, Equatable {
+    /// What is assumed where `DescribeConfigs` is not allowed: the broker's default.
+    static let assumedMessageLimit = 1_048_588
+
+    /// `max.message.bytes` of the output and dead-letter topics that told it.
+    var limits: [String: Int] = [:]
+    /// Partitions of all inputs together.
+    var inputPartitions = 0
+}
+
+/// Asks the cluster for the topics of a worker, and ends the start where one is missing or forbidden.
+struct TopicPreflight {
+    let configuration: WorkerConfiguration
+    let admin: KafkaAdmin
+
+    /// Looks once; an error means that brokers did not answer yet.
+    func look() throws(KafkaError) -> Result<TopicFacts, WorkerExit> {
+        var facts = TopicFacts()
+        let inputs: [TopicDescription]
+        switch configuration.input {
+        case .topics(let names): inputs = try admin.describe(topics: names, timeoutMilliseconds: 5_000)
+        case .pattern(let pattern): inputs = try matching(pattern)
+        }
+        let topics = LaneTopics(configuration)
+        var outputs = [configuration.output]
+        for input in inputs {
+            let name = topics.deadLetterTopic(of: input.name)
+            if !outputs.contains(name) { outputs.append(name) }
+        }
+        for topic in inputs + (try admin.describe(topics: outputs, timeoutMilliseconds: 5_000)) {
+            if let exit = try complaint(topic) { return .failure(exit) }
+        }
+        facts.inputPartitions = inputs.reduce(0) { $0 + $1.partitions.count }
+        facts.limits = messageLimits(of: outputs)
+        return .success(facts)
+    }
+
+    private func matching(_ pattern: String) throws(KafkaError) -> [TopicDescription] {
+        let topics = LaneTopics(configuration)
+        let all = try admin.metadata(timeoutMilliseconds: 5_000).topics
+        guard let matcher = PosixPattern(pattern) else {
+            throw KafkaError(code: .invalidArgument, text: "not a regular expression")
+        }
+        let found = all.filter { matcher.matches($0.name) && $0.name != configuration.output }
+        let deadLetters = Set(found.map { topics.deadLetterTopic(of: $0.name) })
+        return found.filter { !deadLetters.contains($0.name) }
+    }
+
+    private func complaint(_ topic: TopicDescription) throws(KafkaError) -> WorkerExit? {
+        if !topic.exists { return Self.missing(topic.name) }
+        guard let error = topic.error else {
+            return topic.partitions.isEmpty ? Self.missing(topic.name) : nil
+        }
+        if case .authorization = KafkaErrorClass(error) {
+            return WorkerExit(
+                .denied, "not authorized for the topic \(topic.name) (Describe)",
+                advice: "grant the worker's principal the missing right")
+        }
+        throw error
+    }
+
+    /// What an operator is told when a topic is missing.
+    static func missing(_ name: String) -> WorkerExit {
+        WorkerExit(
+            .configuration, "the topic \(name) does not exist", advice: "create it with: linkd topics create")
+    }
+
+    /// Not allowed, or not answered in time, is no reason not to start: the broker's default is assumed.
+    private func messageLimits(of names: [String]) -> [String: Int] {
+        var limits: [String: Int] = [:]
+        do {
+            for topic in try admin.settings(ofTopics: names, timeoutMilliseconds: 5_000) {
+                if let limit = topic.values["max.message.bytes"].flatMap({ Int($0) }) { limits[topic.name] = limit }
+            }
+        } catch {
+            return limits
+        }
+        return limits
+    }
+}

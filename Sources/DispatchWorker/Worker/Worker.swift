@@ -1,0 +1,167 @@
+internal import KafkaClient
+
+/// A worker process: checks what it was told, runs its lanes, and ends with a reason.
+///
+/// `run` blocks until the lanes have ended: on a signal, on `stop`, when `stop.after` is reached, or for a reason that
+/// its outcome names.
+package final class Worker: Sendable {
+    private let configuration: WorkerConfiguration
+    private let shared: WorkerShared
+    private let instance: String
+    private let heedsSignals: Bool
+
+    /// Makes a worker; nothing connects before `run`.
+    ///
+    /// - Parameters:
+    ///   - configuration: What it is told.
+    ///   - log: Where it logs; its owner closes it.
+    ///   - heedsSignals: Whether SIGTERM and SIGINT stop it (`linkd worker`), or are somebody else's.
+    package init(_ configuration: WorkerConfiguration, log: Log, heedsSignals: Bool = false) {
+        self.configuration = configuration
+        self.heedsSignals = heedsSignals
+        shared = WorkerShared(stopAfter: configuration.stopAfter, log: log)
+        let digits = String(UInt32.random(in: .min ... .max), radix: 16)
+        let random = String(repeating: "0", count: 8 - digits.count) + digits
+        instance = configuration.instance ?? "\(hostName())-\(random)"
+    }
+
+    /// Asks the lanes to commit what is under way and to end; `run` returns then.
+    package func stop() { shared.drain() }
+
+    /// The name under which dead letters, the group and transactions know this process.
+    package var instanceName: String { instance }
+
+    /// Runs until the end, lane `n` resolving records with `makeProcessing(n)`.
+    ///
+    /// Generic code is fast only where it is specialised: call this from this module with a concrete type.
+    package func run<Processing: RecordProcessing & SendableMetatype & ~Copyable>(
+        makeProcessing: @escaping @Sendable (Int) -> Processing
+    ) -> WorkerOutcome {
+        if heedsSignals { StopSignals.install() }
+        logStart()
+        if let exit = checkLibrary() { return ended(exit, []) }
+        switch WorkerStart(configuration: configuration, shared: shared, identity: identity(of: 0)).facts(heedsSignals)
+        {
+        case .failure(let exit): return ended(exit, [])
+        case .success(let facts):
+            guard let facts else { return ended(nil, []) }
+            return runLanes(facts, makeProcessing)
+        }
+    }
+
+    private func identity(of lane: Int) -> LaneIdentity {
+        LaneIdentity(
+            group: configuration.group, instance: instance, isStable: configuration.instance != nil, lane: lane)
+    }
+
+    private func runLanes<Processing: RecordProcessing & SendableMetatype & ~Copyable>(
+        _ facts: TopicFacts, _ makeProcessing: @escaping @Sendable (Int) -> Processing
+    ) -> WorkerOutcome {
+        warnOfSurplus(facts)
+        let heartbeats = (0..<configuration.lanes).map { _ in LaneHeartbeat() }
+        let watchdog = Watchdog(
+            shared: shared, heartbeats: heartbeats,
+            transactionTimeoutMilliseconds: ClientSettings.transactionTimeout(configuration.clientProperties),
+            graceMilliseconds: configuration.shutdownGraceMilliseconds, heedsSignals: heedsSignals)
+        let watching = SystemThread.start { watchdog.run() }
+        let results = Monitor([LaneCounters]())
+        var started = 0
+        for number in 0..<configuration.lanes {
+            let thread = SystemThread.start { [self] in
+                let counters = runLane(number, facts, heartbeats[number], makeProcessing)
+                results.signal { $0.append(counters) }
+            }
+            guard let thread else { continue }
+            thread.detach()
+            started += 1
+        }
+        if started < configuration.lanes {
+            shared.fail(WorkerExit(.tryAgain, "the system has no thread left", advice: "raise the limit on processes"))
+        }
+        var counters: [LaneCounters]?
+        while counters == nil {
+            counters = results.wait(milliseconds: 60_000) { [started] in $0.count == started ? $0 : nil }
+        }
+        watchdog.stop()
+        watching?.join()
+        return ended(shared.failure, counters ?? [])
+    }
+
+    private func runLane<Processing: RecordProcessing & SendableMetatype & ~Copyable>(
+        _ number: Int, _ facts: TopicFacts, _ heartbeat: LaneHeartbeat,
+        _ makeProcessing: @Sendable (Int) -> Processing
+    ) -> LaneCounters {
+        let identity = identity(of: number)
+        let lane = Lane(
+            number: number, policy: LanePolicy(configuration, isStable: identity.isStable),
+            topics: LaneTopics(configuration), limits: RecordLimits(configuration),
+            maker: DeadLetterMaker(
+                group: configuration.group, instance: identity.maker, version: configuration.version),
+            environment: KafkaLaneEnvironment(configuration: configuration, identity: identity, limits: facts.limits),
+            processing: makeProcessing(number), shared: shared, heartbeat: heartbeat)
+        lane.run()
+        return lane.machine.counters
+    }
+
+    private func ended(_ exit: WorkerExit?, _ counters: [LaneCounters]) -> WorkerOutcome {
+        var report = RunReport()
+        for counters in counters { report.add(counters) }
+        (report.seconds, report.cpuSeconds) = shared.meter.seconds
+        report.lanes = configuration.lanes
+        report.guarantee = configuration.guarantee
+        report.library = LibraryInfo.versionText
+        report.version = configuration.version
+        shared.log.log(
+            LogEntry(
+                .info, "stopped", "stopped",
+                [
+                    LogField("records", .count(report.records)), LogField("decisions", .count(report.decisions)),
+                    LogField("dead_letters", .count(report.deadLetters)),
+                    LogField("committed", .count(report.committed)), LogField("aborted", .count(report.aborted)),
+                ]))
+        if let exit { shared.log.log(exit.line) }
+        return WorkerOutcome(exit: exit, report: report)
+    }
+
+    private func logStart() {
+        shared.log.log(
+            LogEntry(
+                .info, "start", "starting",
+                [
+                    LogField("version", .text(configuration.version)),
+                    LogField("librdkafka", .text(LibraryInfo.versionText)), LogField("instance", .text(instance)),
+                    LogField("group", .text(configuration.group)), LogField("lanes", .count(configuration.lanes)),
+                    LogField("guarantee", .text(configuration.guarantee.rawValue)),
+                ]))
+    }
+
+    /// Finds settings that the library refuses, before anything connects.
+    private func checkLibrary() -> WorkerExit? {
+        for client in ClientKind.allCases {
+            let settings = ClientSettings.clientConfiguration(
+                of: client, configuration: configuration, identity: identity(of: 0), messageLimit: nil)
+            do {
+                try settings.validate(as: client == .consumer ? .consumer : .producer)
+            } catch {
+                return WorkerExit(
+                    .configuration, "librdkafka refuses the \(client.rawValue)'s settings: \(error.text)",
+                    advice: "correct the setting that the message names")
+            }
+        }
+        if Scram.isAsked(configuration) && !LibraryInfo.supportsSCRAM {
+            shared.log.log(LogEntry(.warning, "librdkafka", Scram.warning(LibraryInfo.versionText)))
+        }
+        return nil
+    }
+
+    private func warnOfSurplus(_ facts: TopicFacts) {
+        guard configuration.lanes > facts.inputPartitions, facts.inputPartitions > 0 else { return }
+        shared.log.log(
+            LogEntry(
+                .warning, "lanes", "more lanes than partitions: the surplus idles",
+                [
+                    LogField("lanes", .count(configuration.lanes)),
+                    LogField("partitions", .count(facts.inputPartitions)),
+                ]))
+    }
+}

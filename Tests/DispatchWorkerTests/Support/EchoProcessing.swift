@@ -1,0 +1,51 @@
+import DispatchWorker
+import KafkaClient
+import StrictJSON
+
+/// Resolves nothing: a decision is where the record stood, a space, and its value; the key stays.
+///
+/// Values tell it what else to do: `bad` is a dead letter, `fan N` makes N decisions for devices of their own, `huge N`
+/// one of N bytes, `poison` one that the simulated broker refuses.
+struct EchoProcessing: RecordProcessing, ~Copyable {
+    mutating func process(
+        _ record: ConsumedRecord, topicName: ByteView, into arena: inout OutputArena,
+        decisions: inout [ProducedDecision]
+    ) -> DeadLetterCause? {
+        guard let value = record.value, let key = record.key else {
+            return DeadLetterCause(reason: .missingDevice, detail: "the record has no key")
+        }
+        if value.hasPrefix(ByteView("bad")) {
+            return DeadLetterCause(reason: .badJSON, detail: "expected an object or a link", pointer: "/link")
+        }
+        if value.hasPrefix(ByteView("fan ")) {
+            for index in 0..<(Int(value.dropFirst(4).string) ?? 0) {
+                arena.begin()
+                arena.append(key)
+                arena.append(byte: UInt8(ascii: "/"))
+                arena.append(decimal: Int64(index))
+                let device = arena.finish()
+                decisions.append(decision(record, topicName, device, value, 0, &arena))
+            }
+            return nil
+        }
+        let padding = value.hasPrefix(ByteView("huge ")) ? Int(value.dropFirst(5).string) ?? 0 : 0
+        decisions.append(decision(record, topicName, key, value, padding, &arena))
+        return nil
+    }
+
+    private func decision(
+        _ record: ConsumedRecord, _ topic: ByteView, _ key: ByteView, _ value: ByteView, _ padding: Int,
+        _ arena: inout OutputArena
+    ) -> ProducedDecision {
+        arena.begin()
+        arena.append(topic)
+        arena.append(byte: UInt8(ascii: "-"))
+        arena.append(decimal: Int64(record.partition))
+        arena.append(byte: UInt8(ascii: "-"))
+        arena.append(decimal: record.offset)
+        arena.append(byte: UInt8(ascii: " "))
+        arena.append(value)
+        for _ in 0..<padding { arena.append(byte: UInt8(ascii: "x")) }
+        return ProducedDecision(key: key, value: arena.finish(), outcome: .navigate)
+    }
+}

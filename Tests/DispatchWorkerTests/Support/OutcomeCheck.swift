@@ -1,0 +1,38 @@
+/// Holds outcomes against what went in: I1 no loss, I2 no duplicate, I4 order per device.
+struct OutcomeCheck: Equatable {
+    var lost: [String] = []
+    var doubled: [String] = []
+    var disordered: [String] = []
+
+    /// Checks decisions (`topic-partition-offset value`, as `EchoProcessing` writes them) and dead letters.
+    ///
+    /// `sources` are the positions of all input records, as `topic-partition-offset`.
+    init(sources: [String], decisions: [ReadRecord], deadLetters: [ReadRecord]) {
+        var counts: [String: Int] = [:]
+        var last: [String: Int64] = [:]
+        for record in decisions {
+            let source = String((record.valueText ?? "").prefix { $0 != " " })
+            let key = record.keyText ?? ""
+            // One decision per device: fan-outs say the device's number behind the key.
+            counts[source + (key.contains("/") ? "/" + key.split(separator: "/")[1] : ""), default: 0] += 1
+            let offset = Int64(source.split(separator: "-").last ?? "") ?? -1
+            let place = key + String(source.prefix { _ in true }.dropLast(String(offset).count))
+            if let before = last[place], before >= offset { disordered.append("\(source) after \(before)") }
+            last[place] = offset
+        }
+        for record in deadLetters {
+            let source = ["topic", "partition", "offset"].map { record.header("dlq.source.\($0)") ?? "?" }
+            counts[source.joined(separator: "-"), default: 0] += 1
+        }
+        lost = sources.filter { counts[$0] == nil && counts[$0 + "/0"] == nil }
+        doubled = counts.filter { $0.value > 1 }.map { "\($0.key): \($0.value)" }.sorted()
+    }
+
+    var isGood: Bool { lost.isEmpty && doubled.isEmpty && disordered.isEmpty }
+
+    /// The first few faults of each kind.
+    var summary: String {
+        "lost \(lost.count) \(lost.prefix(3)), doubled \(doubled.count) \(doubled.prefix(3)), "
+            + "disordered \(disordered.count) \(disordered.prefix(3))"
+    }
+}
