@@ -27,9 +27,12 @@ package enum Linkd {
         _ arguments: [String], _ environment: [String: String], _ console: Console
     ) throws(CommandFailure) -> ExitCode {
         let words = Array(arguments.prefix { !$0.hasPrefix("-") }.prefix(2))
-        guard let first = arguments.first, first != "--help", first != "-h" else {
+        guard let first = arguments.first else {
             console.out.write(HelpText.overview(CommandIndex.all, path: [], style: console.out.style))
-            return arguments.isEmpty ? .usage : .success
+            return .usage
+        }
+        if first == "--help" || first == "-h" {
+            return try dispatch(["help"] + arguments.dropFirst(), environment, console)
         }
         if first == "--version" {
             console.out.line("linkd \(LinkdVersion.text) (librdkafka \(LibraryInfo.versionText))")

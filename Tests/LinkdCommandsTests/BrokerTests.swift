@@ -1,0 +1,122 @@
+internal import StrictJSON
+internal import Testing
+
+@testable internal import LinkdCommands
+
+/// The built program against a real broker.
+@Suite(.enabled(if: TestBroker.plain != nil, "no broker: KAFKA_BOOTSTRAP_SERVERS is not set"))
+struct BrokerTests {
+    private static func run(_ arguments: String..., input: String = "") throws -> CommandResult {
+        try ChildProcess.run(
+            arguments, input: input, environment: ["KAFKA_BOOTSTRAP_SERVERS": TestBroker.plain ?? ""])
+    }
+
+    @Test("Topics are created once, checked, and fewer partitions than asked for are a finding")
+    func topics() throws {
+        let input = TestBroker.uniqueName("commands-topics")
+        let names = ["--input", input, "--output", input + ".out"]
+        func topics(_ arguments: String...) throws -> CommandResult {
+            try ChildProcess.run(
+                ["topics"] + arguments + names, environment: ["KAFKA_BOOTSTRAP_SERVERS": TestBroker.plain ?? ""])
+        }
+        let missing = try topics("check")
+        #expect(missing.code == 1)
+        #expect(missing.err.contains("does not exist"))
+        let dry = try topics("create", "--dry-run")
+        #expect(dry.code == 0)
+        #expect(dry.out.contains("would be created"))
+        let created = try topics("create", "--partitions", "3", "--json")
+        #expect(created.code == 0, "\(created.err)")
+        let json = try JSONValue.parse(Array(created.out.utf8))
+        let states = json["topics"]?.array?.map { "\($0["topic"]?.string ?? "") \($0["state"]?.string ?? "")" }
+        #expect(states == ["\(input) created", "\(input).out created", "\(input).dlq created"])
+        #expect(try topics("create", "--partitions", "3").code == 0)
+        let fewer = try topics("create", "--partitions", "4")
+        #expect(fewer.code == 1)
+        #expect(fewer.err.contains("has 3 partitions, 4 are asked for"))
+        let checked = try topics("check", "--probe", "--json")
+        #expect(checked.code == 0, "\(checked.err)")
+        let deadLetters = try JSONValue.parse(Array(checked.out.utf8))["topics"]?.array?.last
+        #expect(deadLetters?["max_message_bytes"]?.integer == Int64(1_048_588 + 65_536))
+        #expect(deadLetters?["retention_ms"]?.integer == Int64(30 * 86_400_000))
+        let pattern = try ChildProcess.run(
+            ["topics", "check", "--input", "^\(input)$", "--output", input + ".out", "--json"],
+            environment: ["KAFKA_BOOTSTRAP_SERVERS": TestBroker.plain ?? ""])
+        #expect(pattern.code == 0, "\(pattern.err)")
+        #expect(pattern.out.contains("\"topic\":\"\(input).dlq\"") || pattern.out.contains("\(input).dlq"))
+    }
+
+    @Test("What is produced is inspected: keys, headers, filters, formats")
+    func produceAndInspect() throws {
+        let topic = TestBroker.uniqueName("commands-produce")
+        #expect(
+            try Self.run("topics", "create", "--input", topic, "--output", topic + ".out", "--partitions", "3").code
+                == 0)
+        let lines = """
+            {"id":"e1","link":"shop:///","device":{"id":"d-1"}}
+            not an event
+            {"id":"e2","link":"shop:///","devices":[{"id":"d-2"},{"id":"d-3"}]}
+            shop:///p/new
+            """
+        let sent = try Self.run(
+            "produce", "--topic", topic, "--device", "d-9", "--header", "a=1", "--json", input: lines)
+        #expect(sent.code == 65, "\(sent.err)")
+        #expect(sent.err.contains("standard input, line 2: bad_json: expected an object or a link; not sent"))
+        #expect(sent.out.hasPrefix(#"{"read":4,"sent":3,"delivered":3,"failed":0,"unreadable":1,"without_key":0,"#))
+        let keys = try Self.run("inspect", "--topic", topic, "-f", "%k %{id} %h\\n")
+        #expect(keys.code == 0, "\(keys.err)")
+        #expect(keys.out.split(separator: "\n").sorted() == ["d-1 e1 a=1", "d-2 e2 a=1", "d-9  a=1"])
+        let one = try Self.run("inspect", "--topic", topic, "--device", "d-1", "--json")
+        #expect(one.out.contains(#""key":"d-1","headers":{"a":"1"},"value":{"id":"e1""#), "\(one.out)")
+        #expect(try Self.run("inspect", "--topic", topic, "--since", "2999-01-01").out == "")
+        #expect(try Self.run("inspect", "--topic", topic, "--until", "2000-01-01").out == "")
+        #expect(try Self.run("inspect", "--topic", topic, "--count", "1", "-f", "x").out == "x")
+        #expect(try Self.run("inspect", "--topic", topic, "--partition", "7").code == 78)
+    }
+
+    @Test("No input is no failure, and --count stops")
+    func counts() throws {
+        let topic = TestBroker.uniqueName("commands-count")
+        #expect(try Self.run("topics", "create", "--input", topic, "--output", topic + ".out").code == 0)
+        let none = try Self.run("produce", "--topic", topic)
+        #expect(none.code == 0)
+        #expect(none.out.hasPrefix("read 0, sent 0, delivered 0, failed 0"))
+        let some = try Self.run("produce", "--topic", topic, "--count", "2", "--json", input: "a:1\nb:2\nc:3\n")
+        #expect(some.code == 0)
+        #expect(some.out.contains(#""sent":2,"delivered":2,"#))
+        #expect(some.out.contains(#""without_key":2"#))
+    }
+
+    @Test(
+        "A topic that is not there ends with 78 and names the command that creates it",
+        arguments: ["produce", "inspect"])
+    func missingTopic(command: String) throws {
+        let result = try Self.run(command, "--topic", TestBroker.uniqueName("commands-none"))
+        #expect(result.code == 78)
+        #expect(result.err.contains("`linkd topics create`"))
+    }
+}
+
+/// The built program as a user that may do nothing.
+@Suite(.enabled(if: TestBroker.refusing != nil, "no broker with access rules: KAFKA_SECURE_BOOTSTRAP is not set"))
+struct RefusalTests {
+    @Test(
+        "What is not allowed ends with 77",
+        arguments: [["produce"], ["inspect"], ["topics", "create"], ["topics", "check"], ["inspect", "--dlq"]])
+    func notAllowed(arguments: [String]) throws {
+        let result = try ChildProcess.run(arguments, environment: TestBroker.refusing ?? [:])
+        #expect(result.code == 77, "\(result.err)")
+        #expect(result.err.contains("exit 77 (refused)"))
+        #expect(!result.err.contains("mallory-secret"))
+    }
+
+    @Test("A wrong password ends with 77 at once, and is not shown")
+    func wrongPassword() throws {
+        var environment = TestBroker.refusing ?? [:]
+        environment["KAFKA_SASL_PASSWORD"] = "not-the-password"
+        let result = try ChildProcess.run(["topics", "check"], environment: environment)
+        #expect(result.code == 77, "\(result.err)")
+        #expect(result.err.contains("refused to authenticate"))
+        #expect(!result.err.contains("not-the-password"))
+    }
+}

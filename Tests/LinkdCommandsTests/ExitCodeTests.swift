@@ -1,0 +1,63 @@
+internal import Testing
+
+@testable internal import LinkdCommands
+
+/// The built program, run as a process: codes and last lines.
+@Suite struct ExitCodeTests {
+    @Test(
+        "Without a broker every wrong call has its code and says what to do",
+        arguments: [
+            (["frobnicate"], 64, "exit 64 (usage): there is no command `frobnicate`"),
+            (["produce", "--topik", "x"], 64, "`linkd produce` has no flag --topik. Next: use --topic."),
+            (["inspect"], 64, "no broker is named"), (["topics"], 64, "`linkd topics create` or `linkd topics check`"),
+            (
+                ["produce", "-b", "127.0.0.1:1", "--start-timeout", "1s"], 69,
+                "no broker of 127.0.0.1:1 answered within 1s"
+            ),
+            (["inspect", "-b", "127.0.0.1:1", "--start-timeout", "1s"], 69, "exit 69 (no broker)"),
+            (["topics", "check", "-b", "127.0.0.1:1", "--start-timeout", "1s"], 69, "--start-timeout"),
+            (
+                ["topics", "create", "-b", "h:1", "-X", "acks=maybe"], 64,
+                "librdkafka refuses its configuration from flag -X"
+            ),
+            (["config", "--config", "/no/such.json"], 78, "cannot be read"),
+        ])
+    func withoutBroker(arguments: [String], code: Int32, words: String) throws {
+        let result = try ChildProcess.run(arguments)
+        #expect(result.code == code, "\(result.err)")
+        #expect(result.err.contains(words), "\(result.err)")
+        #expect(result.err.split(separator: "\n").last?.hasPrefix("exit \(code) (") == true, "\(result.err)")
+        #expect(result.out == "")
+    }
+
+    @Test("A variable that is no setting ends with 78")
+    func environment() throws {
+        let result = try ChildProcess.run(["config"], environment: ["LINKD_LANE": "2"])
+        #expect(result.code == 78)
+        #expect(result.err.contains("set LINKD_LANES instead"))
+    }
+
+    @Test("The version names librdkafka's too")
+    func version() throws {
+        let result = try ChildProcess.run(["--version"])
+        #expect(result.code == 0)
+        #expect(result.out.hasPrefix("linkd \(LinkdVersion.text) (librdkafka "))
+    }
+
+    @Test("No command at all shows the help and ends with 64")
+    func nothing() throws {
+        let result = try ChildProcess.run([])
+        #expect(result.code == 64)
+        #expect(result.out.contains("Begin with `linkd demo`"))
+    }
+
+    @Test("What is shipped and not found ends with 78 and names all three places")
+    func shippedFiles() {
+        let files = ShippedFiles(environment: ["LINKD_HOME": "/a"], executable: "/b/bin/linkd", directory: "/c")
+        let error = #expect(throws: CommandFailure.self) { try files.path("routes") }
+        #expect(error?.code == .configuration)
+        for place in ["LINKD_HOME /a", "/b/share/linkd", "/c/config"] {
+            #expect(error?.reason.contains(place) == true, "\(error?.reason ?? "")")
+        }
+    }
+}
