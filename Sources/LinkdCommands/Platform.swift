@@ -49,6 +49,12 @@ enum Platform {
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
+    /// Waits; a signal may end it early.
+    static func sleep(milliseconds: Int) {
+        var time = timespec(tv_sec: milliseconds / 1000, tv_nsec: milliseconds % 1000 * 1_000_000)
+        nanosleep(&time, nil)
+    }
+
     /// Number of processors that this process may use.
     static var processors: Int { max(1, ProcessInfo.processInfo.activeProcessorCount) }
 

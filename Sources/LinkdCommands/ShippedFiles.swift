@@ -3,7 +3,8 @@ struct ShippedFiles {
     private let places: [String]
     private let words: [String]
 
-    /// Looks in `LINKD_HOME`, else in `../share/linkd` beside the executable, else in `config` of the working directory.
+    /// Looks in `LINKD_HOME`, else in `../share/linkd` beside the executable, else in `config` of the working
+    /// directory.
     init(
         environment: [String: String], executable: String? = Platform.executablePath,
         directory: String = Platform.currentDirectory

@@ -68,10 +68,22 @@ enum TopicsCreateCommand {
     ) throws(CommandFailure) -> [TopicResult] {
         let specifications = missing.map { specification($0, call, state) }
         do throws(KafkaError) {
-            return try admin.create(
+            let results = try admin.create(
                 topics: specifications, validateOnly: call.isOn("dry-run"), timeoutMilliseconds: 30_000)
+            if !call.isOn("dry-run") { try awaitTopics(results.filter { $0.error == nil }.map(\.name), admin) }
+            return results
         } catch {
             throw CommandFailure(error, while: "creating topics")
+        }
+    }
+
+    /// Waits until brokers tell clients of the new topics, which takes them a moment after the controller's answer.
+    private static func awaitTopics(_ names: [String], _ admin: KafkaAdmin) throws(KafkaError) {
+        let end = Platform.monotonicSeconds + 10
+        while Platform.monotonicSeconds < end {
+            let descriptions = try admin.describe(topics: names, timeoutMilliseconds: 10_000)
+            if descriptions.allSatisfy({ $0.error == nil && $0.partitions.allSatisfy { $0.leader >= 0 } }) { return }
+            Platform.sleep(milliseconds: 50)
         }
     }
 
