@@ -21,3 +21,11 @@ enum TableFiles {
         [UInt8](try Data(contentsOf: tests.appending(path: "Fixtures/\(name)")))
     }
 }
+
+extension TableSource {
+    /// Reads and checks a table file, without compiling it.
+    static func inspect(_ file: [UInt8]) -> (source: TableSource?, problems: [TableProblem]) {
+        let reading = read(file)
+        return (reading.source, TableChecks.run(reading).located(in: file))
+    }
+}

@@ -90,7 +90,8 @@ struct TableReadingTests {
     func noVars() throws {
         let source = try source(
             """
-            { "schemaVersion": 1, "table": { "id": "t", "version": "1" }, "link": { "schemes": ["t"], "host": "segment" },
+            { "schemaVersion": 1, "table": { "id": "t", "version": "1" },
+              "link": { "schemes": ["t"], "host": "segment" },
               "routes": [ { "id": "a", "match": "/a", "variants": [
                 { "when": { "app": ">=4.0.0 <6" }, "to": { "root": true } }, { "to": { "root": true } } ] } ] }
             """)
@@ -102,8 +103,10 @@ struct TableReadingTests {
     func normalForm() throws {
         let source = try source(
             """
-            { "schemaVersion": 1, "table": { "id": "t", "version": "1" }, "link": { "schemes": ["t"], "host": "segment" },
-              "routes": [ { "id": "a", "match": "/cafe\\u0301", "to": { "root": true }, "query": { "e\\u0301": "e\\u0301" } } ],
+            { "schemaVersion": 1, "table": { "id": "t", "version": "1" },
+              "link": { "schemes": ["t"], "host": "segment" },
+              "routes": [ { "id": "a", "match": "/cafe\\u0301", "to": { "root": true },
+                            "query": { "e\\u0301": "e\\u0301" } } ],
               "examples": [ { "link": "t://cafe\\u0301?e\\u0301=1", "outcome": "reject", "detail": "e\\u0301" } ] }
             """)
         let route = source.routes[0]
@@ -119,7 +122,8 @@ struct TableReadingTests {
     func bindOrder() throws {
         let source = try source(
             """
-            { "schemaVersion": 1, "table": { "id": "t", "version": "1" }, "link": { "schemes": ["t"], "host": "segment" },
+            { "schemaVersion": 1, "table": { "id": "t", "version": "1" },
+              "link": { "schemes": ["t"], "host": "segment" },
               "models": { "B": { "y": "int?", "x": "int?" }, "A": { "z": "int?" } },
               "routes": [ { "id": "a", "match": "/a", "to": { "root": true },
                             "bind": { "A": { "z": "query.z" }, "B": { "x": 5, "y": "query.y" } } } ] }

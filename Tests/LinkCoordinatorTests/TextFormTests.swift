@@ -124,7 +124,8 @@ struct TextFormTests {
         ] as [(String, String, String?)])
     func fields(type: String, text: String, canonical: String?) throws {
         let model = """
-            { "schemaVersion": 1, "table": { "id": "t", "version": "1" }, "link": { "schemes": ["t"], "host": "segment" },
+            { "schemaVersion": 1, "table": { "id": "t", "version": "1" },
+              "link": { "schemes": ["t"], "host": "segment" },
               "models": { "M": { "f": "\(type)" } }, "routes": [] }
             """
         let source = try #require(TableSource.inspect(Array(model.utf8)).source)
@@ -142,7 +143,8 @@ struct TextFormTests {
         ] as [(String, TableSource.Field.Absence)])
     func absence(type: String, absence: TableSource.Field.Absence) throws {
         let model = """
-            { "schemaVersion": 1, "table": { "id": "t", "version": "1" }, "link": { "schemes": ["t"], "host": "segment" },
+            { "schemaVersion": 1, "table": { "id": "t", "version": "1" },
+              "link": { "schemes": ["t"], "host": "segment" },
               "models": { "M": { "f": "\(type)" } }, "routes": [] }
             """
         #expect(TableSource.inspect(Array(model.utf8)).source?.models[0].fields.first?.absence == absence)

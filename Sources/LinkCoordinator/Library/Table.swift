@@ -38,7 +38,7 @@ public struct Table: Sendable {
     /// Loads a table and tells all that was found, warnings too; without a table where one of them is an error.
     package static func check(_ json: [UInt8]) -> (table: Table?, problems: [TableProblem]) {
         let reading = TableSource.read(json)
-        var list = reading.problems
+        var list = TableChecks.run(reading)
         guard let source = reading.source, !list.hasErrors else { return (nil, list.located(in: json)) }
         let hash = SHA256.hex(json)
         let compiled = CompiledTable(source, hash: String(hash.prefix(8)))

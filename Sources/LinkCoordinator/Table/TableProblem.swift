@@ -148,12 +148,3 @@ extension TableProblem {
             < (b.severity.rawValue, b.offset, b.code.rawValue, b.message)
     }
 }
-
-/// Why a table was refused: all its problems, worst first.
-package struct TableRefusal: Error, Sendable {
-    /// The problems, worst first; at least one is an error.
-    package var problems: [TableProblem]
-
-    /// Makes a refusal.
-    package init(problems: [TableProblem]) { self.problems = problems }
-}

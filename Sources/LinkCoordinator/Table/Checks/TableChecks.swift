@@ -41,11 +41,11 @@ package struct TableChecks {
         }
         return source.routes.indices.map { route in
             var found: [Int] = []
-            var open = direct[route]
-            while let next = open.popLast() {
+            var waiting = direct[route]
+            while let next = waiting.popLast() {
                 if found.contains(next) { continue }
                 found.append(next)
-                open += direct[next]
+                waiting += direct[next]
             }
             return found.sorted()
         }
@@ -63,12 +63,4 @@ package struct TableChecks {
 
     /// Whether a route read whole.
     func isWhole(_ route: TableSource.Route) -> Bool { !damage.routes.contains(route.offset) }
-}
-
-extension TableSource {
-    /// Reads and checks a table file, but for the proofs and the examples, which need the compiled table.
-    package static func inspect(_ file: [UInt8]) -> (source: TableSource?, problems: [TableProblem]) {
-        let reading = read(file)
-        return (reading.source, TableChecks.run(reading).located(in: file))
-    }
 }
