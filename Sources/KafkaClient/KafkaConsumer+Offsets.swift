@@ -42,12 +42,27 @@ extension KafkaConsumer {
         return list.results
     }
 
-    /// Commits these offsets for the group and waits for the answer (at least once; a transaction's offsets go with
-    /// the producer).
+    /// Commits these offsets for the group and waits for the answer (at least once; a transaction's offsets go with the
+    /// producer).
+    ///
+    /// Throws a partition's error, too.
     package func commit(_ offsets: [PartitionOffset]) throws(KafkaError) {
         if offsets.isEmpty { return }
         let list = PartitionList(offsets)
         try KafkaError.check(rd_kafka_commit(handle.pointer, list.pointer, 0))
+        if let error = PartitionList.firstError(of: list.pointer) { throw error }
+    }
+
+    /// Sends a commit and does not wait; its outcome is asked for by `commitOutcome`.
+    ///
+    /// At most one should be under way: a later one may overtake an earlier one that is repeated.
+    package func startCommit(_ offsets: [PartitionOffset]) throws(KafkaError) {
+        try commits?.start(offsets, handle)
+    }
+
+    /// The outcome of a commit that was started, or nil while there is none; waits for it up to the timeout.
+    package func commitOutcome(timeoutMilliseconds: Int32) -> CommitOutcome? {
+        commits?.answer(timeoutMilliseconds: timeoutMilliseconds)
     }
 
     /// Offsets behind the last record that was handed out; past control records at the end of a partition, too.

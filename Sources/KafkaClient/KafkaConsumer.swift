@@ -7,8 +7,9 @@ package import StrictJSON
 /// librdkafka's own business on its own threads.
 package final class KafkaConsumer {
     let handle: ClientHandle
-    let context: RebalanceContext
+    let context = RebalanceContext()
     private var queue: ConsumerQueue?
+    private(set) var commits: CommitQueue?
     private var batch = MessageBatch()
     private var topics = TopicNames()
     private var inbox = ClientInbox()
@@ -22,19 +23,26 @@ package final class KafkaConsumer {
     package init(
         _ configuration: ClientConfiguration, rebalance: @escaping (KafkaConsumer, RebalanceEvent) -> Void
     ) throws(ConfigurationError) {
-        context = RebalanceContext(handler: rebalance)
         let native = try NativeConfiguration(configuration)
         native.setOpaque(Unmanaged.passUnretained(context).toOpaque())
         native.setRebalanceCallback(RebalanceContext.callback)
         handle = try ClientHandle(.consumer, configuration: native)
         queue = ConsumerQueue(of: handle)
-        context.consumer = self
+        commits = CommitQueue(of: handle)
+        context.handler = { [weak self] event in
+            if let self { rebalance(self, event) }
+        }
     }
 
     deinit {
         batch.release()
-        queue = nil
+        releaseQueues()
         handle.destroy()
+    }
+
+    private func releaseQueues() {
+        queue = nil
+        commits = nil
     }
 
     /// Joins the group for these topics: names, or regular expressions that begin with `^`.
@@ -126,7 +134,7 @@ package final class KafkaConsumer {
     package func close() throws(KafkaError) {
         guard handle.isOpen else { return }
         batch.release()
-        queue = nil
+        releaseQueues()
         let code = rd_kafka_consumer_close(handle.pointer)
         serve()
         handle.destroy()
@@ -136,7 +144,7 @@ package final class KafkaConsumer {
     /// Destroys the instance without leaving the group: for a consumer that can do no more.
     package func abandon() {
         batch.release()
-        queue = nil
+        releaseQueues()
         handle.destroy()
     }
 }

@@ -14,6 +14,7 @@ package struct TopicPartition: Hashable, Sendable, Comparable, CustomStringConve
     /// `topic [partition]`, as librdkafka prints it.
     package var description: String { "\(topic) [\(partition)]" }
 
+    /// Orders by topic, then by number.
     package static func < (a: TopicPartition, b: TopicPartition) -> Bool {
         a.topic == b.topic ? a.partition < b.partition : a.topic < b.topic
     }
@@ -77,4 +78,13 @@ package struct Watermarks: Sendable, Equatable {
         self.low = low
         self.high = high
     }
+}
+
+/// What became of a commit of offsets.
+package struct CommitOutcome: Sendable, Equatable {
+    /// Why not, or nil where all partitions were committed.
+    package var error: KafkaError?
+
+    /// Makes an outcome.
+    package init(error: KafkaError?) { self.error = error }
 }

@@ -4,8 +4,9 @@ import StrictJSON
 import Testing
 import TestSupport
 
-/// Topics, settings, times and groups on a real broker. Each of these tests needs a broker
-/// (`KAFKA_BOOTSTRAP_SERVERS`): the mock cluster has no admin requests.
+/// Topics, settings, times and groups on a real broker.
+///
+/// Each of these tests needs a broker (`KAFKA_BOOTSTRAP_SERVERS`): the mock cluster has no admin requests.
 @Suite(.enabled(if: BrokerEnvironment.hasBroker, "needs a broker: set KAFKA_BOOTSTRAP_SERVERS"))
 struct BrokerAdminTests {
     private static let bootstrap = BrokerEnvironment.bootstrapServers ?? ""

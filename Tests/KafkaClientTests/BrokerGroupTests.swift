@@ -2,7 +2,9 @@ import KafkaClient
 import Testing
 import TestSupport
 
-/// Groups on a real broker. Each of these tests needs a broker (`KAFKA_BOOTSTRAP_SERVERS`).
+/// Groups on a real broker.
+///
+/// Each of these tests needs a broker (`KAFKA_BOOTSTRAP_SERVERS`).
 @Suite(.enabled(if: BrokerEnvironment.hasBroker, "needs a broker: set KAFKA_BOOTSTRAP_SERVERS"))
 struct BrokerGroupTests {
     private static let bootstrap = BrokerEnvironment.bootstrapServers ?? ""

@@ -84,6 +84,10 @@ struct MockGroupTests {
             #expect(try consumer.committed([mine], timeoutMilliseconds: 5000) == [.init(partition: mine, offset: nil)])
             try consumer.commit([PartitionOffset(mine, offset: 2)])
             #expect(try consumer.committed([mine], timeoutMilliseconds: 5000) == [.init(partition: mine, offset: 2)])
+            #expect(consumer.commitOutcome(timeoutMilliseconds: 0) == nil)
+            try consumer.startCommit([PartitionOffset(mine, offset: 3)])
+            #expect(consumer.commitOutcome(timeoutMilliseconds: 5000) == CommitOutcome(error: nil))
+            #expect(try consumer.committed([mine], timeoutMilliseconds: 5000) == [.init(partition: mine, offset: 3)])
             #expect(try consumer.position([mine]).map(\.offset) == [3])
             #expect(try consumer.watermarks(of: mine, timeoutMilliseconds: 5000) == Watermarks(low: 0, high: 3))
             let metadata = consumer.groupMetadata()
@@ -93,6 +97,29 @@ struct MockGroupTests {
             try consumer.close()
             #expect(log.events == [.assign([mine]), .revoke([mine])])
             #expect(!consumer.isOpen)
+            try consumer.close()
+        }
+    }
+
+    @Test("A commit that the broker refuses says why, waited for or not")
+    func refusedCommit() async throws {
+        try await onThread {
+            let cluster = try filled(["a"])
+            let consumer = try consumer(cluster) { consumer, event in
+                mustSucceed { try Self.answer(consumer, event) }
+            }
+            try consumer.subscribe(["in"])
+            #expect(consumer.collect(1).count == 1)
+            let offsets = [PartitionOffset(topic: "in", partition: 0, offset: 1)]
+            let offsetCommit: Int16 = 8
+            cluster.push(errors: [.groupAuthorizationFailed], forRequest: offsetCommit)
+            let refusal = failure { try consumer.commit(offsets) }
+            #expect(refusal?.code == .groupAuthorizationFailed)
+            cluster.push(errors: [.groupAuthorizationFailed], forRequest: offsetCommit)
+            try consumer.startCommit(offsets)
+            let outcome = consumer.commitOutcome(timeoutMilliseconds: 5000)
+            #expect(outcome?.error?.code == .groupAuthorizationFailed)
+            try consumer.commit(offsets)
             try consumer.close()
         }
     }

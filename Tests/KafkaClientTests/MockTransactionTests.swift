@@ -2,8 +2,9 @@ import KafkaClient
 import Testing
 import TestSupport
 
-/// Flags of transaction errors as librdkafka gives them, by errors injected into the mock cluster. What becomes of the
-/// records it cannot show.
+/// Flags of transaction errors as librdkafka gives them, by errors injected into the mock cluster.
+///
+/// What becomes of the records it cannot show.
 struct MockTransactionTests {
     private static func producer(_ cluster: MockCluster) throws -> KafkaProducer {
         try KafkaProducer([

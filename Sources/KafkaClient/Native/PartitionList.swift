@@ -54,6 +54,14 @@ struct PartitionList: ~Copyable {
         }
     }
 
+    /// The first error that a call wrote beside a partition, or nil.
+    static func firstError(of list: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>) -> KafkaError? {
+        for element in elements(of: list) {
+            if let error = KafkaError(element.err) { return error }
+        }
+        return nil
+    }
+
     private static func elements(
         of list: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>
     ) -> UnsafeBufferPointer<rd_kafka_topic_partition_t> {

@@ -2,14 +2,12 @@ internal import CRdKafka
 
 /// Carries a rebalance from librdkafka's callback to the consumer's handler, on the polling thread.
 final class RebalanceContext {
-    weak var consumer: KafkaConsumer?
-    private let handler: (KafkaConsumer, RebalanceEvent) -> Void
+    /// Gets every rebalance; set once the consumer is made.
+    var handler: ((RebalanceEvent) -> Void)?
     /// How many callbacks ran.
     private(set) var count = 0
     /// Whether the handler called assign, unassign or an incremental one of them.
     var isAnswered = false
-
-    init(handler: @escaping (KafkaConsumer, RebalanceEvent) -> Void) { self.handler = handler }
 
     /// The C callback; its opaque is an unretained context, which the consumer keeps alive.
     static let callback:
@@ -28,10 +26,8 @@ final class RebalanceContext {
     ) {
         count += 1
         isAnswered = false
-        if let consumer {
-            let partitions = list.map { PartitionList.partitions(of: $0) } ?? []
-            handler(consumer, event(client, code: code, partitions: partitions))
-        }
+        let partitions = list.map { PartitionList.partitions(of: $0) } ?? []
+        handler?(event(client, code: code, partitions: partitions))
         if !isAnswered { answer(client, code: code, list: list) }
     }
 
