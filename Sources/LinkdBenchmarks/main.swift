@@ -1,1 +1,3 @@
-print("benchmarks")
+internal import Foundation
+
+exit(Benchmarks.run(Array(CommandLine.arguments.dropFirst())))

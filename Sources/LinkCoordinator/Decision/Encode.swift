@@ -103,6 +103,13 @@ extension Resolver {
         writeTail(&out)
     }
 
+    /// A decision that says that the event is over.
+    mutating func writeExpired(_ out: inout OutputArena) {
+        writeHead(&out)
+        out.append(",\"outcome\":\"none\",\"reason\":\"expired\"")
+        writeTail(&out)
+    }
+
     /// A decision to open a URL.
     mutating func writeExternal(
         _ url: ByteView, notice: ByteView, _ rejection: Rejection?, _ out: inout OutputArena

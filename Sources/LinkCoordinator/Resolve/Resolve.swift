@@ -178,3 +178,15 @@ extension UnsafePointer<GuardImage> {
             .assumingMemoryBound(to: TargetImage.self)
     }
 }
+
+extension Resolver {
+    /// Writes the decision of an event that is over: `none` with reason `expired`, decided before the core.
+    package mutating func expire(
+        table: CompiledTable, head: DecisionHead?, into out: inout OutputArena
+    ) -> DecisionSummary {
+        start(LinkRequest(form: .link, text: .empty, isPlain: true), DeviceFacts(), image: table.image)
+        self.head = head
+        writeExpired(&out)
+        return DecisionSummary(.none)
+    }
+}

@@ -1,0 +1,145 @@
+package import KafkaClient
+package import LinkCoordinator
+package import LinkIngest
+package import StrictJSON
+
+/// From a record's bytes to its decisions: the reader, the choice of the table and the resolver, one after another.
+///
+/// One per lane, used for every record of its life. It does no I/O, has no clock and allocates nothing per record: the
+/// same record and tables give the same bytes.
+package struct RecordProcessor: RecordProcessing, ~Copyable {
+    private var reader: EventReader
+    private var resolver = Resolver()
+    private let tables: TableSet
+    /// `topic-partition-` of the records met last, the start of every decision's id.
+    private var source = SourceName()
+
+    /// Makes a processor.
+    ///
+    /// - Parameters:
+    ///   - tables: The tables that are served.
+    ///   - limits: Bounds of a record.
+    ///   - passthrough: Names of the event's members that are copied into `context`.
+    package init(tables: TableSet, limits: IngestLimits = IngestLimits(), passthrough: [String] = []) {
+        self.tables = tables
+        reader = EventReader(limits: limits, passthrough: passthrough)
+    }
+
+    package mutating func process(
+        _ record: ConsumedRecord, topicName: ByteView, into arena: inout OutputArena,
+        decisions: inout [ProducedDecision]
+    ) -> DeadLetterCause? {
+        guard let value = record.value else {
+            return DeadLetterCause(reason: .nullValue, detail: "expected a value: a tombstone means nothing here")
+        }
+        source.set(topic: topicName, partition: record.partition)
+        let before = decisions.count
+        let cause = process(
+            value: value, key: record.key, offset: record.offset, timestamp: record.timestamp, hasHead: true,
+            into: &arena
+        ) { device, decision, outcome in
+            decisions.append(ProducedDecision(key: device, value: decision, outcome: outcome))
+        }
+        if cause != nil { decisions.removeSubrange(before...) }
+        return cause
+    }
+
+    /// Resolves a value without a broker: the decisions come without the worker's members, nothing ever expires.
+    package mutating func process(
+        value: ByteView, key: ByteView?, into arena: inout OutputArena,
+        body: (_ device: ByteView, _ decision: ByteView, _ outcome: DecisionOutcome) -> Void
+    ) -> DeadLetterCause? {
+        process(value: value, key: key, offset: 0, timestamp: -1, hasHead: false, into: &arena, body: body)
+    }
+
+    @inline(__always)
+    private mutating func process(
+        value: ByteView, key: ByteView?, offset: Int64, timestamp: Int64, hasHead: Bool,
+        into arena: inout OutputArena, body: (ByteView, ByteView, DecisionOutcome) -> Void
+    ) -> DeadLetterCause? {
+        let event: IngestedEvent
+        switch reader.read(value: value, key: key) {
+        case .failure(let failure): return DeadLetterCause(failure, value: value)
+        case .event(let read): event = read
+        }
+        for index in 0..<event.deviceCount {
+            let device = reader.device(at: index)
+            var request = event.request
+            request.roots = device.roots
+            let chosen = tables.table(
+                application: event.hasApplication ? event.application : nil, request: request, using: &resolver)
+            guard let table = chosen else {
+                return Self.applicationUnknown(event)
+            }
+            let head =
+                hasHead
+                ? DecisionHead(
+                    source: source.view, offset: offset, index: index, event: event.id,
+                    eventIsPlain: event.idIsPlain, device: device.id, deviceIsPlain: device.isPlain,
+                    context: event.context) : nil
+            arena.begin()
+            let isOver = timestamp >= 0 && event.expires.map { timestamp > $0 } ?? false
+            let summary =
+                isOver
+                ? resolver.expire(table: table, head: head, into: &arena)
+                : resolver.resolve(request, device.facts, table: table, head: head, into: &arena)
+            body(device.id, arena.finish(), DecisionOutcome(summary.outcome))
+        }
+        return nil
+    }
+
+    @inline(never)
+    private static func applicationUnknown(_ event: IngestedEvent) -> DeadLetterCause {
+        DeadLetterCause(
+            reason: .applicationUnknown,
+            detail: event.hasApplication
+                ? "expected an application that one table lists"
+                : "expected `application`, or a link that exactly one table claims",
+            pointer: event.hasApplication ? "/application" : nil, event: event.id.isEmpty ? nil : event.id.array)
+    }
+}
+
+/// `topic-partition-`, kept from record to record.
+private struct SourceName: ~Copyable {
+    private var arena = OutputArena(chunkBytes: 4096)
+    private var topic = ByteView.empty
+    private var partition: Int32 = -1
+    private(set) var view = ByteView.empty
+
+    mutating func set(topic: ByteView, partition: Int32) {
+        if partition == self.partition && topic == self.topic { return }
+        arena.reset()
+        arena.begin()
+        arena.append(topic)
+        self.topic = arena.finish()
+        self.partition = partition
+        arena.begin()
+        arena.append(topic)
+        arena.append(byte: UInt8(ascii: "-"))
+        arena.append(decimal: Int64(partition))
+        arena.append(byte: UInt8(ascii: "-"))
+        view = arena.finish()
+    }
+}
+
+extension DecisionOutcome {
+    /// The outcome of the core.
+    init(_ outcome: DecisionSummary.Outcome) {
+        switch outcome {
+        case .navigate: self = .navigate
+        case .external: self = .external
+        case .deferred: self = .deferred
+        case .none: self = .none
+        case .reject: self = .reject
+        }
+    }
+}
+
+extension DeadLetterCause {
+    /// The cause that a reader's failure is, with the pointer of its place.
+    init(_ failure: IngestFailure, value: ByteView) {
+        self.init(
+            reason: DeadLetterReason(rawValue: failure.reason.rawValue) ?? .internal, detail: failure.detail,
+            pointer: failure.pointer(in: value), event: failure.event)
+    }
+}
