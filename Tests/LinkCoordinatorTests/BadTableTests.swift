@@ -114,4 +114,25 @@ struct BadTableTests {
                     did you mean 'routes'?
                 """)
     }
+
+    @Test("a problem as JSON reads back, with nothing left out")
+    func json() throws {
+        for table in BadTable.all {
+            for problem in TableSource.inspect(table.file).problems {
+                var out = OutputArena(chunkBytes: 4096)
+                out.begin()
+                problem.write(file: "a \"b\".json", into: &out)
+                let value = try JSONValue.parse(out.finish())
+                #expect(value["code"]?.string == problem.code.rawValue)
+                #expect(value["severity"]?.string == problem.severity.text)
+                #expect(value["message"]?.string == problem.message)
+                #expect(value["file"]?.string == "a \"b\".json")
+                #expect(value["line"]?.integer == Int64(problem.place.line))
+                #expect(value["column"]?.integer == Int64(problem.place.column))
+                #expect(value["pointer"]?.string == problem.place.pointer)
+                #expect(value["routes"]?.array?.compactMap(\.string) == problem.routes)
+                #expect(value["suggestion"]?.string == problem.suggestion)
+            }
+        }
+    }
 }

@@ -1,15 +1,3 @@
-/// How an entry is shown on top of the one before it.
-package enum Presentation: String, Sendable, CaseIterable, BitwiseCopyable {
-    /// Pushed onto the navigation of the entry before.
-    case push
-    /// As a sheet.
-    case sheet
-    /// Over the full screen.
-    case cover
-    /// As an alert, on which nothing can follow.
-    case alert
-}
-
 extension TableSource {
     /// A coordinator and its screens.
     package struct Coordinator: Sendable {

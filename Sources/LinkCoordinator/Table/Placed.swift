@@ -19,5 +19,6 @@ extension Placed: Equatable where Value: Equatable {
 }
 
 extension Placed: Hashable where Value: Hashable {
+    /// Hashes the value; where it stands does not count.
     package func hash(into hasher: inout Hasher) { hasher.combine(value) }
 }

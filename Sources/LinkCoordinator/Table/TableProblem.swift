@@ -142,6 +142,43 @@ extension TableProblem {
         return out
     }
 
+    /// Writes the problem as one JSON object, for programs: `severity`, `code`, `message`, `file`, `line`, `column`,
+    /// `pointer`, `routes`, then `link` (the witness) and `suggestion` where there is one.
+    package func write(file: String, into out: inout OutputArena) {
+        out.append("{\"severity\":")
+        Self.write(severity.text, into: &out)
+        for (name, text) in [("code", code.rawValue), ("message", message), ("file", file)] {
+            Self.write(name, text, into: &out)
+        }
+        for (name, number) in [("line", place.line), ("column", place.column)] {
+            out.append(",")
+            Self.write(name, into: &out)
+            out.append(":")
+            out.append(decimal: Int64(number))
+        }
+        Self.write("pointer", place.pointer, into: &out)
+        out.append(",\"routes\":[")
+        for (index, route) in routes.enumerated() {
+            if index > 0 { out.append(",") }
+            Self.write(route, into: &out)
+        }
+        out.append("]")
+        if let witness { Self.write("link", witness, into: &out) }
+        if let suggestion { Self.write("suggestion", suggestion, into: &out) }
+        out.append("}")
+    }
+
+    private static func write(_ name: String, _ text: String, into out: inout OutputArena) {
+        out.append(",")
+        write(name, into: &out)
+        out.append(":")
+        write(text, into: &out)
+    }
+
+    private static func write(_ text: String, into out: inout OutputArena) {
+        Array(text.utf8).withUnsafeBufferPointer { out.appendString(ByteView($0)) }
+    }
+
     /// Errors before warnings, then by place and code.
     package static func isWorse(_ a: TableProblem, than b: TableProblem) -> Bool {
         (a.severity.rawValue, a.offset, a.code.rawValue, a.message)

@@ -1,0 +1,11 @@
+/// Bytewise order: negative if `a` comes first, positive if `b` does, 0 if they are equal.
+package func compareBytes(_ a: [UInt8], _ b: [UInt8]) -> Int {
+    for (x, y) in zip(a, b) where x != y { return x < y ? -1 : 1 }
+    return a.count - b.count
+}
+
+/// Bytewise order of two texts as UTF-8.
+package func compareBytes(_ a: String, _ b: String) -> Int {
+    if a.utf8.elementsEqual(b.utf8) { return 0 }
+    return a.utf8.lexicographicallyPrecedes(b.utf8) ? -1 : 1
+}
