@@ -153,7 +153,7 @@ extension JSONCursor {
         scope.name = unescaped(try string())
         if peek() != UInt8(ascii: ":") { throw failure(.expectedColon) }
         position += 1
-        if peek() == 0 && position >= end { throw failure(.expectedValue) }
+        skipWhiteSpace()
         return true
     }
 

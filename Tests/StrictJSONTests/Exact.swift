@@ -1,0 +1,64 @@
+import StrictJSON
+
+/// Runs `body` over bytes in memory of exactly their length, so that a sanitizer sees every byte read beyond it.
+func withExact<Result>(_ bytes: [UInt8], _ body: (ByteView) throws -> Result) rethrows -> Result {
+    let memory = UnsafeMutablePointer<UInt8>.allocate(capacity: max(bytes.count, 1))
+    defer { memory.deallocate() }
+    for (index, byte) in bytes.enumerated() { memory[index] = byte }
+    if bytes.isEmpty { memory.pointee = UInt8(ascii: "1") }
+    return try body(ByteView(start: UnsafePointer(memory), count: bytes.count))
+}
+
+/// What a reader said of a text.
+enum Verdict: Equatable {
+    case taken
+    case refused(JSONError)
+}
+
+/// Passes a text with the cursor alone.
+func passed(_ bytes: [UInt8], depth: Int = Corpus.depth) -> Verdict {
+    withExact(bytes) { view in
+        var cursor = JSONCursor(maxDepth: depth)
+        cursor.open(view)
+        do throws(JSONError) {
+            try cursor.skip()
+            try cursor.finish()
+            return .taken
+        } catch {
+            return .refused(error)
+        }
+    }
+}
+
+/// Reads a text into a tree.
+func tree(_ bytes: [UInt8], depth: Int = Corpus.depth) -> Result<JSONValue, JSONError> {
+    withExact(bytes) { view in
+        do throws(JSONError) {
+            return .success(try JSONValue.parse(view, maxDepth: depth))
+        } catch {
+            return .failure(error)
+        }
+    }
+}
+
+extension JSONValue {
+    /// The value in a form that readers of other makes can be asked for.
+    ///
+    /// `n`, `t`, `f`, `#` and a number's text, `"` and a string's bytes in hexadecimal, arrays and objects with their
+    /// members in order.
+    var rendered: String {
+        switch kind {
+        case .null: "n"
+        case .bool(let value): value ? "t" : "f"
+        case .number(let text): "#" + text
+        case .string(let text): "\"" + Self.hex(text)
+        case .array(let elements): "[" + elements.map(\.rendered).joined(separator: ",") + "]"
+        case .object(let members):
+            "{" + members.map { Self.hex($0.name) + ":" + $0.value.rendered }.joined(separator: ",") + "}"
+        }
+    }
+
+    private static func hex(_ text: String) -> String {
+        text.utf8.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    }
+}
