@@ -25,6 +25,7 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
         reader = EventReader(limits: limits, passthrough: passthrough)
     }
 
+    /// Reads, resolves and encodes one record, as the protocol says.
     package mutating func process(
         _ record: ConsumedRecord, topicName: ByteView, into arena: inout OutputArena,
         decisions: inout [ProducedDecision]

@@ -32,6 +32,11 @@ struct BrokerAdminTests {
                 timeoutMilliseconds: 20_000)
             #expect(wrong.map(\.error?.code.name) == ["INVALID_CONFIG"])
 
+            // The controller has answered; the brokers' metadata follow a moment later.
+            let isKnown = try waits(seconds: 10) {
+                try admin.describe(topics: [name], timeoutMilliseconds: 10_000).first?.exists == true
+            }
+            #expect(isKnown)
             let described = try #require(
                 try admin.describe(topics: [name], timeoutMilliseconds: 10_000).first)
             #expect(described.exists && described.error == nil && described.name == name)

@@ -7,7 +7,7 @@ import Testing
     /// A module, what its files may import of the package and the toolchain, and whether the C library may be seen.
     static let rules: [(module: String, allowed: String, platform: Bool)] = [
         ("StrictJSON", "", false),
-        ("LinkCoordinator", "StrictJSON Swift", false),
+        ("LinkCoordinator", "StrictJSON Swift Synchronization", false),
         ("LinkIngest", "LinkCoordinator StrictJSON", false),
         ("KafkaClient", "CRdKafka StrictJSON CPlatform Synchronization", true),
         ("DispatchWorker", "LinkCoordinator LinkIngest KafkaClient StrictJSON CPlatform Synchronization", true),

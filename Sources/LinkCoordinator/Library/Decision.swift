@@ -75,6 +75,7 @@ public struct Decision: Sendable {
 
     /// An entry of the stack: a screen and how it is presented.
     public struct Entry: Sendable {
+        /// The entry as the decision has it.
         package let value: JSONValue
 
         init(_ value: JSONValue) { self.value = value }
