@@ -19,8 +19,11 @@ package struct RequestVersions: Sendable, Equatable {
 /// `debug=eos` says when the connection to the transaction coordinator went down; `debug=feature` says with every new
 /// connection which versions of each request the broker takes.
 package struct DebugLogWatch: Sendable {
-    /// How often the transaction coordinator's connection was seen to go down.
+    /// How often the transaction coordinator's connection is known to have gone down after it was up.
+    ///
+    /// Before `initTransactions` returns it may count one too many: compare with the value when a transaction began.
     package private(set) var coordinatorDrops = 0
+    private var coordinatorIsUp: Bool?
     /// The newest versions that *every* broker seen so far takes, by request key (18 is ApiVersions).
     package private(set) var requestVersions: [Int32: RequestVersions] = [:]
 
@@ -30,9 +33,23 @@ package struct DebugLogWatch: Sendable {
     /// Reads one line.
     package mutating func read(facility: ByteView, text: ByteView) {
         if facility.equals("COORD") {
-            if contains(text, "is now down") { coordinatorDrops += 1 }
+            readCoordinator(text)
         } else if facility.equals("APIVERSION") {
             readVersions(text)
+        }
+    }
+
+    /// Reads `… Transaction coordinator is now down`, or `up`.
+    ///
+    /// A line is written at every change, but says the state at the time of writing: of a drop that is quickly mended
+    /// both lines may say `up`. So an `up` after an `up` is a drop as well.
+    private mutating func readCoordinator(_ text: ByteView) {
+        if contains(text, "coordinator is now down") {
+            if coordinatorIsUp != nil { coordinatorDrops += 1 }
+            if coordinatorIsUp == true { coordinatorIsUp = false }
+        } else if contains(text, "coordinator is now up") {
+            if coordinatorIsUp == true { coordinatorDrops += 1 }
+            coordinatorIsUp = true
         }
     }
 
