@@ -3,9 +3,9 @@ package import StrictJSON
 
 /// One decision, encoded: what goes to the output topic for one device.
 package struct ProducedDecision {
-    /// The device's id, the key of the output record. Lives as long as the consumed batch or the arena.
+    /// The device's id, the key of the output record: lives as long as the consumed batch or the arena.
     package var key: ByteView
-    /// The decision's JSON. Lives in the arena until its reset.
+    /// The decision's JSON: lives in the arena until its reset.
     package var value: ByteView
     /// What was decided, for counters.
     package var outcome: DecisionOutcome
