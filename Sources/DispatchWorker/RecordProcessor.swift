@@ -78,15 +78,24 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
                     source: source.view, offset: offset, index: index, event: event.id,
                     eventIsPlain: event.idIsPlain, device: device.id, deviceIsPlain: device.isPlain,
                     context: event.context) : nil
+            let id = device.isPlain ? device.id : Self.kept(device.id, in: &arena)
             arena.begin()
             let isOver = timestamp >= 0 && event.expires.map { timestamp > $0 } ?? false
             let summary =
                 isOver
                 ? resolver.expire(table: table, head: head, into: &arena)
                 : resolver.resolve(request, device.facts, table: table, head: head, into: &arena)
-            body(device.id, arena.finish(), DecisionOutcome(summary.outcome))
+            body(id, arena.finish(), DecisionOutcome(summary.outcome))
         }
         return nil
+    }
+
+    /// A copy of an id that may stand in the reader's memory, which the next device or record takes back.
+    @inline(never)
+    private static func kept(_ id: ByteView, in arena: inout OutputArena) -> ByteView {
+        arena.begin()
+        arena.append(id)
+        return arena.finish()
     }
 
     @inline(never)

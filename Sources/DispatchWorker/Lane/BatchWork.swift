@@ -1,4 +1,5 @@
 internal import KafkaClient
+internal import LinkIngest
 package import StrictJSON
 
 /// Bounds of one record's way through a lane.
@@ -111,13 +112,13 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
         if value.count == 0 { return Self.emptyValue }
         if value.count > limits.recordBytes { return oversizeInput(value.count) }
         decisions.removeAll(keepingCapacity: true)
+        headers.removeAll(keepingCapacity: true)
+        if record.hasHeaders, let cause = takeHeaders(of: record.index, consumer) { return cause }
         if let cause = processing.process(
             record, topicName: consumer.topicNameBytes(at: record.topic), into: &arena, decisions: &decisions)
         {
             return cause
         }
-        headers.removeAll(keepingCapacity: true)
-        if record.hasHeaders { takeTraceHeaders(of: record.index, consumer) }
         var headerBytes = 0
         for header in headers { headerBytes &+= header.name.count &+ (header.value?.count ?? 0) &+ 10 }
         for decision in decisions
@@ -136,12 +137,21 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
         return nil
     }
 
+    /// Takes the headers that go on to the outputs, or says what a header has against reading the value.
     @inline(never)
-    private mutating func takeTraceHeaders<Consumer: LaneConsumer>(of index: Int32, _ consumer: Consumer) {
+    private mutating func takeHeaders<Consumer: LaneConsumer>(
+        of index: Int32, _ consumer: Consumer
+    ) -> DeadLetterCause? {
         consumer.headerViews(of: index, into: &headers)
+        for header in headers {
+            if let failure = WireFormat.refusal(ofHeader: header.name, value: header.value) {
+                return DeadLetterCause(reason: .encodingUnsupported, detail: failure.detail)
+            }
+        }
         headers.removeAll {
             !$0.name.equals("traceparent") && !$0.name.equals("tracestate") && !$0.name.equals("baggage")
         }
+        return nil
     }
 
     @inline(never)
