@@ -2,8 +2,10 @@
 enum CommandIndex {
     /// The declarations.
     static let all: [CommandDeclaration] = [
-        ProduceCommand.declaration, InspectCommand.declaration, TopicsCreateCommand.declaration,
-        TopicsCheckCommand.declaration, ConfigCommand.declaration, HelpCommand.declaration,
+        WorkerCommand.declaration, ProduceCommand.declaration, InspectCommand.declaration,
+        ResolveCommand.declaration, RoutesCheckCommand.declaration, RoutesListCommand.declaration,
+        TopicsCreateCommand.declaration, TopicsCheckCommand.declaration, ConfigCommand.declaration,
+        HelpCommand.declaration,
     ]
 
     /// The command that the first words name: the one with the most words.

@@ -1,0 +1,170 @@
+internal import DispatchWorker
+internal import LinkCoordinator
+internal import LinkIngest
+internal import StrictJSON
+
+/// `linkd resolve`: resolves without a broker.
+enum ResolveCommand {
+    static let declaration = CommandDeclaration(
+        path: ["resolve"],
+        summary: "Resolve links or events here, without a broker",
+        discussion: [
+            "Takes links from the arguments, or lines of standard input, each a link or an event (a JSON object). "
+                + "`--json` prints the exact bytes of each decision, one line per device, without the members that "
+                + "the worker adds. What a worker would make a dead letter is printed as such and makes the code 65."
+        ],
+        flags: [
+            FlagDeclaration(
+                "--device", type: .text(bytes: 2...65536), placeholder: "JSON",
+                "What is known of the device of bare links."),
+            FlagDeclaration("--json", type: .boolean, "Print decisions as JSON, byte for byte."),
+        ],
+        settings: .resolve,
+        operands: OperandDeclaration(
+            name: "LINK", help: "Links or events; without any, the lines of standard input.", count: 0...10_000),
+        examples: [
+            CommandExample(
+                line: "linkd resolve 'https://shop.example/p/new'", words: "With the tables that linkd ships."),
+            CommandExample(
+                line: "linkd resolve --device '{\"platform\":\"ios\",\"app\":\"3.9.0\"}' 'shop:///o/12'",
+                words: "For a device with an older app."),
+            CommandExample(
+                line: "linkd resolve --table my.json --json < events.jsonl", words: "Events, for a program."),
+        ],
+        run: { call throws(CommandFailure) in
+            var job = try ResolveJob(call)
+            return try job.run()
+        })
+}
+
+/// One run of `linkd resolve`.
+private struct ResolveJob: ~Copyable {
+    private let call: Invocation
+    private let view: DecisionView
+    private let device: JSONValue?
+    private var processor: RecordProcessor
+    private var arena = OutputArena()
+    private var deadLetters = 0
+    private var inputs = 0
+
+    init(_ call: Invocation) throws(CommandFailure) {
+        let device = try Self.device(call.text("device"))
+        let settings = try call.settings()
+        let tables = try LoadedTables(
+            settings, shipped: ShippedFiles(environment: call.environment), on: call.console)
+        self.call = call
+        self.device = device
+        view = DecisionView(style: call.console.out.style)
+        processor = RecordProcessor(tables: TableSet(tables.tables), limits: IngestLimits(settings))
+    }
+
+    private static func device(_ text: String?) throws(CommandFailure) -> JSONValue? {
+        guard let text else { return nil }
+        do throws(JSONError) {
+            let value = try JSONValue.parse(Array(text.utf8))
+            if value.object != nil { return value }
+        } catch {
+            throw CommandFailure(
+                .usage, "flag --device, byte \(error.offset): \(error.text)",
+                advice: "give an object, {\"app\":\"6.1.0\"}")
+        }
+        throw CommandFailure(.usage, "flag --device: expected an object", advice: "give an object, {\"app\":\"6.1.0\"}")
+    }
+
+    mutating func run() throws(CommandFailure) -> ExitCode {
+        if call.operands.isEmpty {
+            let source = try ByteSource(path: "-")
+            if source.isTerminal { call.console.note("Type links or events, one a line; end with Ctrl-D.") }
+            var line: [UInt8] = []
+            while source.line(into: &line, limit: EventInput.limit) {
+                let trimmed = EventInput.trim(line)
+                if !trimmed.isEmpty { resolve(Array(trimmed)) }
+            }
+        } else {
+            for operand in call.operands { resolve(Array(operand.utf8)) }
+        }
+        guard deadLetters > 0 else { return .success }
+        throw CommandFailure(
+            .badData, "\(deadLetters) of \(inputs) inputs would be dead letters",
+            advice: "correct them, or see what a reason means in the guide to events")
+    }
+
+    private mutating func resolve(_ input: [UInt8]) {
+        inputs += 1
+        arena.reset()
+        let value = event(input)
+        var decisions: [(device: String, json: [UInt8])] = []
+        let cause = value.withUnsafeBufferPointer { value in
+            // The key of a bare link; an event names its own device.
+            let key: ByteView? = value.first == UInt8(ascii: "{") ? nil : ByteView("device")
+            return processor.process(value: ByteView(value), key: key, into: &arena) { device, decision, _ in
+                decisions.append((device.string, decision.array))
+            }
+        }
+        if let cause {
+            deadLetters += 1
+            return printDeadLetter(cause, input)
+        }
+        if call.json {
+            for decision in decisions { call.console.out.write(decision.json + [0x0A]) }
+            return
+        }
+        call.console.out.line(
+            view.style.name(Escaping.visible(DisplayWidth.cut(String(decoding: input, as: UTF8.self), to: 200))))
+        for decision in decisions { printDecision(decision.json, of: decisions.count > 1 ? decision.device : nil) }
+    }
+
+    /// A bare link with the facts of `--device` becomes an event; everything else stays as it is.
+    private func event(_ input: [UInt8]) -> [UInt8] {
+        guard let device, input.first != UInt8(ascii: "{"), let link = String(validating: input, as: UTF8.self),
+            input.contains(UInt8(ascii: ":")), !input.contains(where: { $0 <= 0x20 || $0 == 0x7F })
+        else { return input }
+        var json = JSONText()
+        json.beginObject()
+        json.text("link", link)
+        json.beginObject("device")
+        json.text("id", device["id"]?.string ?? "device")
+        for fact in device.object ?? [] where fact.name != "id" { json.value(fact.name, fact.value) }
+        json.endObject()
+        json.endObject()
+        return Array(json.finish().utf8)
+    }
+
+    private func printDecision(_ bytes: [UInt8], of device: String?) {
+        guard let json = try? JSONValue.parse(bytes, maxDepth: 512) else { return }
+        let out = call.console.out
+        let route = json["route"]?.string.map { "  " + Escaping.visible($0) } ?? ""
+        let table = json["table"]?.string.map { "  " + view.style.paint(Escaping.visible($0), .dim) } ?? ""
+        let owner = device.map { Escaping.visible($0) + "  " } ?? ""
+        out.line("  " + owner + view.outcome(json) + route + table)
+        let summary = view.summary(json)
+        if !summary.isEmpty { out.line("    " + summary) }
+        for line in view.data(json) { out.line("      " + line) }
+        for note in json["notes"]?.array?.compactMap(\.string) ?? [] {
+            out.line("    " + view.style.paint("note: " + Escaping.visible(note), .dim))
+        }
+    }
+
+    /// `{"dead_letter":{"reason","stage","pointer","detail"}}`; the pointer is null where no member is at fault.
+    private func printDeadLetter(_ cause: DeadLetterCause, _ input: [UInt8]) {
+        let out = call.console.out
+        guard call.json else {
+            out.line(
+                view.style.name(Escaping.visible(DisplayWidth.cut(String(decoding: input, as: UTF8.self), to: 200))))
+            out.line(
+                "  " + view.style.paint("dead letter", .bad) + "  \(cause.reason.rawValue) (\(cause.reason.stage))")
+            out.line("    " + Escaping.visible(cause.detail + (cause.pointer.map { " at " + $0 } ?? "")))
+            return
+        }
+        var json = JSONText()
+        json.beginObject()
+        json.beginObject("dead_letter")
+        json.text("reason", cause.reason.rawValue)
+        json.text("stage", cause.reason.stage)
+        json.text("pointer", cause.pointer)
+        json.text("detail", cause.detail)
+        json.endObject()
+        json.endObject()
+        out.line(json.finish())
+    }
+}

@@ -1,0 +1,95 @@
+internal import LinkCoordinator
+internal import StrictJSON
+
+/// `linkd routes check`: says what is wrong with tables.
+enum RoutesCheckCommand {
+    static let declaration = CommandDeclaration(
+        path: ["routes", "check"],
+        summary: "Check route tables, and run their examples",
+        discussion: [
+            "Every problem is shown with its place and what to do. A table that a worker would refuse ends with 65; "
+                + "warnings alone with 0."
+        ],
+        flags: [FlagDeclaration("--json", type: .boolean, "Print one JSON object.")],
+        settings: .routes,
+        operands: OperandDeclaration(
+            name: "FILE", help: "Tables; without any those of --table, else the ones that linkd ships.", count: 0...64),
+        examples: [
+            CommandExample(line: "linkd routes check", words: "The tables that linkd ships."),
+            CommandExample(line: "linkd routes check my-table.json --json", words: "For an editor or a build."),
+        ],
+        run: run)
+
+    private static func run(_ call: Invocation) throws(CommandFailure) -> ExitCode {
+        let settings = try call.settings()
+        let shipped = ShippedFiles(environment: call.environment)
+        let paths = call.operands.isEmpty ? try LoadedTables.paths(settings, shipped) : call.operands
+        var checked: [CheckedTable] = []
+        for path in paths { checked.append(try CheckedTable(path: path)) }
+        if call.json { printJSON(checked, call.console.out) } else { printText(checked, call.console.out) }
+        guard let first = checked.first(where: { $0.table == nil }) else { return .success }
+        let count = checked.count { $0.table == nil }
+        throw CommandFailure(
+            .badData,
+            count == 1
+                ? "table \(Escaping.visible(first.path)) is refused: \(first.errors) problems"
+                : "\(count) tables are refused, the first is \(Escaping.visible(first.path))",
+            advice: "mend what is named above")
+    }
+
+    private static func printText(_ tables: [CheckedTable], _ out: Channel) {
+        for checked in tables {
+            let file = Escaping.visible(checked.path)
+            for problem in checked.problems {
+                let lines = problem.text(file: file).split(separator: "\n").map { Escaping.visible(String($0)) }
+                let paint: Style.Paint = problem.severity == .error ? .bad : .warning
+                out.line(out.style.paint(lines.first ?? "", paint))
+                for line in lines.dropFirst() { out.line(line) }
+            }
+            guard let table = checked.table else { continue }
+            out.line(
+                out.style.paint("ok", .good) + "  \(Escaping.visible(table.identity))  "
+                    + "\(table.source.routes.count) routes, \(table.source.examples.count) examples hold  "
+                    + out.style.paint(file, .dim))
+        }
+    }
+
+    private static func printJSON(_ tables: [CheckedTable], _ out: Channel) {
+        var json = JSONText()
+        json.beginObject()
+        json.beginArray("tables")
+        for checked in tables {
+            json.beginObject()
+            json.text("file", checked.path)
+            json.boolean("ok", checked.table != nil)
+            json.text("table", checked.table?.identity)
+            json.number("routes", (checked.table?.source.routes.count).map { Int64($0) })
+            json.number("examples", (checked.table?.source.examples.count).map { Int64($0) })
+            json.beginArray("problems")
+            for problem in checked.problems { write(problem, to: &json) }
+            json.endArray()
+            json.endObject()
+        }
+        json.endArray()
+        json.endObject()
+        out.line(json.finish())
+    }
+
+    private static func write(_ problem: TableProblem, to json: inout JSONText) {
+        json.beginObject()
+        json.text("severity", problem.severity.text)
+        json.text("code", problem.code.rawValue)
+        json.text("message", problem.message)
+        json.number("line", Int64(problem.place.line))
+        json.number("column", Int64(problem.place.column))
+        json.text("pointer", problem.place.pointer)
+        if let suggestion = problem.suggestion { json.text("suggestion", suggestion) }
+        if let witness = problem.witness { json.text("link", witness) }
+        if !problem.routes.isEmpty {
+            json.beginArray("routes")
+            for route in problem.routes { json.text(nil, route) }
+            json.endArray()
+        }
+        json.endObject()
+    }
+}

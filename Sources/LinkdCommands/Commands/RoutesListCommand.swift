@@ -1,0 +1,84 @@
+internal import LinkCoordinator
+internal import StrictJSON
+
+/// `linkd routes list`: the routes of tables.
+enum RoutesListCommand {
+    static let declaration = CommandDeclaration(
+        path: ["routes", "list"],
+        summary: "List the routes of tables",
+        flags: [FlagDeclaration("--json", type: .boolean, "Print one JSON object.")],
+        settings: .routes,
+        operands: OperandDeclaration(
+            name: "FILE", help: "Tables; without any those of --table, else the ones that linkd ships.", count: 0...64),
+        examples: [
+            CommandExample(line: "linkd routes list", words: "The tables that linkd ships."),
+            CommandExample(line: "linkd routes list config/routes/shop.json", words: "One table."),
+        ],
+        run: run)
+
+    private static func run(_ call: Invocation) throws(CommandFailure) -> ExitCode {
+        let settings = try call.settings()
+        let shipped = ShippedFiles(environment: call.environment)
+        let paths = call.operands.isEmpty ? try LoadedTables.paths(settings, shipped) : call.operands
+        var tables: [Table] = []
+        for path in paths {
+            let checked = try CheckedTable(path: path)
+            guard let table = checked.table else {
+                throw CommandFailure(
+                    .badData, "table \(Escaping.visible(path)) is refused: \(checked.errors) problems",
+                    advice: "`linkd routes check \(Escaping.visible(path))` shows them")
+            }
+            tables.append(table)
+        }
+        if call.json { printJSON(tables, call.console.out) } else { printText(tables, call.console.out) }
+        return .success
+    }
+
+    private static func printText(_ tables: [Table], _ out: Channel) {
+        for (index, table) in tables.enumerated() {
+            if index > 0 { out.line() }
+            let schemes = table.source.blocks.flatMap(\.schemes).map(\.value).joined(separator: ", ")
+            out.line(out.style.heading(Escaping.visible(table.identity)) + "  " + Escaping.visible(schemes))
+            var lines = TextTable([("ROUTE", .left), ("PATTERN", .left), ("LEADS TO", .left), ("DATA", .left)])
+            for route in table.source.routes {
+                let patterns = RouteText.patterns(route)
+                lines.add([
+                    TextTable.Cell(Escaping.visible(route.id.value), .name),
+                    TextTable.Cell(Escaping.visible(patterns.first ?? "(by id only)")),
+                    TextTable.Cell(Escaping.visible(RouteText.target(route))),
+                    TextTable.Cell(Escaping.visible(RouteText.models(route).joined(separator: ", "))),
+                ])
+                for pattern in patterns.dropFirst() { lines.add(["", Escaping.visible(pattern), "", ""]) }
+            }
+            for line in lines.lines(style: out.style) { out.line(line) }
+        }
+    }
+
+    private static func printJSON(_ tables: [Table], _ out: Channel) {
+        var json = JSONText()
+        json.beginObject()
+        json.beginArray("tables")
+        for table in tables {
+            json.beginObject()
+            json.text("table", table.identity)
+            json.beginArray("routes")
+            for route in table.source.routes {
+                json.beginObject()
+                json.text("id", route.id.value)
+                json.beginArray("patterns")
+                for pattern in RouteText.patterns(route) { json.text(nil, pattern) }
+                json.endArray()
+                json.text("target", RouteText.target(route))
+                json.beginArray("models")
+                for model in RouteText.models(route) { json.text(nil, model) }
+                json.endArray()
+                json.endObject()
+            }
+            json.endArray()
+            json.endObject()
+        }
+        json.endArray()
+        json.endObject()
+        out.line(json.finish())
+    }
+}

@@ -1,0 +1,143 @@
+internal import CPlatform
+internal import DispatchWorker
+internal import LinkCoordinator
+internal import LinkIngest
+internal import StrictJSON
+
+/// `linkd worker`: the main job.
+enum WorkerCommand {
+    static let declaration = CommandDeclaration(
+        path: ["worker"],
+        summary: "Resolve events into decisions, exactly once",
+        discussion: [
+            "Consumes the input topics, resolves every event with the route tables, and publishes a decision for each "
+                + "device in the same transaction as the input's offsets. What cannot be read becomes a dead letter. "
+                + "SIGTERM or SIGINT ends it after what is under way is committed; a second one at once.",
+            "Ends with 0 after a signal or `--stop-after`, 65 (a table refused, data lost), 69 (no broker), "
+                + "75 (gave up for now), 77 (not allowed), 78 (a topic or setting), 79 (another process has the "
+                + "instance name), 80 (forced end).",
+        ],
+        settings: .worker,
+        examples: [
+            CommandExample(
+                line: "linkd worker -b localhost:9092 --table config/routes/shop.json",
+                words: "One table, all defaults."),
+            CommandExample(
+                line: "linkd worker -b k1:9092,k2:9092 --table shop.json --instance shop-0 --lanes 4",
+                words: "One of a fixed fleet: a restart takes over at once."),
+            CommandExample(
+                line: "linkd worker -b localhost:9092 --table shop.json --stop-after 100000 --report json",
+                words: "So many records, then figures for a program."),
+        ],
+        run: run)
+
+    private static func run(_ call: Invocation) throws(CommandFailure) -> ExitCode {
+        linkd_keep_freed_memory()
+        let settings = try call.settings()
+        let log = Log(level: logLevel(settings), format: logFormat(settings, call.console))
+        defer { log.close() }
+        do throws(CommandFailure) {
+            return try run(call, settings, log)
+        } catch {
+            log.log(
+                LogEntry(
+                    .error, "exit", error.reason,
+                    [
+                        LogField("code", .number(Int64(error.code.rawValue))), LogField("reason", .text(error.reason)),
+                        LogField("advice", .text(error.advice)),
+                    ]))
+            return error.code
+        }
+    }
+
+    private static func run(_ call: Invocation, _ settings: Settings, _ log: Log) throws(CommandFailure) -> ExitCode {
+        let configuration = try configuration(settings, call.console)
+        let tables = try loadTables(settings, log)
+        let worker = Worker(configuration, log: log, heedsSignals: true)
+        let outcome = worker.run(
+            tables: TableSet(tables), limits: IngestLimits(settings), passthrough: settings.list("passthrough"))
+        if let format = configuration.report { call.console.out.line(outcome.report.text(format)) }
+        return ExitCode(rawValue: outcome.code)
+    }
+
+    private static func loadTables(_ settings: Settings, _ log: Log) throws(CommandFailure) -> [Table] {
+        let loaded = try LoadedTables(settings, shipped: nil) { file, problem in
+            let isError = problem.severity == .error
+            var fields = [
+                LogField("file", .text(file)), LogField("line", .count(problem.place.line)),
+                LogField("column", .count(problem.place.column)), LogField("code", .text(problem.code.rawValue)),
+            ]
+            if let suggestion = problem.suggestion { fields.append(LogField("advice", .text(suggestion))) }
+            log.log(
+                LogEntry(
+                    isError ? .error : .warning, isError ? "table.refused" : "table.loaded", problem.message, fields))
+        }
+        if !loaded.clashes.isEmpty {
+            log.log(
+                LogEntry(
+                    .warning, "table.loaded", "several tables list these applications: their events are dead letters",
+                    [LogField("applications", .list(loaded.clashes))]))
+        }
+        log.log(
+            LogEntry(
+                .info, "table.loaded", "tables loaded", [LogField("tables", .list(loaded.tables.map(\.identity)))]))
+        return loaded.tables
+    }
+
+    private static func logLevel(_ settings: Settings) -> LogLevel {
+        LogLevel.allCases.first { $0.name == settings.text("log.level") } ?? .info
+    }
+
+    private static func logFormat(_ settings: Settings, _ console: Console) -> LogFormat {
+        switch settings.text("log.format") {
+        case "text": .text
+        case "json": .json
+        default: console.err.isTerminal ? .text : .json
+        }
+    }
+
+    /// The worker's part of the settings.
+    static func configuration(_ settings: Settings, _ console: Console) throws(CommandFailure) -> WorkerConfiguration {
+        var result = WorkerConfiguration(bootstrap: try settings.requireBootstrap())
+        let inputs = settings.list("input")
+        result.input = inputs.first?.hasPrefix("^") == true ? .pattern(inputs[0]) : .topics(inputs)
+        result.output = settings.text("output") ?? result.output
+        result.deadLetterTemplate = settings.text("dlq.topic") ?? result.deadLetterTemplate
+        result.group = settings.text("group") ?? result.group
+        result.instance = settings.text("instance")
+        result.lanes = Int(settings.number("lanes"))
+        result.guarantee = choice(settings, "guarantee", result.guarantee)
+        result.from = choice(settings, "from", result.from)
+        result.dataLoss = choice(settings, "data.loss", result.dataLoss)
+        result.assignor = choice(settings, "assignor", result.assignor)
+        result.commit = commitLimits(settings)
+        result.batchRecords = Int(settings.number("batch.records"))
+        result.stopAfter = settings.number("stop.after")
+        result.report = settings.text("report").flatMap(ReportFormat.init)
+        result.startTimeoutMilliseconds = Int(settings.number("start.timeout"))
+        result.shutdownGraceMilliseconds = Int(settings.number("shutdown.grace"))
+        result.recordBytesLimit = Int(settings.number("limits.record.bytes"))
+        result.decisionBytesLimit = Int(settings.number("limits.decision.bytes"))
+        result.logLevel = logLevel(settings)
+        result.logFormat = logFormat(settings, console)
+        result.clientProperties = settings.properties.map { ClientProperty($0.key, $0.value) }
+        result.version = LinkdVersion.text
+        return result
+    }
+
+    private static func commitLimits(_ settings: Settings) -> CommitLimits {
+        var limits = CommitLimits()
+        limits.intervalMilliseconds =
+            settings.entry("commit.interval").value == .auto ? nil : Int(settings.number("commit.interval"))
+        limits.records = Int(settings.number("commit.records"))
+        limits.bytes = Int(settings.number("commit.bytes"))
+        limits.idleMilliseconds = Int(settings.number("commit.idle"))
+        return limits
+    }
+
+    private static func choice<Choice: RawRepresentable<String>>(
+        _ settings: Settings, _ name: String, _ otherwise: Choice
+    ) -> Choice {
+        settings.text(name).flatMap(Choice.init) ?? otherwise
+    }
+}

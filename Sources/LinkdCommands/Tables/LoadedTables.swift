@@ -1,0 +1,87 @@
+internal import LinkCoordinator
+
+/// A table's file, read and checked.
+struct CheckedTable {
+    /// The file's path.
+    var path: String
+    /// The table, or nil when it was refused.
+    var table: Table?
+    /// Everything that was found, worst first.
+    var problems: [TableProblem]
+
+    /// Largest file.
+    static let limitBytes = 64 << 20
+
+    /// Reads and checks a file; one that cannot be read ends with 78.
+    init(path: String) throws(CommandFailure) {
+        self.path = path
+        switch Platform.contents(of: path, limit: Self.limitBytes) {
+        case .failure(let error):
+            throw CommandFailure(
+                .configuration, "table \(Escaping.visible(path)) cannot be read: \(error.text)",
+                advice: "name a file that this user can read with --table")
+        case .success(let bytes): (table, problems) = Table.check(bytes)
+        }
+    }
+
+    /// How many problems refuse the table.
+    var errors: Int { problems.count { $0.severity == .error } }
+}
+
+/// The tables that a command resolves with.
+struct LoadedTables {
+    /// The tables in the order of their files.
+    let tables: [Table]
+
+    /// Loads the files that the settings name, or with `shipped` the shipped ones where they name none.
+    ///
+    /// Problems are handed to `report`; a refused table ends with 65.
+    init(
+        _ settings: Settings, shipped: ShippedFiles?, report: (_ file: String, _ problem: TableProblem) -> Void
+    ) throws(CommandFailure) {
+        var tables: [Table] = []
+        var refused: [CheckedTable] = []
+        for path in try Self.paths(settings, shipped) {
+            let checked = try CheckedTable(path: path)
+            for problem in checked.problems { report(path, problem) }
+            if let table = checked.table { tables.append(table) } else { refused.append(checked) }
+        }
+        if let first = refused.first {
+            throw CommandFailure(
+                .badData, "table \(Escaping.visible(first.path)) is refused: \(first.errors) problems",
+                advice: "mend what is named above; `linkd routes check \(Escaping.visible(first.path))` shows it again")
+        }
+        self.tables = tables
+    }
+
+    /// Loads tables and prints what was found, warnings only where they are wanted.
+    init(_ settings: Settings, shipped: ShippedFiles?, on console: Console) throws(CommandFailure) {
+        try self.init(settings, shipped: shipped) { file, problem in
+            guard problem.severity == .error || !console.quiet else { return }
+            let lines = problem.text(file: file).split(separator: "\n").map { Escaping.visible(String($0)) }
+            console.warn(lines.joined(separator: "\n"))
+        }
+    }
+
+    /// The files that the settings name, else the shipped ones.
+    static func paths(_ settings: Settings, _ shipped: ShippedFiles?) throws(CommandFailure) -> [String] {
+        let named = settings.list("tables")
+        if !named.isEmpty { return named }
+        if let shipped { return try shipped.tables() }
+        throw CommandFailure(
+            .usage, "no route table is named", advice: "give --table FILE, for example one of config/routes")
+    }
+
+    /// Applications that several tables list: they are served by none, their events become dead letters.
+    var clashes: [String] {
+        var owner: [String: Int] = [:]
+        var found: Set<String> = []
+        for (index, table) in tables.enumerated() {
+            for application in table.source.applications.map(\.value) {
+                if let other = owner[application], other != index { found.insert(application) }
+                owner[application] = index
+            }
+        }
+        return found.sorted()
+    }
+}

@@ -1,0 +1,44 @@
+internal import LinkCoordinator
+
+/// A route in a line of words: its patterns, and where it leads.
+enum RouteText {
+    /// The patterns, with scheme and host where they are said.
+    static func patterns(_ route: TableSource.Route) -> [String] {
+        var seen: [String] = []
+        for pattern in route.patterns where !pattern.leavesOptionalOut {
+            let scheme = pattern.scheme.map { "\($0)://" } ?? ""
+            let host = pattern.host.map(Self.host) ?? ""
+            let text = scheme + host + pattern.path.text
+            if !seen.contains(text) { seen.append(text) }
+        }
+        return seen
+    }
+
+    /// What becomes of a link: targets of the variants, a redirect, or an exclusion.
+    static func target(_ route: TableSource.Route) -> String {
+        switch route.action {
+        case .variants(let variants): variants.map { Self.target($0.to) }.joined(separator: " | ")
+        case .redirect(.route(let id)): "redirect to \(id.value)"
+        case .redirect(.template(let template)): "redirect to \(template.value.text)"
+        case .exclude(let outcome): "excluded: \(outcome.rawValue)"
+        }
+    }
+
+    /// The models that the route fills.
+    static func models(_ route: TableSource.Route) -> [String] {
+        var seen: [String] = []
+        for binding in route.bindings where !seen.contains(binding.model.value) { seen.append(binding.model.value) }
+        return seen
+    }
+
+    private static func target(_ target: TableSource.Target) -> String {
+        switch target.destination {
+        case .path(let segments): "/" + segments.joined(separator: "/")
+        case .captured(let name): "{\(name.value)}"
+        case .root: "/"
+        case .external(let template): template.text
+        }
+    }
+
+    private static func host(_ rule: HostRule) -> String { rule.text }
+}

@@ -1,0 +1,125 @@
+internal import Foundation
+internal import StrictJSON
+internal import Testing
+
+@testable internal import LinkdCommands
+
+@Suite struct ResolveTests {
+    private static let home = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appendingPathComponent("../../config").standardizedFileURL.path
+
+    private static func run(_ arguments: [String], input: String = "") throws -> CommandResult {
+        try ChildProcess.run(arguments, input: input, environment: ["LINKD_HOME": home])
+    }
+
+    @Test("Every sample event becomes what it expects", arguments: ["articles", "shop", "pushes"])
+    func samples(name: String) throws {
+        let text = try String(contentsOfFile: Self.home + "/samples/\(name).jsonl", encoding: .utf8)
+        let lines = text.split(separator: "\n").map(String.init)
+        for line in lines {
+            let event = try JSONValue.parse(Array(line.utf8))
+            // Without a broker there is no record whose timestamp an event could outlive.
+            guard event["expires"] == nil else { continue }
+            let result = try Self.run(["resolve", "--json"], input: line + "\n")
+            let out = result.out.split(separator: "\n")
+            #expect(out.count == event["devices"]?.array?.count ?? 1, "\(line)\n\(result.out)\(result.err)")
+            for decision in try out.map({ try JSONValue.parse(Array($0.utf8)) }) {
+                for expected in event["expect"]?.object ?? [] where !expected.value.isNull {
+                    var wanted = JSONText()
+                    wanted.value(nil, expected.value)
+                    var actual = JSONText()
+                    actual.value(nil, decision[expected.name] ?? JSONValue(.null))
+                    #expect(actual.finish() == wanted.finish(), "\(expected.name) of \(line)")
+                }
+            }
+        }
+    }
+
+    @Test("Links from arguments, with facts, readable")
+    func readable() throws {
+        let result = try Self.run([
+            "resolve", "--device", #"{"app":"6.0","platform":"ios"}"#,
+            "https://shop.example/p/B121D5E7-EA65-49F8-8B33-B3C43FA93866?count=2", "shop:///o/12",
+        ])
+        #expect(result.code == 0, "\(result.err)")
+        #expect(result.out.contains("home > feed > catalog > list > item"))
+        #expect(result.out.contains("item: Product id=B121D5E7-EA65-49F8-8B33-B3C43FA93866, count=2"))
+        #expect(result.out.contains("home > feed > account > profile > order"))
+    }
+
+    @Test(
+        "What would be a dead letter says so and ends with 65",
+        arguments: [
+            ("nope", "bad_json", "decode", nil), (#"{"link":7}"#, "bad_json", "decode", "/link"),
+            (#"{"link":"shop:///"}"#, "missing_device", "validate", nil),
+            (#"{"link":"a:b","path":"/x","device":{"id":"d"}}"#, "ambiguous_event", "validate", "/path"),
+            (
+                #"{"application":"none","link":"a:b","device":{"id":"d"}}"#, "application_unknown", "validate",
+                "/application"
+            ),
+        ])
+    func deadLetters(input: String, reason: String, stage: String, pointer: String?) throws {
+        let result = try Self.run(["resolve", "--json", "shop:///", input])
+        #expect(result.code == 65)
+        let lines = result.out.split(separator: "\n")
+        #expect(lines.count == 2)
+        let letter = try JSONValue.parse(Array(lines[1].utf8))["dead_letter"]
+        #expect(letter?.object?.map(\.name) == ["reason", "stage", "pointer", "detail"])
+        #expect(letter?["reason"]?.string == reason)
+        #expect(letter?["stage"]?.string == stage)
+        #expect(letter?["pointer"]?.string == pointer)
+        #expect(result.err.contains("exit 65 (bad data): 1 of 2 inputs would be dead letters"))
+    }
+
+    @Test("What a terminal would obey is escaped in readable output")
+    func escaping() throws {
+        let result = try Self.run(["resolve", "shop:///search?q=%1B%5B31m"])
+        #expect(!result.out.contains("\u{1B}"))
+    }
+
+    @Test("A wrong --device ends with 64", arguments: ["{", "7", "[]"])
+    func wrongDevice(json: String) throws {
+        let result = try Self.run(["resolve", "--device", json + " ", "shop:///"])
+        #expect(result.code == 64, "\(result.err)")
+    }
+
+    @Test("The shipped tables are well, and are listed")
+    func shipped() throws {
+        let checked = try Self.run(["routes", "check", "--json"])
+        #expect(checked.code == 0, "\(checked.err)")
+        let tables = try JSONValue.parse(Array(checked.out.utf8))["tables"]?.array ?? []
+        #expect(tables.count == 5)
+        for table in tables {
+            #expect(table["problems"]?.array?.isEmpty == true)
+            #expect((table["examples"]?.integer ?? 0) > 0)
+        }
+        let list = try Self.run(["routes", "list"])
+        #expect(list.code == 0)
+        #expect(list.out.contains("/p/{id:uuid}"))
+        let json = try JSONValue.parse(Array(try Self.run(["routes", "list", "--json"]).out.utf8))
+        #expect(json["tables"]?.array?.count == 5)
+    }
+
+    @Test("A table with a mistake ends with 65, and says where and what was meant")
+    func badTable() throws {
+        let table = #"{"schemaVersion": 1, "table": {"id": "t", "version": "1"}, "rutes": []}"#
+        try withTemporaryFile(table) { path in
+            for command in [
+                ["routes", "check", path], ["routes", "list", path], ["resolve", "--table", path, "a:b"],
+            ] {
+                let result = try Self.run(command)
+                #expect(result.code == 65, "\(command) \(result.err)")
+                #expect(result.err.contains("exit 65 (bad data): table \(path) is refused"))
+            }
+            #expect(try Self.run(["routes", "check", path]).out.contains("routes"))
+        }
+    }
+
+    @Test("A table that is not there ends with 78, and so do shipped ones that are nowhere")
+    func missingTable() throws {
+        #expect(try Self.run(["routes", "check", "/no/such.json"]).code == 78)
+        let result = try ChildProcess.run(["routes", "check"])
+        #expect(result.code == 78)
+        #expect(result.err.contains("LINKD_HOME (not set)"))
+    }
+}

@@ -1,0 +1,104 @@
+internal import Foundation
+internal import StrictJSON
+internal import Testing
+
+@testable internal import LinkdCommands
+
+@Suite struct WorkerCommandTests {
+    private static let shop = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appendingPathComponent("../../config/routes/shop.json").standardizedFileURL.path
+
+    /// The last line of a worker's log, read.
+    private static func last(_ result: CommandResult) throws -> JSONValue {
+        try JSONValue.parse(Array((result.err.split(separator: "\n").last ?? "").utf8))
+    }
+
+    @Test(
+        "A worker that cannot start says why, in its last line",
+        arguments: [
+            (["--tabel", "x"], 64, "no flag --tabel. Next: use --table"), ([], 64, "no broker is named"),
+            (["-b", "127.0.0.1:1"], 64, "no route table is named"),
+            (["-b", "127.0.0.1:1", "--table", "/no/such.json"], 78, "/no/such.json cannot be read"),
+            (["-b", "127.0.0.1:1", "--table", shop, "--start-timeout", "1s"], 69, "no broker"),
+            (["-b", "127.0.0.1:1", "--table", shop, "--lanes", "65"], 64, "1..64"),
+        ])
+    func start(arguments: [String], code: Int32, words: String) throws {
+        let result = try ChildProcess.run(["worker"] + arguments)
+        #expect(result.code == code, "\(result.err)")
+        #expect(result.err.split(separator: "\n").last?.contains(words) == true, "\(result.err)")
+        #expect(result.out == "")
+    }
+
+    @Test("A bad table ends with 65; its problems are log lines with their places")
+    func badTable() throws {
+        try withTemporaryFile("{\n  \"schemaVersion\": 1,\n  \"rutes\": []\n}") { path in
+            let result = try ChildProcess.run(["worker", "-b", "127.0.0.1:1", "--table", path])
+            #expect(result.code == 65)
+            let lines = try result.err.split(separator: "\n").map { try JSONValue.parse(Array($0.utf8)) }
+            #expect(lines.first?["event"]?.string == "table.refused")
+            #expect(lines.contains { $0["line"]?.integer == Int64(3) })
+            #expect(lines.last?["event"]?.string == "exit")
+            #expect(lines.last?["code"]?.integer == Int64(65))
+        }
+    }
+}
+
+/// The worker against a real broker.
+@Suite(.enabled(if: TestBroker.plain != nil, "no broker: KAFKA_BOOTSTRAP_SERVERS is not set"))
+struct WorkerBrokerTests {
+    private static let config = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appendingPathComponent("../../config").standardizedFileURL.path
+    private static let environment = ["KAFKA_BOOTSTRAP_SERVERS": TestBroker.plain ?? ""]
+
+    @Test("Events become decisions, bad ones dead letters, and the report counts them")
+    func endToEnd() throws {
+        let input = TestBroker.uniqueName("commands-worker")
+        let topics = ["--input", input, "--output", input + ".out"]
+        #expect(try ChildProcess.run(["topics", "create"] + topics, environment: Self.environment).code == 0)
+        let events = """
+            {"id":"e1","link":"shop:///p/new","device":{"id":"d-1","app":"6.0"}}
+            {"id":"e2","link":"shop:///nope","device":{"id":"d-2","app":"6.0"}}
+            {"id":"e3"}
+            """
+        #expect(
+            try ChildProcess.run(["produce", "--raw", "--topic", input], input: events, environment: Self.environment)
+                .code == 0)
+        let worked = try ChildProcess.run(
+            ["worker", "--table", Self.config + "/routes/shop.json", "--group", input, "--stop-after", "3"]
+                + ["--report", "json"] + topics, environment: Self.environment)
+        #expect(worked.code == 0, "\(worked.err)")
+        let report = try JSONValue.parse(Array(worked.out.utf8))
+        #expect(report["records"]?.integer == Int64(3))
+        #expect(report["decisions"]?.integer == Int64(2))
+        #expect(report["dead_letters"]?.integer == Int64(1))
+        #expect(report["version"]?.string == LinkdVersion.text)
+        let decisions = try ChildProcess.run(
+            ["inspect", "--topic", input + ".out", "-f", "%k %{outcome} %{route} %{reason}\\n"],
+            environment: Self.environment)
+        #expect(
+            decisions.out.split(separator: "\n").sorted() == ["d-1 navigate new-items ", "d-2 reject  no_route"])
+        let dead = try ChildProcess.run(
+            ["inspect", "--topic", input + ".dlq", "-f", "%{dlq.reason} %{dlq.event} %s"], environment: Self.environment
+        )
+        #expect(dead.out == #"missing_link e3 {"id":"e3"}"#)
+    }
+
+    @Test("A topic that is missing, input or output, ends with 78 and names the command that creates it")
+    func missingTopics() throws {
+        let input = TestBroker.uniqueName("commands-missing")
+        let table = ["--table", Self.config + "/routes/shop.json"]
+        let missing = try ChildProcess.run(
+            ["worker", "--input", input, "--output", input + ".out"] + table, environment: Self.environment)
+        #expect(missing.code == 78, "\(missing.err)")
+        #expect(missing.err.contains(input))
+        #expect(missing.err.contains("linkd topics create"))
+        #expect(
+            try ChildProcess.run(
+                ["topics", "create", "--input", input, "--output", input + ".out"], environment: Self.environment
+            ).code == 0)
+        let output = try ChildProcess.run(
+            ["worker", "--input", input, "--output", input + ".none"] + table, environment: Self.environment)
+        #expect(output.code == 78)
+        #expect(output.err.contains(input + ".none"))
+    }
+}
