@@ -111,7 +111,17 @@ extension LaneMachine {
         settle(now: now)
     }
 
-    mutating func startCommit() { stage = isExactlyOnce ? .sendingOffsets(isRepeat: false) : .flushing }
+    /// Begins to commit.
+    ///
+    /// Outputs are never committed without their offsets: an empty list of them would succeed without any check.
+    mutating func startCommit() {
+        if partitions.hasPending {
+            stage = isExactlyOnce ? .sendingOffsets(isRepeat: false) : .flushing
+        } else {
+            transactionFailed(.lost)
+            stage = isExactlyOnce ? .aborting : .dropping
+        }
+    }
 
     /// The offsets belong to the transaction.
     package mutating func offsetsSent(milliseconds: Int, now: UInt64) {

@@ -36,3 +36,8 @@ struct OutcomeCheck: Equatable {
             + "disordered \(disordered.count) \(disordered.prefix(3))"
     }
 }
+
+extension OutcomeCheck {
+    /// No fault.
+    static let good = OutcomeCheck(sources: [], decisions: [], deadLetters: [])
+}

@@ -1,0 +1,122 @@
+import KafkaClient
+
+/// A broker in memory with the transaction semantics that librdkafka's mock lacks: transactional ids with epochs,
+/// fencing, control markers, last stable offsets, offsets inside transactions, transaction timeouts.
+///
+/// Like Apache Kafka 4.3.1 it also has the fault of KIP-890: a late EndTxn of the current epoch ends whatever
+/// transaction of that producer is open then.
+final class SimulatedBroker {
+    struct Transaction {
+        var epoch: Int32 = 0
+        var isOpen = false
+        /// How the last one of this epoch ended, for repeats of the same request.
+        var lastEnd: Bool?
+        var beganAt: UInt64 = 0
+        var partitions: Set<TopicPartition> = []
+        var offsets: [TopicPartition: Int64] = [:]
+    }
+
+    /// A request that was held up somewhere and arrives later.
+    struct LateRequest {
+        var at: UInt64
+        var transactionalID: String
+        var epoch: Int32
+        var isCommit: Bool
+    }
+
+    /// Nanoseconds, moved on by the simulation.
+    var now: UInt64 = 1_000_000_000
+    var logs: [TopicPartition: SimulatedLog] = [:]
+    var partitionCounts: [String: Int32] = [:]
+    var committed: [TopicPartition: Int64] = [:]
+    var late: [LateRequest] = []
+    var group = SimulatedGroup()
+    let transactionTimeout: UInt64 = 10_000_000_000
+    private(set) var transactions: [String: Transaction] = [:]
+
+    func create(_ topic: String, partitions: Int32) {
+        partitionCounts[topic] = partitions
+        for partition in 0..<partitions { logs[TopicPartition(topic: topic, partition: partition)] = SimulatedLog() }
+    }
+
+    /// Time passes: late requests arrive, transactions time out, members are missed.
+    func advance(milliseconds: Int) {
+        now += UInt64(max(0, milliseconds)) * 1_000_000
+        let due = late.filter { $0.at <= now }
+        late.removeAll { $0.at <= now }
+        for request in due {
+            _ = endTransaction(request.transactionalID, request.epoch, isCommit: request.isCommit)
+        }
+        for (id, transaction) in transactions.sorted(by: { $0.key < $1.key })
+        where transaction.isOpen && now - transaction.beganAt > transactionTimeout {
+            finish(id, isCommit: false)
+            transactions[id]?.epoch += 1
+        }
+        group.expire(now: now)
+    }
+
+    // MARK: Transactions
+
+    /// InitProducerId: ends what is open and takes a new epoch.
+    func initialize(_ id: String) -> Int32 {
+        if transactions[id]?.isOpen ?? false { finish(id, isCommit: false) }
+        transactions[id, default: Transaction()].epoch += 1
+        transactions[id]?.lastEnd = nil
+        return transactions[id]?.epoch ?? 0
+    }
+
+    /// Produce: false when the epoch is not the current one.
+    func append(_ id: String, _ epoch: Int32, _ partition: TopicPartition, _ entry: SimulatedEntry) -> Bool {
+        guard transactions[id]?.epoch == epoch else { return false }
+        open(id)
+        transactions[id]?.partitions.insert(partition)
+        logs[partition]?.entries.append(entry)
+        return true
+    }
+
+    /// TxnOffsetCommit: an error name, or nil when the offsets belong to the transaction.
+    func addOffsets(
+        _ id: String, _ epoch: Int32, _ offsets: [PartitionOffset], member: Int, generation: Int
+    ) -> KafkaErrorCode? {
+        guard transactions[id]?.epoch == epoch else { return .fenced }
+        // Kafka checks nothing when there is nothing to commit.
+        if offsets.isEmpty { return nil }
+        guard group.members[member] != nil else { return .unknownMember }
+        guard group.generation == generation else { return .illegalGeneration }
+        open(id)
+        for offset in offsets { transactions[id]?.offsets[offset.partition] = offset.offset }
+        return nil
+    }
+
+    /// EndTxn: false when the epoch is not the current one.
+    func endTransaction(_ id: String, _ epoch: Int32, isCommit: Bool) -> Bool {
+        guard let transaction = transactions[id], transaction.epoch == epoch else { return false }
+        if transaction.isOpen {
+            finish(id, isCommit: isCommit)
+            return true
+        }
+        return transaction.lastEnd == isCommit || transaction.lastEnd == nil
+    }
+
+    private func open(_ id: String) {
+        guard transactions[id]?.isOpen == false else { return }
+        transactions[id]?.isOpen = true
+        transactions[id]?.beganAt = now
+    }
+
+    private func finish(_ id: String, isCommit: Bool) {
+        guard let transaction = transactions[id] else { return }
+        for partition in transaction.partitions.sorted() { logs[partition]?.end(id, isCommit: isCommit) }
+        if isCommit { committed.merge(transaction.offsets) { $1 } }
+        transactions[id]?.isOpen = false
+        transactions[id]?.lastEnd = isCommit
+        transactions[id]?.partitions = []
+        transactions[id]?.offsets = [:]
+    }
+
+    /// OffsetFetch with stable offsets: nil when a transaction that is open holds an offset of the partition.
+    func stableOffset(_ partition: TopicPartition) -> Int64?? {
+        if transactions.values.contains(where: { $0.offsets[partition] != nil }) { return nil }
+        return .some(committed[partition])
+    }
+}

@@ -1,0 +1,95 @@
+import KafkaClient
+
+/// A consumer group: eager, where everybody gives everything up before it is shared out anew, or cooperative, where
+/// only what moves is given up.
+struct SimulatedGroup {
+    struct Member {
+        var instance: String?
+        var lastHeard: UInt64
+        var hasRejoined = false
+        var assignment: [TopicPartition] = []
+        /// Cooperative: what it consumes.
+        var holding: [TopicPartition] = []
+        /// The generation that the member was told of.
+        var knownGeneration = -1
+    }
+
+    var partitions: [TopicPartition] = []
+    var isCooperative = false
+    var generation = 0
+    var isStable = false
+    var members: [Int: Member] = [:]
+    let sessionTimeout: UInt64 = 6_000_000_000
+    private var nextMember = 1
+
+    /// A member joins; one with an instance name takes its predecessor's place without a rebalance.
+    mutating func join(instance: String?, now: UInt64) -> Int {
+        let id = nextMember
+        nextMember += 1
+        if let instance, isStable, let old = members.first(where: { $0.value.instance == instance }) {
+            members[old.key] = nil
+            members[id] = Member(instance: instance, lastHeard: now, assignment: old.value.assignment)
+            return id
+        }
+        if let instance { members = members.filter { $0.value.instance != instance } }
+        members[id] = Member(instance: instance, lastHeard: now, hasRejoined: true)
+        rebalance(except: id)
+        return id
+    }
+
+    mutating func leave(_ id: Int) {
+        guard members[id] != nil else { return }
+        members[id] = nil
+        rebalance(except: nil)
+    }
+
+    mutating func heard(_ id: Int, now: UInt64) { members[id]?.lastHeard = now }
+
+    mutating func expire(now: UInt64) {
+        let gone = members.filter { now - $0.value.lastHeard > sessionTimeout }.keys
+        for id in gone { members[id] = nil }
+        if !gone.isEmpty { rebalance(except: nil) }
+    }
+
+    /// Everybody is to join again.
+    mutating func rebalance(except joined: Int?) {
+        isStable = false
+        if isCooperative {
+            for id in members.keys { members[id]?.hasRejoined = true }
+            completeIfReady()
+            return
+        }
+        for (id, member) in members where id != joined { members[id]?.hasRejoined = member.assignment.isEmpty }
+        completeIfReady()
+    }
+
+    /// A member has given everything up.
+    mutating func rejoin(_ id: Int) {
+        members[id]?.hasRejoined = true
+        members[id]?.assignment = []
+        completeIfReady()
+    }
+
+    private mutating func completeIfReady() {
+        guard !members.isEmpty, members.values.allSatisfy(\.hasRejoined) else { return }
+        generation += 1
+        isStable = true
+        let ids = members.keys.sorted()
+        for (index, id) in ids.enumerated() {
+            let low = index * partitions.count / ids.count
+            let high = (index + 1) * partitions.count / ids.count
+            members[id]?.assignment = Array(partitions[low..<high])
+            members[id]?.hasRejoined = false
+        }
+    }
+
+    /// Cooperative: what a member must give up now, and what it may take since nobody holds it.
+    func moves(of id: Int, holding: [TopicPartition]) -> (given: [TopicPartition], taken: [TopicPartition]) {
+        let target = members[id]?.assignment ?? []
+        let held = Set(members.filter { $0.key != id }.flatMap(\.value.holding))
+        return (
+            holding.filter { !target.contains($0) }.sorted(),
+            target.filter { !holding.contains($0) && !held.contains($0) }
+        )
+    }
+}

@@ -1,0 +1,117 @@
+import DispatchWorker
+import KafkaClient
+import TestSupport
+import Testing
+
+/// Lanes in a simulated world, with everything going wrong that can: the invariants hold whatever happens.
+@Suite struct SimulationTests {
+    static func value(_ index: Int) -> String {
+        switch index % 40 {
+        case 7: "bad"
+        case 19: "fan 3"
+        default: "v\(index)"
+        }
+    }
+
+    @Test("Without faults everything is decided once and the stop is clean")
+    func calm() {
+        let world = SimulatedWorld(seed: 1, oneIn: 0, lanes: 2, isStable: true)
+        world.produce(600, Self.value)
+        #expect(world.run(steps: 20_000))
+        #expect(world.check() == OutcomeCheck.good, "\(world.check().summary)")
+        #expect(world.drain())
+        #expect(world.isSettled)
+        #expect(world.exits == [])
+    }
+
+    @Test("Whatever fails, every record has one outcome, in order", arguments: 0..<200)
+    func faults(seed: Int) {
+        let world = SimulatedWorld(
+            seed: UInt64(seed), oneIn: [6, 12, 25, 60][seed % 4], lanes: 1 + seed % 3, isStable: seed % 2 == 0,
+            isCooperative: seed % 3 == 1)
+        world.produce(300, Self.value)
+        #expect(world.run(steps: 30_000, pauseOneIn: seed % 5 == 0 ? 400 : 0), "seed \(seed): not settled")
+        #expect(world.check() == OutcomeCheck.good, "seed \(seed): \(world.check().summary)")
+        #expect(world.broken == nil, "seed \(seed)")
+        #expect(world.drain(), "seed \(seed): the stop did not end well")
+        #expect(world.isSettled, "seed \(seed): not settled after the stop")
+    }
+}
+
+/// A crash at every single call, before and after its effect: nothing in between is forgotten.
+@Suite struct CrashTests {
+    @Test(
+        "A crash before or after any call of a run changes no outcome",
+        arguments: [FaultPlan.Fault.crashBefore, .crashAfter])
+    func everyCall(fault: FaultPlan.Fault) {
+        var call = 1
+        var crashes = 0
+        while true {
+            let world = SimulatedWorld(seed: 3, oneIn: 0, lanes: 2, isStable: call % 2 == 0)
+            world.produce(120, SimulationTests.value)
+            world.plan.fixed = (call, fault)
+            #expect(world.run(steps: 20_000), "crash at call \(call): not settled")
+            #expect(world.broken == nil, "crash at call \(call)")
+            #expect(world.check() == OutcomeCheck.good, "crash at call \(call): \(world.check().summary)")
+            crashes += world.processes.reduce(0) { $0 + $1.starts - 1 }
+            if world.plan.calls < call { break }
+            call += 1
+        }
+        #expect(crashes > 10, "the plan must have crashed something")
+    }
+
+    @Test("An unsure, fatal or failed call anywhere changes no outcome", arguments: FaultPlan.Fault.allCases)
+    func everyFault(fault: FaultPlan.Fault) {
+        for call in 1...60 {
+            let world = SimulatedWorld(seed: 5, oneIn: 0, lanes: 1, isStable: true)
+            world.produce(120, SimulationTests.value)
+            world.plan.fixed = (call, fault)
+            #expect(world.run(steps: 20_000), "\(fault) at call \(call): not settled")
+            #expect(world.broken == nil, "\(fault) at call \(call)")
+            #expect(world.check() == OutcomeCheck.good, "\(fault) at call \(call): \(world.check().summary)")
+        }
+    }
+}
+
+/// KIP-890: an EndTxn that comes late ends whatever transaction of its epoch is open then.
+@Suite struct LateRequestTests {
+    @Test("A request that comes late ends nobody else's transaction", arguments: 0..<40)
+    func late(seed: Int) {
+        let world = SimulatedWorld(seed: UInt64(seed), oneIn: 4, lanes: 1 + seed % 2, isStable: true)
+        world.plan.only = [.late]
+        world.policy.commit.intervalMilliseconds = 50
+        world.produce(300, SimulationTests.value)
+        #expect(world.run(steps: 30_000), "seed \(seed): not settled")
+        #expect(world.broken == nil, "seed \(seed)")
+        #expect(world.check() == OutcomeCheck.good, "seed \(seed): \(world.check().summary)")
+    }
+}
+
+/// At least once: records may double, none is lost.
+@Suite struct AtLeastOnceSimulationTests {
+    @Test("Whatever fails, no record is lost", arguments: 0..<60)
+    func nothingLost(seed: Int) {
+        let world = SimulatedWorld(
+            seed: UInt64(seed), oneIn: [6, 15, 40][seed % 3], lanes: 1 + seed % 3, isStable: seed % 2 == 0,
+            guarantee: .atLeastOnce)
+        world.produce(300, SimulationTests.value)
+        #expect(world.run(steps: 30_000, pauseOneIn: seed % 5 == 0 ? 400 : 0), "seed \(seed): not settled")
+        #expect(world.check().lost == [], "seed \(seed)")
+        #expect(world.drain(), "seed \(seed): the stop did not end well")
+    }
+}
+
+/// Records whose outputs a broker refuses.
+@Suite struct PoisonSimulationTests {
+    @Test(
+        "Each record whose outputs are refused becomes one dead letter, and the others are decided", arguments: 0..<10)
+    func refused(seed: Int) {
+        let world = SimulatedWorld(seed: UInt64(seed), oneIn: seed % 2 == 0 ? 0 : 40, lanes: 2, isStable: true)
+        world.produce(300) { $0 == 77 || $0 == 200 ? "a poison" : SimulationTests.value($0) }
+        #expect(world.run(steps: 60_000), "seed \(seed): not settled")
+        #expect(world.check() == OutcomeCheck.good, "seed \(seed): \(world.check().summary)")
+        let refused = world.visible("in.dlq").filter { $0.header("dlq.reason") == "refused_output" }
+        #expect(refused.count == 2, "seed \(seed)")
+        #expect(refused.allSatisfy { $0.valueText == "a poison" && (Int($0.header("dlq.attempts") ?? "") ?? 0) > 3 })
+    }
+}
