@@ -2,7 +2,7 @@
 enum CommandIndex {
     /// The declarations.
     static let all: [CommandDeclaration] = [
-        WorkerCommand.declaration, ProduceCommand.declaration, InspectCommand.declaration,
+        DemoCommand.declaration, WorkerCommand.declaration, ProduceCommand.declaration, InspectCommand.declaration,
         ResolveCommand.declaration, RoutesCheckCommand.declaration, RoutesListCommand.declaration,
         TopicsCreateCommand.declaration, TopicsCheckCommand.declaration, ConfigCommand.declaration,
         HelpCommand.declaration,

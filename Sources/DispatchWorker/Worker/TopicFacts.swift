@@ -16,12 +16,15 @@ struct TopicPreflight {
     let configuration: WorkerConfiguration
     let admin: KafkaAdmin
 
+    /// How long one question may take, in milliseconds.
+    private var patience: Int32 { Int32(min(5_000, configuration.startTimeoutMilliseconds)) }
+
     /// Looks once; an error means that brokers did not answer yet.
     func look() throws(KafkaError) -> Result<TopicFacts, WorkerExit> {
         var facts = TopicFacts()
         let inputs: [TopicDescription]
         switch configuration.input {
-        case .topics(let names): inputs = try admin.describe(topics: names, timeoutMilliseconds: 5_000)
+        case .topics(let names): inputs = try admin.describe(topics: names, timeoutMilliseconds: patience)
         case .pattern(let pattern): inputs = try matching(pattern)
         }
         let topics = LaneTopics(configuration)
@@ -30,17 +33,18 @@ struct TopicPreflight {
             let name = topics.deadLetterTopic(of: input.name)
             if !outputs.contains(name) { outputs.append(name) }
         }
-        for topic in inputs + (try admin.describe(topics: outputs, timeoutMilliseconds: 5_000)) {
+        for topic in inputs + (try admin.describe(topics: outputs, timeoutMilliseconds: patience)) {
             if let exit = try complaint(topic) { return .failure(exit) }
         }
         facts.inputPartitions = inputs.reduce(0) { $0 + $1.partitions.count }
-        facts.limits = messageLimits(of: outputs)
+        // librdkafka's mock cluster never answers DescribeConfigs.
+        if !configuration.isMockBroker { facts.limits = messageLimits(of: outputs) }
         return .success(facts)
     }
 
     private func matching(_ pattern: String) throws(KafkaError) -> [TopicDescription] {
         let topics = LaneTopics(configuration)
-        let all = try admin.metadata(timeoutMilliseconds: 5_000).topics
+        let all = try admin.metadata(timeoutMilliseconds: patience).topics
         guard let matcher = PosixPattern(pattern) else {
             throw KafkaError(code: .invalidArgument, text: "not a regular expression")
         }
@@ -72,7 +76,7 @@ struct TopicPreflight {
     private func messageLimits(of names: [String]) -> [String: Int] {
         var limits: [String: Int] = [:]
         do {
-            for topic in try admin.settings(ofTopics: names, timeoutMilliseconds: 5_000) {
+            for topic in try admin.settings(ofTopics: names, timeoutMilliseconds: patience) {
                 if let limit = topic.values["max.message.bytes"].flatMap({ Int($0) }) { limits[topic.name] = limit }
             }
         } catch {

@@ -55,6 +55,7 @@ private struct ProduceJob {
     private let call: Invocation
     private let settings: Settings
     private let check: EventCheck
+    private let headers: [RecordHeader]
     private let format: InputFormat
     private let limit: Int
     private let rate: Int64?
@@ -69,6 +70,7 @@ private struct ProduceJob {
         check = EventCheck(
             settings, fixed: call.text("key").map { Array($0.utf8) },
             otherwise: call.text("device").map { Array($0.utf8) })
+        headers = call.pairs("header").map { RecordHeader(name: Array($0.key.utf8), value: Array($0.value.utf8)) }
         format = InputFormat(rawValue: call.text("format") ?? "auto") ?? .auto
         limit = call.number("count").map { Int($0) } ?? .max
         rate = call.number("rate")
@@ -104,7 +106,7 @@ private struct ProduceJob {
             throw CommandFailure(error, while: "looking at topic \(topic)")
         }
         if let error = described.first?.error { throw CommandFailure(error, while: "sending to \(topic)") }
-        return try EventSender(connection, topic: topic, headers: call.pairs("header"))
+        return try EventSender(connection, topic: topic)
     }
 
     private mutating func take(_ line: EventLine, of source: ByteSource) throws(CommandFailure) {
@@ -126,7 +128,7 @@ private struct ProduceJob {
         if key == nil { summary.withoutKey += 1 }
         guard sender != nil else { return }
         pace()
-        try sender?.send(key: key, value: value)
+        try sender?.send(key: key, value: value, headers: headers)
         showProgress()
     }
 

@@ -15,6 +15,13 @@ struct Connection {
         properties = settings.properties
     }
 
+    /// A cluster that needs no settings: the one inside this process.
+    init(bootstrap: [String]) {
+        self.bootstrap = bootstrap
+        startTimeout = 10_000
+        properties = []
+    }
+
     /// Properties of one client: what the command wants, then what the user set.
     func configuration(
         _ role: ClientRole, _ wanted: KeyValuePairs<String, String> = [:]

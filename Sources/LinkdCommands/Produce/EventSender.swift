@@ -6,11 +6,10 @@ struct EventSender {
     private let producer: KafkaProducer
     private let topic: ProducerTopic
     private let name: String
-    private let headers: [RecordHeader]
     private(set) var sent = 0
 
     /// Makes an idempotent producer whose placement is the Java client's.
-    init(_ connection: Connection, topic name: String, headers: [KeyValue]) throws(CommandFailure) {
+    init(_ connection: Connection, topic name: String) throws(CommandFailure) {
         let configuration = connection.configuration(
             .producer,
             [
@@ -24,19 +23,20 @@ struct EventSender {
             throw connection.refused(error)
         }
         self.name = name
-        self.headers = headers.map { RecordHeader(name: Array($0.key.utf8), value: Array($0.value.utf8)) }
         do throws(KafkaError) {
             topic = try producer.topic(name)
+            // Before 2.10.1 the first record waits up to a second for the topic's metadata (librdkafka issue 5032).
+            _ = try producer.partitionCount(of: topic, timeoutMilliseconds: 10_000)
         } catch {
             throw CommandFailure(error, while: "sending to \(name)")
         }
     }
 
     /// Offers a record, waiting while the queue is full.
-    mutating func send(key: [UInt8]?, value: [UInt8]) throws(CommandFailure) {
+    mutating func send(key: [UInt8]?, value: [UInt8]?, headers: [RecordHeader]) throws(CommandFailure) {
         while true {
             do throws(KafkaError) {
-                try offer(key, value)
+                try offer(key, value, headers)
                 sent += 1
                 producer.poll(timeoutMilliseconds: 0)
                 return
@@ -71,22 +71,25 @@ struct EventSender {
         }
     }
 
-    private func offer(_ key: [UInt8]?, _ value: [UInt8]) throws(KafkaError) {
-        try value.withUnsafeBufferPointer { value throws(KafkaError) in
-            guard let key else { return try offer(nil as ByteView?, ByteView(value)) }
-            try key.withUnsafeBufferPointer { key throws(KafkaError) in try offer(ByteView(key), ByteView(value)) }
-        }
-    }
-
-    private func offer(_ key: ByteView?, _ value: ByteView) throws(KafkaError) {
-        try HeaderViews.with(headers) { views throws(KafkaError) in
-            try producer.produce(topic, partition: nil, key: key, value: value, headers: views)
+    private func offer(_ key: [UInt8]?, _ value: [UInt8]?, _ headers: [RecordHeader]) throws(KafkaError) {
+        try Views.with(key) { key throws(KafkaError) in
+            try Views.with(value) { value throws(KafkaError) in
+                try Views.with(headers) { headers throws(KafkaError) in
+                    try producer.produce(topic, partition: nil, key: key, value: value, headers: headers)
+                }
+            }
         }
     }
 }
 
-/// Lends headers as views for the time of a call.
-enum HeaderViews {
+/// Lends bytes as views for the time of a call.
+private enum Views {
+    /// Calls `body` with a view of the bytes, or nil where there are none.
+    static func with(_ bytes: [UInt8]?, _ body: (ByteView?) throws(KafkaError) -> Void) throws(KafkaError) {
+        guard let bytes else { return try body(nil) }
+        try bytes.withUnsafeBufferPointer { bytes throws(KafkaError) in try body(ByteView(bytes)) }
+    }
+
     /// Calls `body` with views of the headers' bytes.
     static func with(
         _ headers: [RecordHeader], _ body: ([HeaderView]) throws(KafkaError) -> Void
@@ -98,12 +101,9 @@ enum HeaderViews {
         _ headers: ArraySlice<RecordHeader>, _ views: [HeaderView], _ body: ([HeaderView]) throws(KafkaError) -> Void
     ) throws(KafkaError) {
         guard let header = headers.first else { return try body(views) }
-        try header.name.withUnsafeBufferPointer { name throws(KafkaError) in
-            guard let value = header.value else {
-                return try with(headers.dropFirst(), views + [HeaderView(name: ByteView(name), value: nil)], body)
-            }
-            try value.withUnsafeBufferPointer { value throws(KafkaError) in
-                let view = HeaderView(name: ByteView(name), value: ByteView(value))
+        try with(header.name) { name throws(KafkaError) in
+            try with(header.value) { value throws(KafkaError) in
+                let view = HeaderView(name: name ?? .empty, value: value)
                 try with(headers.dropFirst(), views + [view], body)
             }
         }

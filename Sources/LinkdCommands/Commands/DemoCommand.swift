@@ -1,0 +1,166 @@
+internal import DispatchWorker
+internal import KafkaClient
+internal import LinkCoordinator
+internal import LinkIngest
+
+/// `linkd demo`: everything once, on a broker inside the process.
+enum DemoCommand {
+    static let declaration = CommandDeclaration(
+        path: ["demo"],
+        summary: "See events become decisions, on a broker inside this process",
+        discussion: [
+            "Starts librdkafka's mock cluster, creates the topics, sends the samples that linkd ships, runs a worker with "
+                + "the shipped tables, and shows what came out. Nothing is installed, nothing is left behind.",
+            "The mock cluster has no transactions: that everything happens exactly once shows on a real broker only.",
+        ],
+        flags: [
+            FlagDeclaration(
+                "--keep", type: .boolean, "Leave the broker up and print its address, until Ctrl-C.")
+        ],
+        examples: [
+            CommandExample(line: "linkd demo", words: "Takes a few seconds."),
+            CommandExample(line: "linkd demo --keep", words: "Then look around with `linkd inspect` or kcat."),
+        ],
+        run: { call throws(CommandFailure) in try Demo(call).run() })
+}
+
+/// One run of `linkd demo`.
+private struct Demo {
+    private static let input = "link-events"
+    private static let output = "link-decisions"
+    private static let deadLetters = "link-events.dlq"
+
+    private let call: Invocation
+    private let keep: Bool
+    private let tables: [Table]
+    private let samples: [SampleRecord]
+    private let settings: Settings
+
+    init(_ call: Invocation) throws(CommandFailure) {
+        self.call = call
+        keep = call.isOn("keep")
+        // Settings of a real cluster are nothing for the demo: it takes the defaults.
+        settings = try Settings(flags: [:], environment: [:], configFile: nil, knows: { _ in true })
+        let files = ShippedFiles(environment: call.environment)
+        var tables: [Table] = []
+        for path in try files.tables() {
+            guard let table = try CheckedTable(path: path).table else {
+                throw CommandFailure(
+                    .badData, "the shipped table \(path) is refused", advice: "`linkd routes check` shows why")
+            }
+            tables.append(table)
+        }
+        self.tables = tables
+        samples = try SampleRecord.all(
+            files, EventCheck(settings, fixed: nil, otherwise: Array("d-0042".utf8)))
+    }
+
+    func run() throws(CommandFailure) -> ExitCode {
+        if keep { Platform.holdStopSignals() }
+        let start = Platform.monotonicSeconds
+        let cluster = try startCluster()
+        defer { withExtendedLifetime(cluster) {} }
+        let connection = Connection(bootstrap: [cluster.bootstrapServers])
+        call.console.note(
+            "A broker inside this process, \(samples.count) sample records, one worker with \(tables.count) tables …")
+        try send(connection)
+        try work(connection)
+        let decisions = try read(Self.output, connection)
+        let dead = try read(Self.deadLetters, connection)
+        let report = DemoReport(try read(Self.input, connection), on: call.console.out)
+        report.print(decisions: decisions)
+        report.print(deadLetters: dead)
+        report.printCounts(
+            records: samples.count, decisions: decisions, deadLetters: dead,
+            seconds: Platform.monotonicSeconds - start)
+        printNext(cluster)
+        if keep {
+            call.console.flush()
+            Platform.waitForStop()
+        }
+        return .success
+    }
+
+    private func startCluster() throws(CommandFailure) -> MockCluster {
+        do {
+            let cluster = try MockCluster()
+            for topic in [Self.input, Self.output, Self.deadLetters] { try cluster.createTopic(topic, partitions: 4) }
+            return cluster
+        } catch {
+            throw CommandFailure(
+                .internalError, "librdkafka's mock cluster does not start: \(error)",
+                advice: "check that this process may open ports on 127.0.0.1")
+        }
+    }
+
+    private func send(_ connection: Connection) throws(CommandFailure) {
+        var sender = try EventSender(connection, topic: Self.input)
+        for sample in samples { try sender.send(key: sample.key, value: sample.value, headers: sample.headers) }
+        sender.finish { _ in }
+        guard sender.deliveries.delivered == samples.count else {
+            throw CommandFailure(
+                .internalError, "the mock cluster took \(sender.deliveries.delivered) of \(samples.count) records",
+                advice: "run it again")
+        }
+    }
+
+    private func work(_ connection: Connection) throws(CommandFailure) {
+        var configuration = WorkerConfiguration(bootstrap: connection.bootstrap)
+        configuration.isMockBroker = true
+        configuration.stopAfter = Int64(samples.count)
+        configuration.version = LinkdVersion.text
+        // The mock's group waits for up to a session timeout when somebody joins.
+        configuration.clientProperties = [
+            ClientProperty("consumer.session.timeout.ms", "6000"),
+            ClientProperty("consumer.heartbeat.interval.ms", "500"),
+        ]
+        let log = Log(level: .error, format: .text)
+        defer { log.close() }
+        let worker = Worker(configuration, log: log)
+        // A mock cluster that lost a record must not keep the demo for ever.
+        SystemThread.start {
+            Platform.sleep(milliseconds: 60_000)
+            worker.stop()
+        }?.detach()
+        let outcome = worker.run(tables: TableSet(tables), limits: IngestLimits(settings), passthrough: [])
+        if let exit = outcome.exit {
+            throw CommandFailure(ExitCode(rawValue: exit.code.rawValue), exit.reason, advice: exit.advice)
+        }
+        guard outcome.report.records == samples.count else {
+            throw CommandFailure(
+                .internalError, "the worker took \(outcome.report.records) of \(samples.count) records in a minute",
+                advice: "run it again")
+        }
+    }
+
+    private func read(_ topic: String, _ connection: Connection) throws(CommandFailure) -> [InspectedRecord] {
+        var records: [InspectedRecord] = []
+        var scan = try TopicScan(connection, topics: [topic], partition: nil, since: nil, follow: false)
+        while !scan.isDone {
+            _ = try scan.next { record in
+                records.append(record)
+                return true
+            }
+        }
+        return records
+    }
+
+    private func printNext(_ cluster: MockCluster) {
+        let out = call.console.out
+        out.line()
+        out.line("This broker was librdkafka's own: it shows the way of a record, not that each happens exactly once.")
+        out.line("That needs a real broker, which the same commands take:")
+        out.line("  " + out.style.name("docker compose up -d") + "  (or any Kafka from 2.5 on)")
+        out.line("  " + out.style.name("linkd topics create -b localhost:9092"))
+        out.line("  " + out.style.name("linkd worker -b localhost:9092 --table config/routes/shop.json"))
+        out.line("  " + out.style.name("linkd produce -b localhost:9092 config/samples/shop.jsonl"))
+        out.line("  " + out.style.name("linkd inspect -b localhost:9092 --follow"))
+        out.line("Without a broker: " + out.style.name("linkd resolve 'https://shop.example/p/new'"))
+        guard keep else { return }
+        let broker = cluster.bootstrapServers
+        out.line()
+        out.line("The broker stays up at " + out.style.heading(broker) + " until Ctrl-C:")
+        out.line("  " + out.style.name("linkd inspect -b \(broker) --outcome reject"))
+        out.line("  " + out.style.name("kcat -C -e -b \(broker) -t \(Self.output) -f '%k %s\\n'"))
+    }
+}

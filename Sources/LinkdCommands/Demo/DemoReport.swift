@@ -1,0 +1,117 @@
+internal import StrictJSON
+
+/// What `linkd demo` prints: decisions by table, dead letters, how many of each.
+struct DemoReport {
+    private let out: Channel
+    private let view: DecisionView
+    /// What each record asks, by topic-partition-offset, which begins the id of each of its decisions.
+    private let asks: [String: String]
+
+    /// Prints on a channel; the records that were sent say what was asked.
+    init(_ sent: [InspectedRecord], on out: Channel) {
+        self.out = out
+        view = DecisionView(style: out.style)
+        asks = Dictionary(
+            sent.map { ("\($0.topic)-\($0.partition)-\($0.offset)", Self.request($0)) },
+            uniquingKeysWith: { first, _ in first })
+    }
+
+    /// What a record asks, in a few words.
+    private static func request(_ record: InspectedRecord) -> String {
+        guard let event = record.json else { return String(decoding: record.value ?? [], as: UTF8.self) }
+        if let link = event["link"]?.string { return link }
+        if let path = event["path"]?.string { return "path \(path)" }
+        if let route = event["route"]?.string { return "route \(route)" }
+        return event["about"]?.string.map { "push: " + $0 } ?? "push"
+    }
+
+    private func request(of decision: JSONValue) -> String {
+        let id = decision["decision"]?.string ?? ""
+        let place = id.lastIndex(of: "-").map { String(id[..<$0]) } ?? id
+        return asks[place] ?? ""
+    }
+
+    /// Decisions, grouped by the table that made them.
+    func print(decisions: [InspectedRecord]) {
+        let read = decisions.compactMap { record in record.json }
+        let tables = Set(read.compactMap { $0["table"]?.string }).sorted()
+        for table in tables {
+            out.line()
+            out.line(out.style.heading(Escaping.visible(table)))
+            let group = read.filter { $0["table"]?.string == table }
+                .sorted { Self.order($0) < Self.order($1) }
+            print(group)
+        }
+    }
+
+    /// By event; those without an id of their own last, as they stand in the topic.
+    private static func order(_ decision: JSONValue) -> (Int, String, String) {
+        let event = decision["event"]?.string ?? ""
+        let id = decision["decision"]?.string ?? ""
+        return (id.hasPrefix(event) ? 1 : 0, event, id)
+    }
+
+    private func print(_ decisions: [JSONValue]) {
+        var rows: [(link: String, device: String, decision: JSONValue)] = []
+        for decision in decisions {
+            let asks = request(of: decision).split(separator: " ").joined(separator: " ")
+            let device = decision["device"]?.string ?? ""
+            rows.append(
+                (
+                    DisplayWidth.cut(Escaping.visible(asks), to: 48),
+                    DisplayWidth.cut(Escaping.visible(device), to: 14), decision
+                ))
+        }
+        let link = rows.map { DisplayWidth.of($0.link) }.max() ?? 0
+        let device = rows.map { DisplayWidth.of($0.device) }.max() ?? 0
+        for row in rows {
+            let outcome = row.decision["outcome"]?.string ?? "?"
+            let padded = DisplayWidth.pad(Escaping.visible(outcome), to: 8)
+            out.line(
+                "  " + DisplayWidth.pad(row.link, to: link) + "  "
+                    + out.style.paint(DisplayWidth.pad(row.device, to: device), .dim)
+                    + "  " + out.style.paint(padded, DecisionView.paint(outcome)) + "  " + view.summary(row.decision))
+            let indent = String(repeating: " ", count: link + device + 16)
+            for line in view.data(row.decision) { out.line(indent + out.style.paint(line, .dim)) }
+        }
+    }
+
+    /// Dead letters with their reasons.
+    func print(deadLetters: [InspectedRecord]) {
+        guard !deadLetters.isEmpty else { return }
+        out.line()
+        out.line(out.style.heading("dead letters"))
+        var table = TextTable([("REASON", .left), ("STAGE", .left), ("WHAT WAS EXPECTED", .left)])
+        let rows = deadLetters.map { record in
+            [record.header("dlq.reason") ?? "", record.header("dlq.stage") ?? "", record.header("dlq.detail") ?? ""]
+        }
+        for row in rows.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+            table.add([
+                TextTable.Cell(Escaping.visible(row[0]), .bad), TextTable.Cell(Escaping.visible(row[1])),
+                TextTable.Cell(Escaping.visible(row[2]), .dim),
+            ])
+        }
+        for line in table.lines(style: out.style) { out.line("  " + line) }
+    }
+
+    /// How many of each outcome and reason.
+    func printCounts(records: Int, decisions: [InspectedRecord], deadLetters: [InspectedRecord], seconds: Double) {
+        var counts: [String: Int] = [:]
+        for record in decisions {
+            let json = record.json
+            let reason = json?["reason"]?.string.map { " " + $0 } ?? ""
+            counts[(json?["outcome"]?.string ?? "?") + reason, default: 0] += 1
+        }
+        for record in deadLetters { counts["dead letter " + (record.header("dlq.reason") ?? "?"), default: 0] += 1 }
+        out.line()
+        out.line(
+            out.style.heading("\(records) records")
+                + " became \(decisions.count) decisions and \(deadLetters.count) dead letters, in \(Decimals.text(seconds)) s:"
+        )
+        var table = TextTable([("", .right), ("", .left)])
+        for (name, count) in counts.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
+            table.add([String(count), Escaping.visible(name)])
+        }
+        for line in table.lines(style: out.style).dropFirst() { out.line("  " + line) }
+    }
+}

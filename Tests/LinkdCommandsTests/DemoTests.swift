@@ -1,0 +1,70 @@
+internal import Foundation
+internal import Testing
+
+@testable internal import LinkdCommands
+
+@Suite struct DemoTests {
+    private static let home = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appendingPathComponent("../../config").standardizedFileURL.path
+
+    @Test("The demo shows decisions of every table with their stacks, dead letters, counts, and what to try next")
+    func demo() throws {
+        let result = try ChildProcess.run(["demo"], environment: ["LINKD_HOME": Self.home])
+        #expect(result.code == 0, "\(result.err)")
+        for words in [
+            "shop@1+", "coordinator-demo@7+", "trips-calendar@3+", "easydev991@1+", "content-flow@1+",
+            "home > feed > catalog > list > item", "content > sheet [sheet]", "calendar > list > details",
+            "dead letters", "null_value", "bad_json", "records became", "linkd topics create -b localhost:9092",
+            "not that each happens exactly once",
+        ] { #expect(result.out.contains(words), "\(words)") }
+        #expect(!result.out.contains("\u{1B}"))
+        #expect(result.err.split(separator: "\n").count == 1, "\(result.err)")
+    }
+
+    @Test("What every whole record expects is what the demo's dead letters say")
+    func deadLetters() throws {
+        let samples = try String(contentsOfFile: Self.home + "/samples/records.jsonl", encoding: .utf8)
+        var expected: [String: Int] = [:]
+        for match in samples.matches(of: /"dead_letter":"([a-z0-9_]+)"/) { expected[String(match.1), default: 0] += 1 }
+        let result = try ChildProcess.run(["demo", "-q"], environment: ["LINKD_HOME": Self.home])
+        #expect(result.code == 0, "\(result.err)")
+        #expect(result.err == "")
+        var counted: [String: Int] = [:]
+        for match in result.out.matches(of: /(\d+)  dead letter ([a-z0-9_]+)/) {
+            counted[String(match.2)] = Int(match.1)
+        }
+        #expect(counted == expected)
+    }
+
+    @Test("Without its files the demo says where it looked")
+    func missingFiles() throws {
+        let result = try ChildProcess.run(["demo"])
+        #expect(result.code == 78)
+        #expect(result.err.contains("LINKD_HOME (not set)"))
+    }
+
+    @Test("With --keep the broker answers until a signal comes, which ends with 0")
+    func keep() throws {
+        let process = Process()
+        process.executableURL = ChildProcess.binary
+        process.arguments = ["demo", "--keep", "-q"]
+        process.environment = ["LINKD_HOME": Self.home]
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        try process.run()
+        var out = ""
+        while !out.contains("until Ctrl-C:\n") {
+            let data = pipe.fileHandleForReading.availableData
+            if data.isEmpty { break }
+            out += String(decoding: data, as: UTF8.self)
+        }
+        let broker = try #require(out.firstMatch(of: /stays up at (127\.0\.0\.1:\d+) until/)).1
+        let seen = try ChildProcess.run(["inspect", "-b", String(broker), "--outcome", "reject", "-f", "%{reason}\\n"])
+        #expect(seen.code == 0, "\(seen.err)")
+        #expect(seen.out.contains("no_route\n"))
+        process.interrupt()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+        #expect(process.terminationReason == .exit)
+    }
+}
