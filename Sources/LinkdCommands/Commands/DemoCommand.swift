@@ -9,8 +9,8 @@ enum DemoCommand {
         path: ["demo"],
         summary: "See events become decisions, on a broker inside this process",
         discussion: [
-            "Starts librdkafka's mock cluster, creates the topics, sends the samples that linkd ships, runs a worker with "
-                + "the shipped tables, and shows what came out. Nothing is installed, nothing is left behind.",
+            "Starts librdkafka's mock cluster, creates the topics, sends the samples that linkd ships, runs a worker "
+                + "with the shipped tables, and shows what came out. Nothing is installed, nothing is left behind.",
             "The mock cluster has no transactions: that everything happens exactly once shows on a real broker only.",
         ],
         flags: [

@@ -106,7 +106,8 @@ struct DemoReport {
         out.line()
         out.line(
             out.style.heading("\(records) records")
-                + " became \(decisions.count) decisions and \(deadLetters.count) dead letters, in \(Decimals.text(seconds)) s:"
+                + " became \(decisions.count) decisions and \(deadLetters.count) dead letters, "
+                + "in \(Decimals.text(seconds)) s:"
         )
         var table = TextTable([("", .right), ("", .left)])
         for (name, count) in counts.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
