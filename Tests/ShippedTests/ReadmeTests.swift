@@ -1,0 +1,86 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The README's commands are run, its event is resolved, its links lead somewhere.
+@Suite struct ReadmeTests {
+    let text: MarkdownText
+
+    init() throws {
+        text = MarkdownText(try String(contentsOf: Checkout.root.appending(path: "README.md"), encoding: .utf8))
+    }
+
+    /// Runs a block in the checkout, line by line; `config/run` stands for the program that was built with the tests.
+    func run(_ block: MarkdownText.Block, _ environment: [String: String]) throws -> ChildProcess.Result {
+        let script = block.lines.map { line in
+            line.hasPrefix("config/run ")
+                ? "\"$LINKD_TEST_PROGRAM\" " + line.dropFirst("config/run ".count) : String(line)
+        }
+        return try ChildProcess.run(
+            ["bash", "-euc", script.joined(separator: "\n")], in: Checkout.root,
+            environment: environment.merging(["LINKD_TEST_PROGRAM": Linkd.path], uniquingKeysWith: { $1 }))
+    }
+
+    @Test("The commands that need no broker end with 0")
+    func commands() throws {
+        let blocks = text.blocks("sh", "run")
+        #expect(!blocks.isEmpty)
+        for block in blocks {
+            let result = try run(block, [:])
+            #expect(result.status == 0, "README.md:\(block.line): \(result.errors)")
+            #expect(!result.output.isEmpty)
+        }
+    }
+
+    @Test(
+        "The commands on a cluster end with 0, and show what they should",
+        .enabled(if: BrokerEnvironment.hasBroker, "needs a broker: set KAFKA_BOOTSTRAP_SERVERS"))
+    func clusterCommands() throws {
+        let name = BrokerEnvironment.uniqueName("readme")
+        let names = ["LINKD_INPUT": name, "LINKD_OUTPUT": name + "-decisions", "LINKD_GROUP": name]
+        let blocks = text.blocks("sh", "run", "broker")
+        #expect(!blocks.isEmpty)
+        for block in blocks {
+            let result = try run(block, names)
+            #expect(result.status == 0, "README.md:\(block.line): \(result.errors)")
+            #expect(result.output.contains(#""reason":"param_invalid""#), "the last command prints rejections")
+        }
+    }
+
+    @Test("The event becomes the decision, byte for byte")
+    func decision() throws {
+        let events = text.blocks("json", "input")
+        let decisions = text.blocks("json", "output")
+        try #require(events.count == 1 && decisions.count == 1)
+        // One line is one event.
+        let event = events[0].lines.joined(separator: " ")
+        let result = try ChildProcess.run([Linkd.path, "resolve", "--json"], in: Checkout.root, input: event + "\n")
+        #expect(result.output.split(separator: "\n") == [Substring(decisions[0].lines.joined())])
+    }
+
+    @Test("The links of the five apps lead to the stacks that stand beside them")
+    func apps() throws {
+        let rows = text.rows.filter { $0.count == 4 && $0[2].hasPrefix("`") }
+        try #require(rows.count == 5)
+        for row in rows {
+            let link = String(row[2].dropFirst().dropLast())
+            let result = try ChildProcess.run([Linkd.path, "resolve", "--json", link], in: Checkout.root)
+            #expect(result.output.contains("\"path\":\"\(row[3].dropFirst().dropLast())\""), "\(link)")
+        }
+    }
+
+    @Test("Links between the checkout's documents lead to files that are there")
+    func targets() throws {
+        var missing: [String] = []
+        for file in try Checkout.trackedFiles() where file.suffix == "md" {
+            let folder = Checkout.root.appending(path: file.path).deletingLastPathComponent()
+            for target in MarkdownText(file.text ?? "").targets where !target.contains(":") && !target.hasPrefix("#") {
+                let path = target.prefix { $0 != "#" }
+                if !FileManager.default.fileExists(atPath: folder.appending(path: String(path)).path) {
+                    missing.append("\(file.path): \(target)")
+                }
+            }
+        }
+        #expect(missing == [])
+    }
+}
