@@ -1,15 +1,14 @@
 /// All commands, in the order of the help.
 enum CommandIndex {
-    /// The declarations.
-    static let all: [CommandDeclaration] = [
-        DemoCommand.declaration, WorkerCommand.declaration, ProduceCommand.declaration, InspectCommand.declaration,
-        ResolveCommand.declaration, RoutesCheckCommand.declaration, RoutesListCommand.declaration,
-        TopicsCreateCommand.declaration, TopicsCheckCommand.declaration, ConfigCommand.declaration,
-        HelpCommand.declaration,
-    ]
+    /// The commands.
+    static let all: [Command] = work + [HelpCommand.command(listing: work.map(\.declaration))]
 
-    /// The command that the first words name: the one with the most words.
-    static func find(_ words: [String]) -> CommandDeclaration? {
-        all.filter { words.starts(with: $0.path) }.max { $0.path.count < $1.path.count }
-    }
+    /// What they are called and take.
+    static let declarations: [CommandDeclaration] = all.map(\.declaration)
+
+    private static let work: [Command] = [
+        DemoCommand.command, WorkerCommand.command, ProduceCommand.command, InspectCommand.command,
+        ResolveCommand.command, RoutesCheckCommand.command, RoutesListCommand.command, TopicsCreateCommand.command,
+        TopicsCheckCommand.command, ConfigCommand.command,
+    ]
 }

@@ -28,7 +28,7 @@ package enum Linkd {
     ) throws(CommandFailure) -> ExitCode {
         let words = Array(arguments.prefix { !$0.hasPrefix("-") }.prefix(2))
         guard let first = arguments.first else {
-            console.out.write(HelpText.overview(CommandIndex.all, path: [], style: console.out.style))
+            console.out.write(HelpText.overview(CommandIndex.declarations, path: [], style: console.out.style))
             return .usage
         }
         if first == "--help" || first == "-h" {
@@ -38,17 +38,19 @@ package enum Linkd {
             console.out.line("linkd \(LinkdVersion.text) (librdkafka \(LibraryInfo.versionText))")
             return .success
         }
-        guard let command = CommandIndex.find(words) else { return try group(arguments, words, console) }
-        let parsed = try ParsedArguments(arguments.dropFirst(command.path.count), of: command)
+        guard let declaration = CommandDeclaration.find(words, among: CommandIndex.declarations),
+            let command = CommandIndex.all.first(where: { $0.declaration.path == declaration.path })
+        else { return try group(arguments, words, console) }
+        let parsed = try ParsedArguments(arguments.dropFirst(declaration.path.count), of: declaration)
         if case .text(let color) = parsed.values["color"], let choice = ColorChoice(rawValue: color) {
             console.choose(choice, environment: environment)
         }
         console.quiet = parsed.values["quiet"] == .boolean(true)
         if parsed.values["help"] != nil {
-            console.out.write(HelpText.of(command, style: console.out.style))
+            console.out.write(HelpText.of(declaration, style: console.out.style))
             return .success
         }
-        let invocation = Invocation(command: command, arguments: parsed, environment: environment, console: console)
+        let invocation = Invocation(arguments: parsed, environment: environment, console: console)
         return try command.run(invocation)
     }
 
@@ -56,7 +58,7 @@ package enum Linkd {
     private static func group(
         _ arguments: [String], _ words: [String], _ console: Console
     ) throws(CommandFailure) -> ExitCode {
-        let known = CommandIndex.all
+        let known = CommandIndex.declarations
         if let first = words.first, known.contains(where: { $0.path.count > 1 && $0.path[0] == first }) {
             let asksHelp = arguments.contains("--help") || arguments.contains("-h")
             if words.count == 1, asksHelp {

@@ -12,7 +12,7 @@ internal import Testing
             FlagDeclaration("--raw", type: .boolean, "A switch."),
         ],
         settings: .worker, operands: OperandDeclaration(name: "FILE", help: "A file.", count: 0...2),
-        examples: [CommandExample(line: "linkd try", words: "Tries.")], run: { _ in .success })
+        examples: [CommandExample(line: "linkd try", words: "Tries.")])
 
     private static func parse(_ arguments: [String]) throws(CommandFailure) -> ParsedArguments {
         try ParsedArguments(arguments, of: command)
@@ -83,7 +83,7 @@ internal import Testing
 
     @Test("Every flag of every command has one meaning, and every command an example that parses")
     func declarations() throws {
-        for command in CommandIndex.all {
+        for command in CommandIndex.declarations {
             let names = command.allFlags.flatMap(\.names)
             #expect(Set(names).count == names.count, "\(command.name): \(names)")
             #expect(!command.examples.isEmpty, "\(command.name)")

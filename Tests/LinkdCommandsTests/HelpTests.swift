@@ -7,7 +7,7 @@ internal import Testing
     @Test("The help of all commands is as recorded")
     func overview() { expectSnapshot(linkd("--help").out, "help") }
 
-    @Test("The help of every command is as recorded", arguments: CommandIndex.all.map(\.name))
+    @Test("The help of every command is as recorded", arguments: CommandIndex.declarations.map(\.name))
     func help(name: String) {
         let console = Console(
             out: Channel(collecting: Style(enabled: false)), err: Channel(collecting: Style(enabled: false)))

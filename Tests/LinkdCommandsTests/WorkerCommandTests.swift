@@ -102,3 +102,49 @@ struct WorkerBrokerTests {
         #expect(output.err.contains(input + ".none"))
     }
 }
+
+/// The worker as a user that may do everything but write decisions.
+@Suite(
+    .enabled(
+        if: TestBroker.refusing != nil && TestBroker.plain != nil && TestBroker.script != nil,
+        "no broker whose access rules the tests may set: LINKD_TEST_BROKER is not set"))
+struct WorkerRefusalTests {
+    private static let config = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appendingPathComponent("../../config").standardizedFileURL.path
+
+    /// Topics and rights of a group of this name.
+    private static func prepare(_ name: String) throws -> [String] {
+        let topics = ["--input", name, "--output", name + ".out"]
+        let plain = ["KAFKA_BOOTSTRAP_SERVERS": TestBroker.plain ?? ""]
+        #expect(try ChildProcess.run(["topics", "create"] + topics, environment: plain).code == 0)
+        let event = #"{"id":"e1","link":"shop:///p/new","device":{"id":"d-1"}}"#
+        #expect(try ChildProcess.run(["produce", "--topic", name], input: event, environment: plain).code == 0)
+        let allow = ["acls", "--add", "--allow-principal", "User:mallory"]
+        try TestBroker.tool(allow + ["--operation", "Read", "--topic", name, "--group", name])
+        try TestBroker.tool(allow + ["--operation", "Describe", "--topic", name + ".out"])
+        try TestBroker.tool(allow + ["--operation", "Write", "--topic", name + ".dlq"])
+        try TestBroker.tool(
+            allow + [
+                "--operation", "Write", "--transactional-id", "linkd.\(name).", "--resource-pattern-type", "prefixed",
+            ])
+        return topics
+    }
+
+    @Test("An output topic that may not be written ends with 77, and `topics check --probe` finds it before")
+    func forbiddenOutput() throws {
+        let name = TestBroker.uniqueName("commands-denied")
+        let topics = try Self.prepare(name)
+        let environment = TestBroker.refusing ?? [:]
+        let worker = try ChildProcess.run(
+            ["worker", "--group", name, "--table", Self.config + "/routes/shop.json", "--stop-after", "1"] + topics,
+            environment: environment)
+        #expect(worker.code == 77, "\(worker.err)")
+        let last = try JSONValue.parse(Array((worker.err.split(separator: "\n").last ?? "").utf8))
+        #expect(last["event"]?.string == "exit")
+        #expect(last["code"]?.integer == Int64(77))
+        let check = try ChildProcess.run(
+            ["topics", "check", "--probe"] + topics, environment: environment.merging(["LINKD_GROUP": name]) { $1 })
+        #expect(check.code == 77, "\(check.err)")
+        #expect(check.out.contains("\(name).out writing is not allowed"), "\(check.out)")
+    }
+}

@@ -77,8 +77,6 @@ struct CommandDeclaration: Sendable {
     var operands: OperandDeclaration?
     /// At least one.
     let examples: [CommandExample]
-    /// Does it.
-    let run: @Sendable (Invocation) throws(CommandFailure) -> ExitCode
 
     /// The words that call it, in one text.
     var name: String { path.joined(separator: " ") }
@@ -94,6 +92,11 @@ struct CommandDeclaration: Sendable {
     /// All flags: its own, its settings', and those that every command has.
     var allFlags: [FlagDeclaration] {
         flags + rows.map(FlagDeclaration.init(setting:)) + (readsSettings ? [Self.config] : []) + Self.common
+    }
+
+    /// The command that the first words name: the one with the most words.
+    static func find(_ words: [String], among commands: [CommandDeclaration]) -> CommandDeclaration? {
+        commands.filter { words.starts(with: $0.path) }.max { $0.path.count < $1.path.count }
     }
 
     /// Names the settings file.

@@ -2,8 +2,6 @@ internal import KafkaClient
 
 /// One call of a command: what was given, and where to print.
 struct Invocation {
-    /// The command that was called.
-    let command: CommandDeclaration
     /// What the command line says.
     let arguments: ParsedArguments
     /// The environment of the process.

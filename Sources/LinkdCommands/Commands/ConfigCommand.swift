@@ -1,6 +1,6 @@
 /// `linkd config`: the settings that apply, and where each came from.
 enum ConfigCommand {
-    static let declaration = CommandDeclaration(
+    static let command = Command(
         path: ["config"],
         summary: "Show the settings that apply and where each came from",
         discussion: [

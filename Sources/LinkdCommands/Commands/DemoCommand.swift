@@ -5,7 +5,7 @@ internal import LinkIngest
 
 /// `linkd demo`: everything once, on a broker inside the process.
 enum DemoCommand {
-    static let declaration = CommandDeclaration(
+    static let command = Command(
         path: ["demo"],
         summary: "See events become decisions, on a broker inside this process",
         discussion: [

@@ -2,27 +2,32 @@ internal import LinkCoordinator
 
 /// `linkd help`: the help of all commands, or of one.
 enum HelpCommand {
-    static let declaration = CommandDeclaration(
-        path: ["help"],
-        summary: "Show help for all commands, or for one",
-        operands: OperandDeclaration(
-            name: "COMMAND", help: "The words of a command, such as `topics create`.", count: 0...2),
-        examples: [
-            CommandExample(line: "linkd help", words: "All commands."),
-            CommandExample(line: "linkd help topics create", words: "One command, with its flags and examples."),
-        ],
-        run: run)
+    /// The command; `others` are all that there are beside it.
+    static func command(listing others: [CommandDeclaration]) -> Command {
+        Command(
+            path: ["help"],
+            summary: "Show help for all commands, or for one",
+            operands: OperandDeclaration(
+                name: "COMMAND", help: "The words of a command, such as `topics create`.", count: 0...2),
+            examples: [
+                CommandExample(line: "linkd help", words: "All commands."),
+                CommandExample(line: "linkd help topics create", words: "One command, with its flags and examples."),
+            ],
+            run: { call throws(CommandFailure) in try run(call, others + [command(listing: others).declaration]) })
+    }
 
-    private static func run(_ call: Invocation) throws(CommandFailure) -> ExitCode {
+    private static func run(_ call: Invocation, _ commands: [CommandDeclaration]) throws(CommandFailure) -> ExitCode {
         let style = call.console.out.style
-        if let command = CommandIndex.find(call.operands), command.path.count == call.operands.count {
+        if let command = CommandDeclaration.find(call.operands, among: commands),
+            command.path.count == call.operands.count
+        {
             call.console.out.write(HelpText.of(command, style: style))
             return .success
         }
-        let inside = CommandIndex.all.filter { $0.path.starts(with: call.operands) }
+        let inside = commands.filter { $0.path.starts(with: call.operands) }
         guard !inside.isEmpty else {
             let typed = call.operands.joined(separator: " ")
-            let nearest = NearestName.of(typed, among: CommandIndex.all.map(\.name))
+            let nearest = NearestName.of(typed, among: commands.map(\.name))
             throw CommandFailure(
                 .usage, "there is no command `\(Escaping.visible(typed))`",
                 advice: nearest.map { "use `linkd help \($0)`" } ?? "`linkd help` lists all")

@@ -2,7 +2,7 @@ internal import KafkaClient
 
 /// `linkd inspect`: reads decisions or dead letters.
 enum InspectCommand {
-    static let declaration = CommandDeclaration(
+    static let command = Command(
         path: ["inspect"],
         summary: "Read decisions or dead letters",
         discussion: [

@@ -2,7 +2,7 @@ internal import KafkaClient
 
 /// `linkd produce`: sends link events from files or standard input.
 enum ProduceCommand {
-    static let declaration = CommandDeclaration(
+    static let command = Command(
         path: ["produce"],
         summary: "Send link events from files or standard input",
         discussion: [

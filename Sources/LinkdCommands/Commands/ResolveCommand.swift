@@ -5,7 +5,7 @@ internal import StrictJSON
 
 /// `linkd resolve`: resolves without a broker.
 enum ResolveCommand {
-    static let declaration = CommandDeclaration(
+    static let command = Command(
         path: ["resolve"],
         summary: "Resolve links or events here, without a broker",
         discussion: [

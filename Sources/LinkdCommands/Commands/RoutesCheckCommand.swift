@@ -3,7 +3,7 @@ internal import StrictJSON
 
 /// `linkd routes check`: says what is wrong with tables.
 enum RoutesCheckCommand {
-    static let declaration = CommandDeclaration(
+    static let command = Command(
         path: ["routes", "check"],
         summary: "Check route tables, and run their examples",
         discussion: [

@@ -3,7 +3,7 @@ internal import StrictJSON
 
 /// `linkd routes list`: the routes of tables.
 enum RoutesListCommand {
-    static let declaration = CommandDeclaration(
+    static let command = Command(
         path: ["routes", "list"],
         summary: "List the routes of tables",
         flags: [FlagDeclaration("--json", type: .boolean, "Print one JSON object.")],

@@ -2,7 +2,7 @@ internal import KafkaClient
 
 /// `linkd topics check`: looks at the topics, and says what should be otherwise.
 enum TopicsCheckCommand {
-    static let declaration = CommandDeclaration(
+    static let command = Command(
         path: ["topics", "check"],
         summary: "Look at the topics and say what should be otherwise",
         discussion: [

@@ -2,7 +2,7 @@ internal import KafkaClient
 
 /// `linkd topics create`: creates the topics that are missing.
 enum TopicsCreateCommand {
-    static let declaration = CommandDeclaration(
+    static let command = Command(
         path: ["topics", "create"],
         summary: "Create the topics that are missing",
         discussion: [

@@ -6,7 +6,7 @@ internal import StrictJSON
 
 /// `linkd worker`: the main job.
 enum WorkerCommand {
-    static let declaration = CommandDeclaration(
+    static let command = Command(
         path: ["worker"],
         summary: "Resolve events into decisions, exactly once",
         discussion: [

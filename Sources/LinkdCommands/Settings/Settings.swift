@@ -40,8 +40,8 @@ struct Settings: Sendable {
             for pair in try Self.pairs(texts) { merged[pair.key] = pair }
         }
         properties = merged.values.sorted { $0.key < $1.key }
-        for pair in properties { try SettingsRules.check(pair, knows: knows) }
-        try SettingsRules.check(self)
+        for pair in properties { try Self.check(pair, knows: knows) }
+        try checkTogether()
     }
 
     private static func entry(_ row: SettingRow, _ texts: SettingTexts?) throws(CommandFailure) -> Entry {

@@ -5,41 +5,51 @@ internal import StrictJSON
 ///
 /// No call of librdkafka 2.0.2 tells one's own rights.
 struct TopicProbe {
-    private let producer: KafkaProducer
+    private let connection: Connection
     private let id: String
 
-    /// Makes the producer; its transactional id begins as the workers' do, so that the same rule allows it.
-    init(_ connection: Connection, group: String) throws(CommandFailure) {
+    /// Makes a probe; its transactional id begins as the workers' do, so that the same rule allows it.
+    init(_ connection: Connection, group: String) {
+        self.connection = connection
         id = "linkd.\(group).topics-check.0"
+    }
+
+    /// What is refused, for these topics; empty when everything is allowed.
+    func findings(_ topics: [String]) throws(CommandFailure) -> [TopicFinding] {
+        var findings: [TopicFinding] = []
+        for topic in topics {
+            // A refused write leaves a producer that can do no more: one for each topic.
+            let producer = try makeProducer()
+            do throws(KafkaError) {
+                try start(producer)
+            } catch {
+                return findings + [finding(error, topic: topic, "the transactional id \(id)")]
+            }
+            do throws(KafkaError) {
+                try write(topic, producer)
+            } catch {
+                findings.append(finding(error, topic: topic, "writing"))
+            }
+        }
+        return findings
+    }
+
+    private func makeProducer() throws(CommandFailure) -> KafkaProducer {
         let configuration = connection.configuration(
             .producer,
-            ["transactional.id": id, "transaction.timeout.ms": "10000", "socket.timeout.ms": "10000", "linger.ms": "0"])
+            [
+                "transactional.id": id, "transaction.timeout.ms": "10000", "socket.timeout.ms": "10000",
+                "linger.ms": "0",
+            ])
         do {
-            producer = try KafkaProducer(configuration)
+            return try KafkaProducer(configuration)
         } catch {
             throw connection.refused(error)
         }
     }
 
-    /// What is refused, for these topics; empty when everything is allowed.
-    func findings(_ topics: [String]) -> [TopicFinding] {
-        do throws(KafkaError) {
-            try start()
-        } catch {
-            return [finding(error, topic: topics.first ?? "", "the transactional id \(id)")]
-        }
-        return topics.compactMap { topic in
-            do throws(KafkaError) {
-                try write(topic)
-                return nil
-            } catch {
-                return finding(error, topic: topic, "writing")
-            }
-        }
-    }
-
     /// A predecessor's transaction, or a coordinator that still loads, may take some tries.
-    private func start() throws(KafkaError) {
+    private func start(_ producer: KafkaProducer) throws(KafkaError) {
         let end = Platform.monotonicSeconds + 30
         while true {
             do throws(KafkaError) {
@@ -50,24 +60,20 @@ struct TopicProbe {
         }
     }
 
-    private func write(_ topic: String) throws(KafkaError) {
+    private func write(_ topic: String, _ producer: KafkaProducer) throws(KafkaError) {
         let handle = try producer.topic(topic)
         try producer.beginTransaction()
-        producer.forgetDeliveryErrors()
-        var failure: KafkaError?
-        do throws(KafkaError) {
-            try producer.produce(handle, partition: 0, key: nil, value: ByteView("linkd topics check"))
-            try producer.flush(timeoutMilliseconds: 10_000)
-        } catch {
-            failure = error
+        try producer.produce(handle, partition: 0, key: nil, value: ByteView("linkd topics check"))
+        let end = Platform.monotonicSeconds + 10
+        while producer.deliveries.reported == 0, Platform.monotonicSeconds < end {
+            producer.poll(timeoutMilliseconds: 100)
         }
-        failure = producer.deliveries.lastError ?? failure
-        do throws(KafkaError) {
-            try producer.abortTransaction(timeoutMilliseconds: 10_000)
-        } catch {
-            failure = failure ?? error
-        }
-        if let failure { throw failure }
+        if producer.deliveries.delivered == 1 { return try producer.abortTransaction(timeoutMilliseconds: 10_000) }
+        if let error = producer.deliveries.lastError { throw error }
+        // Only a commit says why the partition was refused. The record is purged before, so nothing is published.
+        try producer.purge()
+        try producer.commitTransaction(timeoutMilliseconds: 10_000)
+        throw KafkaError(code: .timedOut)
     }
 
     private func finding(_ error: KafkaError, topic: String, _ what: String) -> TopicFinding {

@@ -67,6 +67,21 @@ enum TestBroker {
         ]
     }
 
+    /// Runs one of Kafka's own tools against the broker that the tests started, or nil when it is somebody else's.
+    static var script: String? { environment["LINKD_TEST_BROKER"] }
+
+    /// Runs `script` with these arguments.
+    static func tool(_ arguments: [String], sourceLocation: SourceLocation = #_sourceLocation) throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: script ?? "")
+        process.arguments = arguments
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0, "\(arguments)", sourceLocation: sourceLocation)
+    }
+
     /// A name that no other test uses.
     static func uniqueName(_ prefix: String) -> String { "\(prefix)-\(UUID().uuidString.prefix(8).lowercased())" }
 }

@@ -1,5 +1,5 @@
-/// Rules that hold between settings, and for properties of librdkafka.
-enum SettingsRules {
+// Rules that hold between settings, and for properties of librdkafka.
+extension Settings {
     /// Checks one property of librdkafka: known, not linkd's own, and no secret on the command line.
     static func check(_ pair: LibrdkafkaPair, knows: (String) -> Bool) throws(CommandFailure) {
         let key = LibrdkafkaKeys.bare(pair.key)
@@ -22,34 +22,34 @@ enum SettingsRules {
     }
 
     /// Checks the settings against each other.
-    static func check(_ settings: Settings) throws(CommandFailure) {
-        try checkTopics(settings)
-        try checkCommit(settings)
-        if settings.text("report") != nil, settings.number("stop.after") == 0 {
+    func checkTogether() throws(CommandFailure) {
+        try checkTopics()
+        try checkCommit()
+        if text("report") != nil, number("stop.after") == 0 {
             throw CommandFailure(
-                settings.entry("report").source.code,
-                "\(settings.entry("report").source.description): `report` needs `stop.after`",
+                entry("report").source.code,
+                "\(entry("report").source.description): `report` needs `stop.after`",
                 advice: "give --stop-after N too")
         }
     }
 
-    private static func checkTopics(_ settings: Settings) throws(CommandFailure) {
-        let inputs = settings.list("input")
+    private func checkTopics() throws(CommandFailure) {
+        let inputs = list("input")
         let pattern = inputs.first?.hasPrefix("^") == true
-        let template = settings.text("dlq.topic") ?? ""
-        let source = settings.entry("dlq.topic").source
+        let template = text("dlq.topic") ?? ""
+        let source = entry("dlq.topic").source
         if inputs.count > 1 || pattern, !template.contains("{input}") {
             throw CommandFailure(
                 source.code, "\(source.description): `dlq.topic` must hold `{input}` when there are several inputs",
                 advice: "write {input}.dlq")
         }
         guard !pattern else { return }
-        if let twice = repeated(inputs) {
-            let source = settings.entry("input").source
+        if let twice = Self.repeated(inputs) {
+            let source = entry("input").source
             throw CommandFailure(
                 source.code, "\(source.description): input topic \(twice) is named twice", advice: "name it once")
         }
-        let deadLetters = inputs.map(settings.deadLetterTopic)
+        let deadLetters = inputs.map(deadLetterTopic)
         if let long = deadLetters.first(where: { !ValueType.isTopic($0) }) {
             throw CommandFailure(
                 source.code, "\(source.description): \(Escaping.visible(long)) is no name of a topic",
@@ -60,22 +60,22 @@ enum SettingsRules {
                 source.code, "\(source.description): dead-letter topic \(same) is an input topic",
                 advice: "write {input}.dlq")
         }
-        let output = settings.text("output") ?? ""
+        let output = text("output") ?? ""
         if inputs.contains(output) || deadLetters.contains(output) {
-            let named = settings.entry("output").source
-            let code = named == .default ? settings.entry("input").source.code : named.code
+            let named = entry("output").source
+            let code = named == .default ? entry("input").source.code : named.code
             throw CommandFailure(
                 code, "\(named.description): output topic \(output) is an input or dead-letter topic too",
                 advice: "give --output another topic")
         }
     }
 
-    private static func checkCommit(_ settings: Settings) throws(CommandFailure) {
+    private func checkCommit() throws(CommandFailure) {
         let timeout =
-            settings.property("transaction.timeout.ms", client: "producer").flatMap { Int64($0.value) } ?? 30_000
-        let interval = settings.number("commit.interval")
+            property("transaction.timeout.ms", client: "producer").flatMap { Int64($0.value) } ?? 30_000
+        let interval = number("commit.interval")
         guard interval > timeout / 3 else { return }
-        let source = settings.entry("commit.interval").source
+        let source = entry("commit.interval").source
         throw CommandFailure(
             source.code,
             "\(source.description): `commit.interval` \(Durations.text(interval)) is more than a third of "
