@@ -13,6 +13,12 @@ internal import Testing
         ] as [([UInt8], String)])
     func escaping(bytes: [UInt8], shown: String) { #expect(Escaping.visible(bytes) == shown) }
 
+    @Test("JSON stays the same value, with what a terminal would obey as escapes")
+    func jsonEscaping() {
+        #expect(Escaping.json(#"{"a":"é漢"}"#) == #"{"a":"é漢"}"#)
+        #expect(Escaping.json("{\"a\":\"\u{9B}31m\u{202E}\u{7F}\"}") == #"{"a":"\u009b31m\u202e\u007f"}"#)
+    }
+
     @Test(
         "Wide characters take two columns and marks none",
         arguments: [("abc", 3), ("漢字", 4), ("é", 1), ("e\u{301}", 1), ("😀", 2), ("☎️", 2), ("가", 2), ("", 0)])

@@ -146,5 +146,9 @@ struct WorkerRefusalTests {
             ["topics", "check", "--probe"] + topics, environment: environment.merging(["LINKD_GROUP": name]) { $1 })
         #expect(check.code == 77, "\(check.err)")
         #expect(check.out.contains("\(name).out writing is not allowed"), "\(check.out)")
+        let produce = try ChildProcess.run(
+            ["produce", "--topic", name + ".out", "--json"], input: "a:1\nb:2\n", environment: environment)
+        #expect(produce.code == 77, "\(produce.err)")
+        #expect(produce.out.contains(#""sent":2,"delivered":0,"failed":2"#), "\(produce.out)")
     }
 }

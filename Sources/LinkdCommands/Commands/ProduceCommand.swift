@@ -175,12 +175,9 @@ private struct ProduceJob {
         let console = call.console
         if call.json { console.out.line(summary.json) } else if !console.quiet { console.out.line(summary.words) }
         if summary.failed > 0 {
-            let why = sender?.failures.map { "\($0.name) \($0.count)" }.joined(separator: ", ") ?? ""
-            console.end(
-                CommandFailure(
-                    .finding, "\(summary.failed) of \(summary.sent) records were not delivered (\(why))",
-                    advice: "see what the broker says of the topic, then send them again"))
-            return .finding
+            let failure = undelivered()
+            console.end(failure)
+            return failure.code
         }
         if summary.unreadable > 0 {
             console.end(
@@ -190,5 +187,16 @@ private struct ProduceJob {
             return .badData
         }
         return .success
+    }
+
+    /// Why records were not delivered: a finding, or a right that is missing.
+    private func undelivered() -> CommandFailure {
+        let failures = sender?.failures ?? []
+        let why = failures.map { "\($0.code.name) \($0.count)" }.joined(separator: ", ")
+        let reason = "\(summary.failed) of \(summary.sent) records were not delivered (\(why))"
+        if failures.first?.code == .topicAuthorizationFailed {
+            return CommandFailure(.refused, reason, advice: "grant this user Write on the topic, then send them again")
+        }
+        return CommandFailure(.finding, reason, advice: "see what the broker says of the topic, then send them again")
     }
 }

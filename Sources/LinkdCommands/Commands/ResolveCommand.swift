@@ -106,7 +106,11 @@ private struct ResolveJob: ~Copyable {
             return printDeadLetter(cause, input)
         }
         if call.json {
-            for decision in decisions { call.console.out.write(decision.json + [0x0A]) }
+            let out = call.console.out
+            for decision in decisions {
+                let line = String(decoding: decision.json, as: UTF8.self)
+                out.line(out.isTerminal ? Escaping.json(line) : line)
+            }
             return
         }
         call.console.out.line(

@@ -23,7 +23,9 @@ struct RecordPrinter {
     func print(_ record: InspectedRecord, _ json: JSONValue?) {
         switch mode {
         case .readable: for line in readable(record, json) { out.line(line) }
-        case .json: out.line(Self.envelope(record, json))
+        case .json:
+            let line = Self.envelope(record, json)
+            out.line(out.isTerminal ? Escaping.json(line) : line)
         case .format(let tokens): out.write(tokens.bytes(record, json, escaped: out.isTerminal))
         }
     }

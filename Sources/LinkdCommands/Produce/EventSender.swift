@@ -65,10 +65,9 @@ struct EventSender {
     var deliveries: DeliveryCounts { producer.deliveries }
 
     /// Why records failed, most frequent first.
-    var failures: [(name: String, count: Int)] {
-        producer.deliveries.failures.map { ($0.key.name, $0.value) }.sorted {
-            ($1.count, $0.name) < ($0.count, $1.name)
-        }
+    var failures: [(code: KafkaErrorCode, count: Int)] {
+        producer.deliveries.failures.map { ($0.key, $0.value) }
+            .sorted { ($1.count, $0.code.rawValue) < ($0.count, $1.code.rawValue) }
     }
 
     private func offer(_ key: [UInt8]?, _ value: [UInt8]?, _ headers: [RecordHeader]) throws(KafkaError) {

@@ -26,14 +26,37 @@ enum Escaping {
     /// The text as one line that a terminal only prints.
     static func visible(_ text: String) -> String { visible(text.utf8) }
 
+    /// JSON text in which characters that a terminal may obey are written as escapes: the same value, harmless.
+    ///
+    /// JSON itself escapes only C0 (RFC 8259, section 7); such characters can stand inside strings alone.
+    static func json(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: isObeyed) else { return text }
+        var result = ""
+        for scalar in text.unicodeScalars {
+            if isObeyed(scalar) {
+                result += "\\u" + hex(scalar.value, digits: 4)
+            } else {
+                result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+
+    /// DEL, C1, and what turns the direction of writing or breaks a line; all below U+10000.
+    private static func isObeyed(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x7F..<0xA0, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069, 0xFEFF: true
+        default: false
+        }
+    }
+
     private static func append(_ scalar: Unicode.Scalar, to result: inout String) {
         switch scalar.value {
         case 0x0A: result += "\\n"
         case 0x0D: result += "\\r"
         case 0x09: result += "\\t"
         case 0..<0x20, 0x7F: result += "\\x" + hex(scalar.value, digits: 2)
-        case 0x80..<0xA0, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069, 0xFEFF:
-            result += "\\u{" + hex(scalar.value, digits: 1) + "}"
+        case _ where isObeyed(scalar): result += "\\u{" + hex(scalar.value, digits: 1) + "}"
         default: result.unicodeScalars.append(scalar)
         }
     }
