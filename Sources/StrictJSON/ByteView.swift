@@ -3,25 +3,25 @@
 /// The hot path passes these instead of strings and arrays. Whoever hands one out says how long its bytes live
 /// (a record's value, a table, an arena); a view is never kept longer than that.
 @frozen
-package struct ByteView: BitwiseCopyable, @unchecked Sendable {
+public struct ByteView: BitwiseCopyable, @unchecked Sendable {
     // Unchecked: a view is a pointer into memory that its owner keeps unchanged while the view lives.
 
     /// The first byte, valid to read only where `count` is greater than 0.
-    package let start: UnsafePointer<UInt8>
+    public let start: UnsafePointer<UInt8>
 
     /// Number of bytes.
-    package let count: Int
+    public let count: Int
 
     /// Makes a view of `count` bytes from `start`.
     @inlinable
-    package init(start: UnsafePointer<UInt8>, count: Int) {
+    public init(start: UnsafePointer<UInt8>, count: Int) {
         self.start = start
         self.count = count
     }
 
     /// Makes a view of a buffer; an empty buffer becomes `ByteView.empty`.
     @inlinable
-    package init(_ buffer: UnsafeBufferPointer<UInt8>) {
+    public init(_ buffer: UnsafeBufferPointer<UInt8>) {
         if let base = buffer.baseAddress {
             self.init(start: base, count: buffer.count)
         } else {
@@ -31,7 +31,7 @@ package struct ByteView: BitwiseCopyable, @unchecked Sendable {
 
     /// Makes a view of a raw buffer; an empty buffer becomes `ByteView.empty`.
     @inlinable
-    package init(_ buffer: UnsafeRawBufferPointer) {
+    public init(_ buffer: UnsafeRawBufferPointer) {
         if let base = buffer.baseAddress {
             self.init(start: base.assumingMemoryBound(to: UInt8.self), count: buffer.count)
         } else {
@@ -41,73 +41,73 @@ package struct ByteView: BitwiseCopyable, @unchecked Sendable {
 
     /// Makes a view of a literal, whose bytes live as long as the process.
     @inlinable
-    package init(_ literal: StaticString) {
+    public init(_ literal: StaticString) {
         self.init(start: literal.utf8Start, count: literal.utf8CodeUnitCount)
     }
 
     /// The view of no bytes.
     @inlinable
-    package static var empty: ByteView { ByteView("") }
+    public static var empty: ByteView { ByteView("") }
 
     /// Whether there are no bytes.
     @inlinable
-    package var isEmpty: Bool { count == 0 }
+    public var isEmpty: Bool { count == 0 }
 
     /// One past the last byte.
     @inlinable
-    package var end: UnsafePointer<UInt8> { start + count }
+    public var end: UnsafePointer<UInt8> { start + count }
 
     /// The byte at `index`, which must be in `0 ..< count`.
     @inlinable
-    package subscript(index: Int) -> UInt8 {
+    public subscript(index: Int) -> UInt8 {
         assert(index >= 0 && index < count)
         return start[index]
     }
 
     /// The bytes of `from ..< to`, which must lie inside.
     @inlinable
-    package func slice(_ from: Int, _ to: Int) -> ByteView {
+    public func slice(_ from: Int, _ to: Int) -> ByteView {
         assert(from >= 0 && from <= to && to <= count)
         return ByteView(start: start + from, count: to - from)
     }
 
     /// The bytes without the first `count`.
     @inlinable
-    package func dropFirst(_ dropped: Int) -> ByteView { slice(dropped, count) }
+    public func dropFirst(_ dropped: Int) -> ByteView { slice(dropped, count) }
 
     /// The same bytes as a standard buffer.
     @inlinable
-    package var buffer: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: start, count: count) }
+    public var buffer: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: start, count: count) }
 
     /// Whether both hold the same bytes.
     @inlinable
-    package static func == (a: ByteView, b: ByteView) -> Bool {
+    public static func == (a: ByteView, b: ByteView) -> Bool {
         a.count == b.count && equalBytes(a.start, b.start, a.count)
     }
 
     /// Whether the two differ.
     @inlinable
-    package static func != (a: ByteView, b: ByteView) -> Bool { !(a == b) }
+    public static func != (a: ByteView, b: ByteView) -> Bool { !(a == b) }
 
     /// Whether these bytes are exactly the literal's.
     @inlinable
-    package func equals(_ literal: StaticString) -> Bool { self == ByteView(literal) }
+    public func equals(_ literal: StaticString) -> Bool { self == ByteView(literal) }
 
     /// Whether these bytes begin with `prefix`.
     @inlinable
-    package func hasPrefix(_ prefix: ByteView) -> Bool {
+    public func hasPrefix(_ prefix: ByteView) -> Bool {
         count >= prefix.count && ByteView.equalBytes(start, prefix.start, prefix.count)
     }
 
     /// Whether these bytes end with `suffix`.
     @inlinable
-    package func hasSuffix(_ suffix: ByteView) -> Bool {
+    public func hasSuffix(_ suffix: ByteView) -> Bool {
         count >= suffix.count && ByteView.equalBytes(end - suffix.count, suffix.start, suffix.count)
     }
 
     /// Where `byte` stands first, or nil.
     @inlinable
-    package func firstIndex(of byte: UInt8) -> Int? {
+    public func firstIndex(of byte: UInt8) -> Int? {
         var index = 0
         while index < count {
             if start[index] == byte { return index }
@@ -117,13 +117,13 @@ package struct ByteView: BitwiseCopyable, @unchecked Sendable {
     }
 
     /// A copy of the bytes as an array, for cold paths.
-    package var array: [UInt8] { [UInt8](buffer) }
+    public var array: [UInt8] { [UInt8](buffer) }
 
     /// A copy as text, ill-formed UTF-8 repaired, for messages and cold paths.
-    package var string: String { String(decoding: buffer, as: UTF8.self) }
+    public var string: String { String(decoding: buffer, as: UTF8.self) }
 
     /// Bytewise order, shorter first where one begins with the other.
-    package static func < (a: ByteView, b: ByteView) -> Bool {
+    public static func < (a: ByteView, b: ByteView) -> Bool {
         let shared = min(a.count, b.count)
         var index = 0
         while index < shared {
@@ -135,7 +135,7 @@ package struct ByteView: BitwiseCopyable, @unchecked Sendable {
 
     /// Whether two runs of `count` bytes are the same, eight bytes at a time.
     @inlinable
-    package static func equalBytes(_ a: UnsafePointer<UInt8>, _ b: UnsafePointer<UInt8>, _ count: Int) -> Bool {
+    public static func equalBytes(_ a: UnsafePointer<UInt8>, _ b: UnsafePointer<UInt8>, _ count: Int) -> Bool {
         var index = 0
         while index &+ 8 <= count {
             let x = UnsafeRawPointer(a + index).loadUnaligned(as: UInt64.self)

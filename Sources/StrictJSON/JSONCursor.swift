@@ -3,20 +3,22 @@
 /// Strict means the whole grammar of RFC 8259, one value and nothing after it, each name once in an object, UTF-8,
 /// no half surrogate pair, and a bound on nesting, in what is skipped as in what is read. The cursor reads within the
 /// text's exact length, allocates nothing but scratch memory that it keeps, and lives as long as its lane.
-package struct JSONCursor: ~Copyable {
+public struct JSONCursor: ~Copyable {
     @usableFromInline var base: UnsafePointer<UInt8>
     @usableFromInline var end: UnsafePointer<UInt8>
     @usableFromInline var position: UnsafePointer<UInt8>
     @usableFromInline var depth = 0
-    @usableFromInline var names = NameList()
-    @usableFromInline var scratch = OutputArena(chunkBytes: 16 << 10)
+    /// Number of entries of `names`; apart from them, since a value with a `deinit` cannot be inlined.
+    @usableFromInline var nameCount = 0
+    var names = NameList()
+    var scratch = OutputArena(chunkBytes: 16 << 10)
     @usableFromInline var frames: UnsafeMutablePointer<ObjectScope>
 
     /// Most objects and arrays inside one another.
-    package let maxDepth: Int
+    public let maxDepth: Int
 
     /// Makes a cursor over no text.
-    package init(maxDepth: Int = 64) {
+    public init(maxDepth: Int = 64) {
         self.maxDepth = maxDepth
         base = ByteView.empty.start
         end = base
@@ -27,29 +29,29 @@ package struct JSONCursor: ~Copyable {
     deinit { frames.deallocate() }
 
     /// Starts a text; what the last one lent (names, unescaped strings) is no longer valid.
-    @inlinable
-    package mutating func open(_ text: ByteView) {
+    public mutating func open(_ text: ByteView) {
         base = text.start
         end = text.end
         position = text.start
         depth = 0
         names.removeAll()
+        nameCount = 0
         if scratch.bytesInUse != 0 { scratch.reset() }
     }
 
     /// Where the cursor stands, in bytes from the start of the text.
     @inlinable
-    package var offset: Int { position - base }
+    public var offset: Int { position - base }
 
     /// An error at the cursor.
     @inlinable
-    package func failure(_ code: JSONError.Code) -> JSONError {
+    public func failure(_ code: JSONError.Code) -> JSONError {
         JSONError(position >= end && code != .tooDeep && code != .wrongType ? .unexpectedEnd : code, at: offset)
     }
 
     /// Passes white space (RFC 8259, section 2).
     @inlinable
-    package mutating func skipWhiteSpace() {
+    public mutating func skipWhiteSpace() {
         while position < end, position.pointee <= 0x20, Self.isWhiteSpace(position.pointee) { position += 1 }
     }
 
@@ -60,7 +62,7 @@ package struct JSONCursor: ~Copyable {
 
     /// The first byte of the value at the cursor, white space passed; 0 at the end of the text.
     @inlinable
-    package mutating func peek() -> UInt8 {
+    public mutating func peek() -> UInt8 {
         if position < end, position.pointee > 0x20 { return position.pointee }
         skipWhiteSpace()
         return position < end ? position.pointee : 0
@@ -68,7 +70,7 @@ package struct JSONCursor: ~Copyable {
 
     /// Ends the text: nothing but white space may be left.
     @inlinable
-    package mutating func finish() throws(JSONError) {
+    public mutating func finish() throws(JSONError) {
         skipWhiteSpace()
         if position != end { throw JSONError(.trailingBytes, at: offset) }
     }
@@ -77,12 +79,12 @@ package struct JSONCursor: ~Copyable {
 
     /// Enters the object at the cursor.
     @inlinable
-    package mutating func enterObject() throws(JSONError) -> ObjectScope {
+    public mutating func enterObject() throws(JSONError) -> ObjectScope {
         if peek() != UInt8(ascii: "{") { throw failure(position < end ? .wrongType : .expectedValue) }
         if depth >= maxDepth { throw JSONError(.tooDeep, at: offset) }
         depth &+= 1
         position += 1
-        return ObjectScope(firstName: names.count)
+        return ObjectScope(firstName: nameCount)
     }
 
     /// Goes to the next member's value; false at the end of the object, which is then left.
@@ -90,7 +92,7 @@ package struct JSONCursor: ~Copyable {
     /// The member's name and its tag stand in `scope`. `shape` remembers what came last time at this place: when the
     /// same bytes come again, nothing is scanned.
     @inlinable
-    package mutating func nextMember(
+    public mutating func nextMember(
         _ scope: inout ObjectScope, _ shape: inout MemberShape
     ) throws(JSONError) -> Bool {
         if let tag = shape.predict(position, end, place: scope.place) {
@@ -117,7 +119,7 @@ package struct JSONCursor: ~Copyable {
 
     /// Enters the array at the cursor.
     @inlinable
-    package mutating func enterArray() throws(JSONError) -> ArrayScope {
+    public mutating func enterArray() throws(JSONError) -> ArrayScope {
         if peek() != UInt8(ascii: "[") { throw failure(position < end ? .wrongType : .expectedValue) }
         if depth >= maxDepth { throw JSONError(.tooDeep, at: offset) }
         depth &+= 1
@@ -127,7 +129,7 @@ package struct JSONCursor: ~Copyable {
 
     /// Goes to the next element; false at the end of the array, which is then left.
     @inlinable
-    package mutating func nextElement(_ scope: inout ArrayScope) throws(JSONError) -> Bool {
+    public mutating func nextElement(_ scope: inout ArrayScope) throws(JSONError) -> Bool {
         let byte = peek()
         if byte == UInt8(ascii: "]") {
             position += 1
@@ -146,15 +148,15 @@ package struct JSONCursor: ~Copyable {
 }
 
 /// An object that a cursor is in: the caller keeps it while it drives.
-package struct ObjectScope {
+public struct ObjectScope {
     /// The member's name, escapes resolved; it lives until the next text is opened.
-    package var name: ByteView = .empty
+    public var name: ByteView = .empty
     /// Where the name begins in the text (after its quote).
-    package var nameOffset = 0
+    public var nameOffset = 0
     /// The name's number in the shape's list, or `MemberShape.unknown`.
-    package var tag: UInt8 = MemberShape.unknown
+    public var tag: UInt8 = MemberShape.unknown
     /// The known names met so far, as bits.
-    package var known: UInt64 = 0
+    public var known: UInt64 = 0
     @usableFromInline var filter: UInt64 = 0
     @usableFromInline var firstName: Int
     @usableFromInline var place = 0
@@ -163,14 +165,14 @@ package struct ObjectScope {
 
     /// A scope whose names begin at this place of the list.
     @inlinable
-    package init(firstName: Int) { self.firstName = firstName }
+    public init(firstName: Int) { self.firstName = firstName }
 }
 
 /// An array that a cursor is in.
-package struct ArrayScope {
+public struct ArrayScope {
     @usableFromInline var first = true
 
     /// A scope before its first element.
     @inlinable
-    package init() {}
+    public init() {}
 }

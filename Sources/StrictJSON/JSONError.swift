@@ -2,9 +2,9 @@
 ///
 /// The place is a byte offset, so that nothing is counted while reading goes well; `JSONPlace.locate` turns it into
 /// line, column and pointer.
-package struct JSONError: Error, Sendable, Equatable {
+public struct JSONError: Error, Sendable, Equatable {
     /// What was found wrong.
-    package enum Code: UInt8, Sendable, CaseIterable {
+    public enum Code: UInt8, Sendable, CaseIterable {
         /// The text ends inside a value.
         case unexpectedEnd
         /// A value was expected here.
@@ -38,19 +38,19 @@ package struct JSONError: Error, Sendable, Equatable {
     }
 
     /// What was found wrong.
-    package var code: Code
+    public var code: Code
 
     /// Where, as an offset in bytes from the start of the text.
-    package var offset: Int
+    public var offset: Int
 
     /// Makes an error.
-    package init(_ code: Code, at offset: Int) {
+    public init(_ code: Code, at offset: Int) {
         self.code = code
         self.offset = offset
     }
 
     /// What was expected, in words that hold no byte of the text.
-    package var text: String {
+    public var text: String {
         switch code {
         case .unexpectedEnd: "the text ends inside a value"
         case .expectedValue: "expected a value"

@@ -1,6 +1,6 @@
 extension JSONCursor {
     /// Reads the number at the cursor and returns its text (RFC 8259, section 6); its size is not judged.
-    package mutating func number() throws(JSONError) -> ByteView {
+    public mutating func number() throws(JSONError) -> ByteView {
         let first = peek()
         guard first == UInt8(ascii: "-") || Self.isDigit(first) else {
             throw failure(position < end ? .wrongType : .expectedValue)
@@ -35,7 +35,7 @@ extension JSONCursor {
     static func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") <= 9 }
 
     /// Reads `true` or `false` at the cursor.
-    package mutating func bool() throws(JSONError) -> Bool {
+    public mutating func bool() throws(JSONError) -> Bool {
         switch peek() {
         case UInt8(ascii: "t"):
             try literal("true")
@@ -49,7 +49,7 @@ extension JSONCursor {
     }
 
     /// Passes a `null` if one stands at the cursor.
-    package mutating func null() throws(JSONError) -> Bool {
+    public mutating func null() throws(JSONError) -> Bool {
         if peek() != UInt8(ascii: "n") { return false }
         try literal("null")
         return true
@@ -66,7 +66,7 @@ extension JSONCursor {
 
     /// Passes the value at the cursor, as strictly as if it were read, and returns its bytes.
     @discardableResult
-    package mutating func skip() throws(JSONError) -> ByteView {
+    public mutating func skip() throws(JSONError) -> ByteView {
         let first = peek()
         let start = position
         switch first {

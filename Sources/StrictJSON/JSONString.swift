@@ -1,15 +1,15 @@
 /// A string as it stands in the text, checked, between its quotes.
-package struct JSONString {
+public struct JSONString {
     /// The bytes between the quotes, escapes as written.
-    package var raw: ByteView
+    public var raw: ByteView
     /// Whether a backslash is among them.
-    package var hasEscape: Bool
+    public var hasEscape: Bool
     /// Whether a byte over 0x7F is among them.
-    package var hasNonASCII: Bool
+    public var hasNonASCII: Bool
 
     /// A string from its checked bytes.
     @inlinable
-    package init(raw: ByteView, hasEscape: Bool, hasNonASCII: Bool) {
+    public init(raw: ByteView, hasEscape: Bool, hasNonASCII: Bool) {
         self.raw = raw
         self.hasEscape = hasEscape
         self.hasNonASCII = hasNonASCII
@@ -19,7 +19,7 @@ package struct JSONString {
 extension JSONCursor {
     /// Reads the string at the cursor.
     @inlinable
-    package mutating func string() throws(JSONError) -> JSONString {
+    public mutating func string() throws(JSONError) -> JSONString {
         if peek() != UInt8(ascii: "\"") { throw failure(position < end ? .wrongType : .expectedValue) }
         position += 1
         let start = position
@@ -130,7 +130,7 @@ extension JSONCursor {
     /// The string's text: its own bytes where it has no escape, else resolved into memory that lives until the next
     /// text is opened.
     @inlinable
-    package mutating func unescaped(_ string: JSONString) -> ByteView {
+    public mutating func unescaped(_ string: JSONString) -> ByteView {
         string.hasEscape ? resolveEscapes(string.raw) : string.raw
     }
 
@@ -172,7 +172,7 @@ extension JSONCursor {
 
 /// The value of a hexadecimal digit, or nil.
 @inlinable
-package func hexDigit(_ byte: UInt8) -> UInt8? {
+public func hexDigit(_ byte: UInt8) -> UInt8? {
     switch byte {
     case UInt8(ascii: "0")...UInt8(ascii: "9"): byte &- UInt8(ascii: "0")
     case UInt8(ascii: "a")...UInt8(ascii: "f"): byte &- UInt8(ascii: "a") &+ 10

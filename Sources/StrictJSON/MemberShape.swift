@@ -4,9 +4,9 @@
 /// the last value and this one are kept and compared in one step; a miss reads the name the long way and keeps it.
 /// Exact bytes are compared, so a guess can cost time but never change an answer. Where guesses keep missing they are
 /// left off for a while.
-package struct MemberShape: ~Copyable {
+public struct MemberShape: ~Copyable {
     /// The tag of a name that is not in the list.
-    package static let unknown: UInt8 = 255
+    public static let unknown: UInt8 = 255
 
     @usableFromInline static let places = 24
     @usableFromInline static let bytes = 32
@@ -34,7 +34,7 @@ package struct MemberShape: ~Copyable {
     /// - Parameters:
     ///   - names: Names that the user's code knows.
     ///   - extra: Names that it is told, by a configuration; their tags follow.
-    package init(_ names: [StaticString], extra: [[UInt8]] = []) {
+    public init(_ names: [StaticString], extra: [[UInt8]] = []) {
         precondition(names.count + extra.count <= 64)
         known = .allocate(capacity: max(names.count + extra.count, 1))
         known.initialize(repeating: .empty)
@@ -63,7 +63,7 @@ package struct MemberShape: ~Copyable {
 
     /// The tag of the member that stands at `position` if it is the one that stood at this place last time.
     @inlinable
-    package mutating func predict(
+    public mutating func predict(
         _ position: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>, place: Int
     ) -> UInt8? {
         if place >= Self.places { return nil }
@@ -101,7 +101,7 @@ package struct MemberShape: ~Copyable {
     }
 
     /// The tag of a name.
-    package func tag(of name: ByteView) -> UInt8 {
+    public func tag(of name: ByteView) -> UInt8 {
         var index = 0
         while index < knownCount {
             if name == known[index] { return UInt8(truncatingIfNeeded: index) }

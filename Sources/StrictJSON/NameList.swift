@@ -3,9 +3,7 @@
 /// One stack serves all open objects: each owns the entries from its `firstName` on. A 64-bit filter in the scope
 /// answers most questions; up to 16 names are compared one by one, more are sorted when their object ends, so that an
 /// object of very many members costs n log n and not n squared.
-@usableFromInline
 struct NameList: ~Copyable {
-    @usableFromInline
     struct Entry {
         var name: ByteView
         var hash: UInt32
@@ -14,19 +12,16 @@ struct NameList: ~Copyable {
 
     static let comparedAtOnce = 16
 
-    @usableFromInline var entries: UnsafeMutablePointer<Entry>
-    @usableFromInline var count = 0
+    private(set) var entries: UnsafeMutablePointer<Entry>
+    private(set) var count = 0
     private var capacity = 64
 
-    @usableFromInline
     init() { entries = .allocate(capacity: 64) }
 
     deinit { entries.deallocate() }
 
-    @inlinable
     mutating func removeAll() { count = 0 }
 
-    @usableFromInline
     mutating func removeAll(from first: Int) { count = first }
 
     mutating func append(_ entry: Entry) {
@@ -80,6 +75,7 @@ extension JSONCursor {
         }
         scope.filter |= bit
         names.append(NameList.Entry(name: scope.name, hash: hash, offset: scope.nameOffset))
+        nameCount = names.count
     }
 
     /// Leaves an object: its names are forgotten, those too many to compare at once are looked through now.
@@ -92,6 +88,7 @@ extension JSONCursor {
             throw JSONError(.duplicateName, at: twice)
         }
         names.removeAll(from: scope.firstName)
+        nameCount = scope.firstName
     }
 
     /// Hash of a name, for the filter and the first comparison only.
@@ -158,7 +155,7 @@ extension JSONCursor {
     }
 
     /// As `nextMember`, for a user that knows no names and makes no guesses.
-    package mutating func nextMember(_ scope: inout ObjectScope) throws(JSONError) -> Bool {
+    public mutating func nextMember(_ scope: inout ObjectScope) throws(JSONError) -> Bool {
         guard try nextName(&scope) else { return false }
         try noteUnknown(&scope, hash: Self.hash(scope.name))
         return true

@@ -2,13 +2,13 @@
 ///
 /// Records are written one after another, each contiguous, into chunks; when a record outgrows its chunk, what is
 /// written of it moves to a new one. So the bytes of finished records may be lent to C until the next `reset`.
-package struct OutputArena: ~Copyable {
+public struct OutputArena: ~Copyable {
     /// Where the next byte goes.
-    @usableFromInline package var cursor: UnsafeMutablePointer<UInt8>
+    @usableFromInline var cursor: UnsafeMutablePointer<UInt8>
     /// The end of the chunk.
-    @usableFromInline package var limit: UnsafeMutablePointer<UInt8>
+    @usableFromInline var limit: UnsafeMutablePointer<UInt8>
     /// Where the open record begins.
-    @usableFromInline package var recordStart: UnsafeMutablePointer<UInt8>
+    @usableFromInline var recordStart: UnsafeMutablePointer<UInt8>
     private var chunk: Chunk
     private var full: [Chunk] = []
     private var spare: [Chunk] = []
@@ -21,7 +21,7 @@ package struct OutputArena: ~Copyable {
     }
 
     /// Makes an arena whose chunks hold `chunkBytes` bytes (more where one record needs more).
-    package init(chunkBytes: Int = 1 << 20) {
+    public init(chunkBytes: Int = 1 << 20) {
         self.chunkBytes = max(chunkBytes, 4096)
         chunk = Self.allocate(self.chunkBytes)
         cursor = chunk.base
@@ -40,15 +40,15 @@ package struct OutputArena: ~Copyable {
     }
 
     /// Bytes that finished records and the open one take.
-    package var bytesInUse: Int { fullBytes + (cursor - chunk.base) }
+    public var bytesInUse: Int { fullBytes + (cursor - chunk.base) }
 
     /// Starts a record.
     @inlinable
-    package mutating func begin() { recordStart = cursor }
+    public mutating func begin() { recordStart = cursor }
 
     /// Ends the record and returns its bytes, which live until `reset`.
     @inlinable
-    package mutating func finish() -> ByteView {
+    public mutating func finish() -> ByteView {
         let record = ByteView(start: UnsafePointer(recordStart), count: cursor - recordStart)
         recordStart = cursor
         return record
@@ -56,25 +56,25 @@ package struct OutputArena: ~Copyable {
 
     /// Gives up what was written since `begin`.
     @inlinable
-    package mutating func abandon() { cursor = recordStart }
+    public mutating func abandon() { cursor = recordStart }
 
     /// Bytes written since `begin`.
     @inlinable
-    package var recordBytes: Int { cursor - recordStart }
+    public var recordBytes: Int { cursor - recordStart }
 
     /// Takes back the bytes of the open record after its first `count`.
     @inlinable
-    package mutating func truncateRecord(to count: Int) {
+    public mutating func truncateRecord(to count: Int) {
         assert(count >= 0 && count <= recordBytes)
         cursor = recordStart + count
     }
 
     /// What was written of the open record so far; moves with the next append.
     @inlinable
-    package var openRecord: ByteView { ByteView(start: UnsafePointer(recordStart), count: cursor - recordStart) }
+    public var openRecord: ByteView { ByteView(start: UnsafePointer(recordStart), count: cursor - recordStart) }
 
     /// Forgets all records; their memory is used again, all but a few chunks of ordinary size given back.
-    package mutating func reset() {
+    public mutating func reset() {
         for other in full {
             if other.capacity == chunkBytes && spare.count < 64 {
                 spare.append(other)
@@ -95,14 +95,14 @@ package struct OutputArena: ~Copyable {
 
     /// Makes sure that `bytes` more can be written without a check.
     @inlinable
-    package mutating func reserve(_ bytes: Int) {
+    public mutating func reserve(_ bytes: Int) {
         if limit - cursor < bytes { grow(bytes) }
     }
 
     /// Moves the open record to a chunk that has room for `bytes` more.
     @inline(never)
     @usableFromInline
-    package mutating func grow(_ bytes: Int) {
+    mutating func grow(_ bytes: Int) {
         let written = cursor - recordStart
         let need = written + bytes
         let next =
@@ -119,14 +119,14 @@ package struct OutputArena: ~Copyable {
 
     /// Appends bytes as they are.
     @inlinable
-    package mutating func append(_ bytes: ByteView) {
+    public mutating func append(_ bytes: ByteView) {
         reserve(bytes.count)
         appendReserved(bytes)
     }
 
     /// Appends bytes for which room was reserved.
     @inlinable
-    package mutating func appendReserved(_ bytes: ByteView) {
+    public mutating func appendReserved(_ bytes: ByteView) {
         assert(limit - cursor >= bytes.count)
         cursor.update(from: bytes.start, count: bytes.count)
         cursor += bytes.count
@@ -134,17 +134,17 @@ package struct OutputArena: ~Copyable {
 
     /// Appends a literal.
     @inlinable
-    package mutating func append(_ literal: StaticString) { append(ByteView(literal)) }
+    public mutating func append(_ literal: StaticString) { append(ByteView(literal)) }
 
     /// Appends an array.
     @inlinable
-    package mutating func append(_ bytes: [UInt8]) {
+    public mutating func append(_ bytes: [UInt8]) {
         bytes.withUnsafeBufferPointer { append(ByteView($0)) }
     }
 
     /// Appends one byte.
     @inlinable
-    package mutating func append(byte: UInt8) {
+    public mutating func append(byte: UInt8) {
         reserve(1)
         cursor.pointee = byte
         cursor += 1
@@ -152,7 +152,7 @@ package struct OutputArena: ~Copyable {
 
     /// Appends a number as decimal text.
     @inlinable
-    package mutating func append(decimal value: Int64) {
+    public mutating func append(decimal value: Int64) {
         reserve(20)
         if value < 0 {
             cursor.pointee = UInt8(ascii: "-")
@@ -178,7 +178,7 @@ package struct OutputArena: ~Copyable {
 
     /// Appends a JSON string with its quotes; only `"`, `\` and C0 controls are escaped (RFC 8259, section 7).
     @inlinable
-    package mutating func appendString(_ text: ByteView) {
+    public mutating func appendString(_ text: ByteView) {
         append(byte: UInt8(ascii: "\""))
         appendEscaped(text)
         append(byte: UInt8(ascii: "\""))
@@ -186,28 +186,59 @@ package struct OutputArena: ~Copyable {
 
     /// Appends the inside of a JSON string: as `appendString`, without the quotes.
     @inlinable
-    package mutating func appendEscaped(_ text: ByteView) {
+    public mutating func appendEscaped(_ text: ByteView) {
         reserve(text.count &* 6)
         var index = 0
         var run = 0
         while index < text.count {
-            let byte = text.start[index]
-            if byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\") {
-                index &+= 1
-                continue
+            if index &+ 8 <= text.count {
+                let word = UnsafeRawPointer(text.start + index).loadUnaligned(as: UInt64.self)
+                let stop = JSONCursor.stops(word)
+                if stop == 0 {
+                    index &+= 8
+                    continue
+                }
+                index &+= stop.trailingZeroBitCount &>> 3
+            } else {
+                let byte = text.start[index]
+                if byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\") {
+                    index &+= 1
+                    continue
+                }
             }
             appendReserved(text.slice(run, index))
-            escape(byte)
+            escape(text.start[index])
             index &+= 1
             run = index
         }
         appendReserved(text.slice(run, index))
     }
 
-    /// Appends the escape of one byte; room for it has been reserved.
+    /// Appends ASCII text with its letters in capitals, as Foundation prints a UUID.
+    @inlinable
+    public mutating func appendUppercased(_ text: ByteView) {
+        reserve(text.count)
+        var index = 0
+        while index &+ 8 <= text.count {
+            let word = UnsafeRawPointer(text.start + index).loadUnaligned(as: UInt64.self)
+            let low = word & 0x7F7F_7F7F_7F7F_7F7F
+            let fromA = low &+ 0x1F1F_1F1F_1F1F_1F1F
+            let pastZ = low &+ 0x0505_0505_0505_0505
+            let small = fromA & ~pastZ & ~word & 0x8080_8080_8080_8080
+            UnsafeMutableRawPointer(cursor + index).storeBytes(of: word & ~(small &>> 2), as: UInt64.self)
+            index &+= 8
+        }
+        while index < text.count {
+            let byte = text.start[index]
+            cursor[index] = byte &- UInt8(ascii: "a") < 26 ? byte & 0xDF : byte
+            index &+= 1
+        }
+        cursor += text.count
+    }
+
     @inline(never)
     @usableFromInline
-    package mutating func escape(_ byte: UInt8) {
+    mutating func escape(_ byte: UInt8) {
         let short: UInt8 =
             switch byte {
             case 0x08: UInt8(ascii: "b")

@@ -1,7 +1,7 @@
 extension ByteView {
     /// The offset of the first byte that breaks UTF-8 (RFC 3629: no overlong forms, no surrogates, nothing over
     /// U+10FFFF), or nil when all of it is well formed.
-    package var firstIllFormedUTF8: Int? {
+    public var firstIllFormedUTF8: Int? {
         var index = 0
         while index < count {
             if index &+ 8 <= count {
@@ -25,7 +25,7 @@ extension ByteView {
 
     /// Whether any byte is over 0x7F.
     @inlinable
-    package var hasNonASCII: Bool {
+    public var hasNonASCII: Bool {
         var index = 0
         var seen: UInt64 = 0
         while index &+ 8 <= count {

@@ -305,22 +305,3 @@ extension Resolver {
         }
     }
 }
-
-extension OutputArena {
-    /// Appends ASCII text in capitals, as Foundation prints a UUID.
-    mutating func appendUppercased(_ text: ByteView) {
-        reserve(text.count)
-        var index = 0
-        while index &+ 8 <= text.count {
-            let word = ByteScan.load(text, index)
-            UnsafeMutableRawPointer(cursor + index).storeBytes(of: ByteScan.upperASCII(word), as: UInt64.self)
-            index &+= 8
-        }
-        while index < text.count {
-            let byte = text.start[index]
-            cursor[index] = byte &- UInt8(ascii: "a") < 26 ? byte & 0xDF : byte
-            index &+= 1
-        }
-        cursor += text.count
-    }
-}

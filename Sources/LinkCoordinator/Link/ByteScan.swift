@@ -128,16 +128,6 @@ package enum ByteScan {
         return word | (capitals &>> 2)
     }
 
-    /// `word` with the small ASCII letters among its bytes in capitals.
-    @inlinable
-    package static func upperASCII(_ word: UInt64) -> UInt64 {
-        let low = word & 0x7F7F_7F7F_7F7F_7F7F
-        let fromA = low &+ 0x1F1F_1F1F_1F1F_1F1F
-        let pastZ = low &+ 0x0505_0505_0505_0505
-        let small = (fromA & ~pastZ & ~word) & highs
-        return word & ~(small &>> 2)
-    }
-
     /// One byte, a capital in lower case.
     @inlinable
     package static func foldASCII(_ byte: UInt8) -> UInt8 {
