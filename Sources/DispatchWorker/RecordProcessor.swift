@@ -13,6 +13,7 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
     private let tables: TableSet
     /// `topic-partition-` of the records met last, the start of every decision's id.
     private var source = SourceName()
+    private let head: UnsafeMutablePointer<DecisionHead>
 
     /// Makes a processor.
     ///
@@ -23,7 +24,14 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
     package init(tables: TableSet, limits: IngestLimits = IngestLimits(), passthrough: [String] = []) {
         self.tables = tables
         reader = EventReader(limits: limits, passthrough: passthrough)
+        head = .allocate(capacity: 1)
+        head.initialize(
+            to: DecisionHead(
+                source: .empty, offset: 0, index: 0, event: .empty, eventIsPlain: true, device: .empty,
+                deviceIsPlain: true, context: .empty))
     }
+
+    deinit { head.deallocate() }
 
     /// Reads, resolves and encodes one record, as the protocol says.
     package mutating func process(
@@ -58,36 +66,44 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
         value: ByteView, key: ByteView?, offset: Int64, timestamp: Int64, hasHead: Bool,
         into arena: inout OutputArena, body: (ByteView, ByteView, DecisionOutcome) -> Void
     ) -> DeadLetterCause? {
-        let event: IngestedEvent
-        switch reader.read(value: value, key: key) {
-        case .failure(let failure): return DeadLetterCause(failure, value: value)
-        case .event(let read): event = read
-        }
-        for index in 0..<event.deviceCount {
-            let device = reader.device(at: index)
-            var request = event.request
-            request.roots = device.roots
+        if let failure = reader.readInPlace(value: value, key: key) { return DeadLetterCause(failure, value: value) }
+        let event = reader.eventPointer
+        let device = reader.devicePointer
+        for index in 0..<event.pointee.deviceCount {
+            reader.selectDevice(at: index)
+            let request = event.pointer(to: \.request).unsafelyUnwrapped
+            let facts = device.pointer(to: \.facts).unsafelyUnwrapped
             let chosen = tables.table(
-                application: event.hasApplication ? event.application : nil, request: request, using: &resolver)
-            guard let table = chosen else {
-                return Self.applicationUnknown(event)
-            }
-            let head =
-                hasHead
-                ? DecisionHead(
-                    source: source.view, offset: offset, index: index, event: event.id,
-                    eventIsPlain: event.idIsPlain, device: device.id, deviceIsPlain: device.isPlain,
-                    context: event.context) : nil
-            let id = device.isPlain ? device.id : Self.kept(device.id, in: &arena)
+                application: event.pointee.hasApplication ? event.pointee.application : nil, request: request,
+                using: &resolver)
+            guard let table = chosen else { return Self.applicationUnknown(event.pointee) }
+            if hasHead { fillHead(event, device, offset: offset, index: index) }
+            let id = device.pointee.isPlain ? device.pointee.id : Self.kept(device.pointee.id, in: &arena)
             arena.begin()
-            let isOver = timestamp >= 0 && event.expires.map { timestamp > $0 } ?? false
+            let isOver = timestamp >= 0 && event.pointee.expires.map { timestamp > $0 } ?? false
+            let place = hasHead ? UnsafePointer(head) : nil
             let summary =
                 isOver
-                ? resolver.expire(table: table, head: head, into: &arena)
-                : resolver.resolve(request, device.facts, table: table, head: head, into: &arena)
+                ? resolver.expire(request, facts, table: table, head: place, into: &arena)
+                : resolver.resolve(request, facts, table: table, head: place, into: &arena)
             body(id, arena.finish(), DecisionOutcome(summary.outcome))
         }
         return nil
+    }
+
+    /// Fills the worker's members of a decision, in place.
+    private func fillHead(
+        _ event: UnsafeMutablePointer<IngestedEvent>, _ device: UnsafeMutablePointer<EventDevice>, offset: Int64,
+        index: Int
+    ) {
+        head.pointee.source = source.view
+        head.pointee.offset = offset
+        head.pointee.index = index
+        head.pointee.event = event.pointee.id
+        head.pointee.eventIsPlain = event.pointee.idIsPlain
+        head.pointee.device = device.pointee.id
+        head.pointee.deviceIsPlain = device.pointee.isPlain
+        head.pointee.context = event.pointee.context
     }
 
     /// A copy of an id that may stand in the reader's memory, which the next device or record takes back.

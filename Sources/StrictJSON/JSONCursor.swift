@@ -112,6 +112,10 @@ public struct JSONCursor: ~Copyable {
             try noteUnknown(&scope, hash: slot.pointee.hash)
             return true
         }
+        if scope.started && position < end && position.pointee == UInt8(ascii: "}") {
+            try leaveObject(scope)
+            return false
+        }
         return try scanMember(&scope, &shape)
     }
 

@@ -10,15 +10,15 @@ extension Resolver {
             out.append("\"decision\":\"")
             writeSource(head, &out)
             out.append(byte: UInt8(ascii: "-"))
-            out.append(decimal: Int64(head.index))
+            out.append(decimal: Int64(head.pointee.index))
             out.append("\",\"event\":\"")
-            if head.event.isEmpty {
+            if head.pointee.event.isEmpty {
                 writeSource(head, &out)
             } else {
-                write(head.event, isPlain: head.eventIsPlain, &out)
+                write(head.pointee.event, isPlain: head.pointee.eventIsPlain, &out)
             }
             out.append("\",\"device\":\"")
-            write(head.device, isPlain: head.deviceIsPlain, &out)
+            write(head.pointee.device, isPlain: head.pointee.deviceIsPlain, &out)
             out.append("\",")
         }
         if route >= 0 {
@@ -31,9 +31,9 @@ extension Resolver {
         if !via.isEmpty { writeVia(&out) }
     }
 
-    private func writeSource(_ head: DecisionHead, _ out: inout OutputArena) {
-        out.append(head.source)
-        out.append(decimal: head.offset)
+    private func writeSource(_ head: UnsafePointer<DecisionHead>, _ out: inout OutputArena) {
+        out.append(head.pointee.source)
+        out.append(decimal: head.pointee.offset)
     }
 
     private func write(_ text: ByteView, isPlain: Bool, _ out: inout OutputArena) {
@@ -53,9 +53,9 @@ extension Resolver {
 
     /// Writes what follows the outcome's own members.
     private func writeTail(_ out: inout OutputArena) {
-        if let head, !head.context.isEmpty {
+        if let head, !head.pointee.context.isEmpty {
             out.append(",\"context\":{")
-            out.append(head.context)
+            out.append(head.pointee.context)
             out.append(byte: UInt8(ascii: "}"))
         }
         if !notes.isEmpty {
@@ -257,14 +257,14 @@ extension Resolver {
     private func writeResume(_ guarding: UnsafePointer<GuardImage>, _ out: inout OutputArena) {
         out.append(",\"resume\":{\"claim\":")
         out.appendString(guarding.pointee.claim)
-        switch request.form {
+        switch request.pointee.form {
         case .link:
             out.append(",\"link\":")
-            out.appendString(request.text)
+            out.appendString(request.pointee.text)
         case .path:
             out.append(",\"path\":")
-            out.appendString(request.text)
-            switch request.mode {
+            out.appendString(request.pointee.text)
+            switch request.pointee.mode {
             case .unsaid: break
             case .replace: out.append(",\"mode\":\"replace\"")
             case .append: out.append(",\"mode\":\"append\"")
@@ -272,10 +272,10 @@ extension Resolver {
             }
         case .route:
             out.append(",\"route\":")
-            out.appendString(request.text)
-            if !request.params.isEmpty {
+            out.appendString(request.pointee.text)
+            if !request.pointee.params.isEmpty {
                 out.append(",\"params\":")
-                out.append(request.params)
+                out.append(request.pointee.params)
             }
         case .payload:
             writeResumedPayload(&out)
@@ -301,7 +301,7 @@ extension Resolver {
         }
         if route >= 0, image.pointee.routes[route].bindsPayload {
             out.append(",\"payload\":")
-            out.append(request.payload)
+            out.append(request.pointee.payload)
         }
     }
 }

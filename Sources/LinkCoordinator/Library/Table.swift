@@ -68,7 +68,13 @@ extension CompiledTable {
         var arena = OutputArena(chunkBytes: 4096)
         arena.begin()
         let written: Void? = device.withFacts { facts in
-            request.withRequest { _ = resolver.resolve($0, facts, table: self, head: nil, into: &arena) }
+            request.withRequest { request in
+                withUnsafePointer(to: facts) { facts in
+                    withUnsafePointer(to: request) { request in
+                        _ = resolver.resolve(request, facts, table: self, head: nil, into: &arena)
+                    }
+                }
+            }
         }
         if written == nil { return resolve(request.withoutObject, device) }
         return arena.finish().array

@@ -3,6 +3,7 @@ internal import Foundation
 #else
 @_spi(_Unicode) internal import Swift
 #endif
+internal import StrictJSON
 
 /// The text in Unicode's normal form C (rule N5); ASCII comes back as it is.
 ///
@@ -24,4 +25,39 @@ package func nfc(_ text: String) -> String {
     out.append(contentsOf: text._nfc)
     return String(out)
     #endif
+}
+
+extension ByteView {
+    /// Whether well-formed text is in normal form C by its ranges alone, so that nothing has to be composed.
+    ///
+    /// The ranges hold only characters that are starters and never change or join in NFC (Unicode's quick check `Yes`
+    /// with combining class 0): up to U+02FF, Cyrillic letters, the dashes and quotes of U+2010 to U+2027, CJK
+    /// ideographs, Hangul syllables, and the pictographs of U+1F300 to U+1FAFF. All else is left to the library.
+    var isSurelyComposed: Bool {
+        var index = 0
+        while index < count {
+            let lead = start[index]
+            if lead < 0x80 {
+                index &+= 1
+                continue
+            }
+            guard let length = composedLength(at: index, lead: lead) else { return false }
+            index &+= length
+        }
+        return true
+    }
+
+    private func composedLength(at index: Int, lead: UInt8) -> Int? {
+        switch lead {
+        case 0xC2...0xCB, 0xD0, 0xD1: return 2
+        case 0xD2: return start[index &+ 1] >= 0x8A ? 2 : nil
+        case 0xD3: return 2
+        case 0xE2: return start[index &+ 1] == 0x80 && (0x90...0xA7).contains(start[index &+ 2]) ? 3 : nil
+        case 0xE5...0xE8: return 3
+        case 0xEB, 0xEC: return 3
+        case 0xF0:
+            return start[index &+ 1] == 0x9F && (0x8C...0xAB).contains(start[index &+ 2]) ? 4 : nil
+        default: return nil
+        }
+    }
 }

@@ -7,17 +7,29 @@ package enum TextForms {
     /// Whether the text is a UUID: 32 hexadecimal digits in either case, grouped 8-4-4-4-12.
     package static func isUUID(_ text: ByteView) -> Bool {
         guard text.count == 36 else { return false }
-        var index = 0
-        while index < 36 {
-            let byte = text[index]
-            if index == 8 || index == 13 || index == 18 || index == 23 {
-                if byte != UInt8(ascii: "-") { return false }
-            } else if byte &- UInt8(ascii: "0") >= 10 && (byte | 0x20) &- UInt8(ascii: "a") >= 6 {
-                return false
-            }
-            index &+= 1
+        let dash = UInt8(ascii: "-")
+        guard text.start[8] == dash, text.start[13] == dash, text.start[18] == dash, text.start[23] == dash else {
+            return false
         }
-        return true
+        let raw = UnsafeRawPointer(text.start)
+        let second = UInt64(raw.loadUnaligned(fromByteOffset: 9, as: UInt32.self))
+        let third = UInt64(raw.loadUnaligned(fromByteOffset: 14, as: UInt32.self))
+        let fourth = UInt64(raw.loadUnaligned(fromByteOffset: 19, as: UInt32.self))
+        let fifth = UInt64(raw.loadUnaligned(fromByteOffset: 24, as: UInt32.self))
+        return areHex(raw.loadUnaligned(as: UInt64.self)) && areHex(second | third &<< 32)
+            && areHex(fourth | fifth &<< 32) && areHex(raw.loadUnaligned(fromByteOffset: 28, as: UInt64.self))
+    }
+
+    /// Whether all eight bytes of a word are hexadecimal digits.
+    @inline(__always)
+    private static func areHex(_ word: UInt64) -> Bool {
+        let highs: UInt64 = 0x8080_8080_8080_8080
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        // With every byte under 0x80, adding 0x80 - n sets a byte's high bit just when it is n or more.
+        let small = word | 0x2020_2020_2020_2020
+        let digits = (word &+ 0x50 &* ones) & ~(word &+ 0x46 &* ones)
+        let letters = (small &+ 0x1F &* ones) & ~(small &+ 0x19 &* ones)
+        return word & highs == 0 && (digits | letters) & highs == highs
     }
 
     /// The text as a signed 64-bit number.

@@ -4,7 +4,7 @@ internal import StrictJSON
 extension Resolver {
     /// Notes the facts that cannot be read and the versions that the table asks for and nobody told.
     mutating func noteFacts() {
-        let unreadable = device.unreadable
+        let unreadable = device.pointee.unreadable
         let asksApp = image.pointee.asksApp
         let asksOS = image.pointee.asksOS
         if unreadable == 0 && !asksApp && !asksOS { return }
@@ -37,37 +37,36 @@ extension Resolver {
     mutating func readVersions() {
         if versionsRead { return }
         versionsRead = true
-        appVersion = device.has(.app) ? Version(device.app) : nil
-        osVersion = device.has(.os) ? Version(device.os) : nil
+        appVersion = device.pointee.has(.app) ? Version(device.pointee.app) : nil
+        osVersion = device.pointee.has(.os) ? Version(device.pointee.os) : nil
     }
 
     /// Chooses the variant of a route.
-    mutating func chooseVariant(of route: RouteImage) -> Int {
-        for index in 0..<route.variants.count {
-            let candidate = route.variants.baseAddress.unsafelyUnwrapped + index
+    mutating func chooseVariant(of route: UnsafePointer<RouteImage>) -> Int {
+        for index in 0..<route.pointee.variants.count {
+            let candidate = route.pointee.variants.baseAddress.unsafelyUnwrapped + index
             if !candidate.pointee.isConditional || holds(candidate) { return index }
         }
-        return max(0, route.variants.count - 1)
+        return max(0, route.pointee.variants.count - 1)
     }
 
     private mutating func holds(_ variant: UnsafePointer<VariantImage>) -> Bool {
-        let condition = variant.pointee.condition
-        if !condition.app.isEmpty || !condition.os.isEmpty {
+        if !variant.pointee.condition.app.isEmpty || !variant.pointee.condition.os.isEmpty {
             readVersions()
-            for test in condition.app where !test.holds(for: appVersion) { return false }
-            for test in condition.os where !test.holds(for: osVersion) { return false }
+            for test in variant.pointee.condition.app where !test.holds(for: appVersion) { return false }
+            for test in variant.pointee.condition.os where !test.holds(for: osVersion) { return false }
         }
-        for capability in condition.capabilities where !hasCapability(capability) { return false }
-        for claim in condition.claims where !hasClaim(claim) { return false }
-        if condition.asksPlatform, !device.has(.platform) || !Self.isOne(device.platform, of: condition.platforms) {
+        for capability in variant.pointee.condition.capabilities where !hasCapability(capability) { return false }
+        for claim in variant.pointee.condition.claims where !hasClaim(claim) { return false }
+        if variant.pointee.condition.asksPlatform, !device.pointee.has(.platform) || !Self.isOne(device.pointee.platform, of: variant.pointee.condition.platforms) {
             return false
         }
-        if condition.asksRegion, !device.has(.region) || !Self.isOneFolded(device.region, of: condition.regions) {
+        if variant.pointee.condition.asksRegion, !device.pointee.has(.region) || !Self.isOneFolded(device.pointee.region, of: variant.pointee.condition.regions) {
             return false
         }
-        if condition.asksLocale, !device.has(.locale) || !fitsLocale(condition.locales) { return false }
-        for attribute in condition.attributes where !fits(attribute) { return false }
-        return condition.query.isEmpty || allHold(condition.query)
+        if variant.pointee.condition.asksLocale, !device.pointee.has(.locale) || !fitsLocale(variant.pointee.condition.locales) { return false }
+        for attribute in variant.pointee.condition.attributes where !fits(attribute) { return false }
+        return variant.pointee.condition.query.isEmpty || allHold(variant.pointee.condition.query)
     }
 
     private static func isOne(_ text: ByteView, of values: UnsafeBufferPointer<ByteView>) -> Bool {
@@ -82,7 +81,7 @@ extension Resolver {
 
     /// Whether one of the locales is the device's, or begins it: `en` takes `en-GB`, case and `_` aside.
     private func fitsLocale(_ locales: UnsafeBufferPointer<ByteView>) -> Bool {
-        for locale in locales where Self.isPrefix(locale, ofLocale: device.locale) { return true }
+        for locale in locales where Self.isPrefix(locale, ofLocale: device.pointee.locale) { return true }
         return false
     }
 
@@ -97,11 +96,11 @@ extension Resolver {
     }
 
     private func fits(_ attribute: AttributeImage) -> Bool {
-        guard device.has(.attributes) else { return false }
+        guard device.pointee.has(.attributes) else { return false }
         var index = 0
-        while index + 1 < device.attributes.count {
-            if device.attributes[index] == attribute.name {
-                return Self.isOne(device.attributes[index + 1], of: attribute.values)
+        while index + 1 < device.pointee.attributes.count {
+            if device.pointee.attributes[index] == attribute.name {
+                return Self.isOne(device.pointee.attributes[index + 1], of: attribute.values)
             }
             index += 2
         }
@@ -109,11 +108,11 @@ extension Resolver {
     }
 
     /// Whether the device lists a claim.
-    func hasClaim(_ claim: ByteView) -> Bool { device.has(.claims) && Self.isOne(claim, of: device.claims) }
+    func hasClaim(_ claim: ByteView) -> Bool { device.pointee.has(.claims) && Self.isOne(claim, of: device.pointee.claims) }
 
     /// Whether a device has a capability: every member of its condition holds; the list alone does not give it.
     mutating func hasCapability(_ number: Int32) -> Bool {
-        let capability = image.pointee.capabilities[Int(number)]
+        let capability = (image.pointee.capabilities.baseAddress.unsafelyUnwrapped + Int(number)).pointee
         if capability.minApp != nil || capability.minOS != nil { readVersions() }
         if let least = capability.minApp {
             guard let version = appVersion, Version.compare(version, least.version) >= 0 else { return false }
@@ -121,11 +120,11 @@ extension Resolver {
         if let least = capability.minOS {
             guard let version = osVersion, Version.compare(version, least.version) >= 0 else { return false }
         }
-        if capability.asksPlatform, !device.has(.platform) || !Self.isOne(device.platform, of: capability.platforms) {
+        if capability.asksPlatform, !device.pointee.has(.platform) || !Self.isOne(device.pointee.platform, of: capability.platforms) {
             return false
         }
         return !capability.listed
-            || (device.has(.capabilities) && Self.isOne(capability.name, of: device.capabilities))
+            || (device.pointee.has(.capabilities) && Self.isOne(capability.name, of: device.pointee.capabilities))
     }
 
     /// Whether the device has a screen: `since`, `until` and `requires`.

@@ -2,16 +2,18 @@ package import StrictJSON
 
 extension Resolver {
     /// Whether a table reads links of this scheme and host: what it claims, of several tables.
-    package mutating func claims(_ link: ByteView, table: CompiledTable) -> Bool {
-        start(LinkRequest(form: .link, text: link, isPlain: true), DeviceFacts(), image: table.image)
+    package mutating func claims(
+        _ link: ByteView, _ request: UnsafePointer<LinkRequest>, table: CompiledTable
+    ) -> Bool {
+        start(request, device, image: table.image)
         defer { withExtendedLifetime(table) {} }
         if link.count > table.image.pointee.maxBytes { return false }
         return (try? readOrigin(link)) != nil
     }
 
     /// The link that a payload holds for a table (N10), or nil; lives until the next resolution.
-    package mutating func payloadLink(_ request: LinkRequest, table: CompiledTable) -> ByteView? {
-        start(request, DeviceFacts(), image: table.image)
+    package mutating func payloadLink(_ request: UnsafePointer<LinkRequest>, table: CompiledTable) -> ByteView? {
+        start(request, device, image: table.image)
         defer { withExtendedLifetime(table) {} }
         return findPayloadLink()
     }
@@ -35,7 +37,9 @@ package struct TableSet: Sendable {
     /// The table for an event: by its application, else the only table, else the one that claims the link.
     ///
     /// Nil where none is it, or several are.
-    package func table(application: ByteView?, request: LinkRequest, using resolver: inout Resolver) -> CompiledTable? {
+    package func table(
+        application: ByteView?, request: UnsafePointer<LinkRequest>, using resolver: inout Resolver
+    ) -> CompiledTable? {
         if let application { return table(application: application) }
         if tables.count == 1 { return tables[0].compiled }
         var found: CompiledTable?
@@ -59,12 +63,14 @@ package struct TableSet: Sendable {
         name.count == view.count && name.withUnsafeBufferPointer { ByteView($0) == view }
     }
 
-    private static func claims(_ table: CompiledTable, _ request: LinkRequest, _ resolver: inout Resolver) -> Bool {
-        switch request.form {
-        case .link: return resolver.claims(request.text, table: table)
+    private static func claims(
+        _ table: CompiledTable, _ request: UnsafePointer<LinkRequest>, _ resolver: inout Resolver
+    ) -> Bool {
+        switch request.pointee.form {
+        case .link: return resolver.claims(request.pointee.text, request, table: table)
         case .payload:
             guard let link = resolver.payloadLink(request, table: table) else { return false }
-            return resolver.claims(link, table: table)
+            return resolver.claims(link, request, table: table)
         case .path, .route: return false
         }
     }

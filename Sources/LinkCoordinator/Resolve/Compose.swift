@@ -38,7 +38,7 @@ extension Resolver {
 
     private mutating func appendParentRoute(_ target: UnsafePointer<TargetImage>, scope: UInt8) {
         let parent = image.pointee.routes.baseAddress.unsafelyUnwrapped + Int(target.pointee.parentRoute)
-        let chosen = chooseVariant(of: parent.pointee)
+        let chosen = chooseVariant(of: parent)
         guard chosen < parent.pointee.variants.count else { return }
         let variant = parent.pointee.variants.baseAddress.unsafelyUnwrapped + chosen
         guard let inner = variant.targetPointer, Int(scope) + 1 < image.pointee.scopes else { return }
@@ -77,8 +77,8 @@ extension Resolver {
     mutating func composePath(from first: Int, policy: TableSource.Route.UnknownScreen) throws(Rejection) {
         stackIsStatic = false
         var current = -1
-        if isRelative && device.has(.coordinator) {
-            current = image.pointee.literals.find(node: LiteralTable.coordinators, text: device.coordinator)
+        if isRelative && device.pointee.has(.coordinator) {
+            current = image.pointee.literals.find(node: LiteralTable.coordinators, text: device.pointee.coordinator)
         }
         var waiting = -1
         var index = first

@@ -89,24 +89,29 @@ extension Resolver {
 
     /// The canonical text of a capture of the chosen pattern by the number of its name, or nil; not for tails.
     mutating func capture(_ name: Int32) -> ByteView? {
-        guard pattern >= 0 else { return nil }
-        let captures = image.pointee.patterns[pattern].captures
-        for capture in captures where capture.name == name && !capture.isTail {
-            let segment = path[Int(capture.segment)]
-            let from = Int(capture.prefix)
-            return canonicalCapture(
-                capture.matcher, segment.text.slice(from, segment.text.count &- Int(capture.suffix)),
-                key: segment.key.slice(from, segment.key.count &- Int(capture.suffix)))
-        }
-        return nil
+        guard let capture = find(capture: name) else { return nil }
+        let segment = path[Int(capture.pointee.segment)]
+        let from = Int(capture.pointee.prefix)
+        let suffix = Int(capture.pointee.suffix)
+        return canonicalCapture(
+            capture.pointee.matcher, segment.text.slice(from, segment.text.count &- suffix),
+            key: segment.key.slice(from, segment.key.count &- suffix))
     }
 
     /// The bytes of a capture as they came, for values that need no other form; nil if it is not captured.
     func captureSlice(_ name: Int32) -> ByteView? {
-        guard pattern >= 0 else { return nil }
-        for capture in image.pointee.patterns[pattern].captures where capture.name == name && !capture.isTail {
-            let text = path[Int(capture.segment)].text
-            return text.slice(Int(capture.prefix), text.count &- Int(capture.suffix))
+        guard let capture = find(capture: name) else { return nil }
+        let text = path[Int(capture.pointee.segment)].text
+        return text.slice(Int(capture.pointee.prefix), text.count &- Int(capture.pointee.suffix))
+    }
+
+    /// The capture of the chosen pattern by the number of its name, or nil; not for tails.
+    private func find(capture name: Int32) -> UnsafePointer<CaptureImage>? {
+        guard pattern >= 0, var capture = image.pointee.patterns[pattern].captures.baseAddress else { return nil }
+        let end = capture + image.pointee.patterns[pattern].captures.count
+        while capture < end {
+            if capture.pointee.name == name && !capture.pointee.isTail { return capture }
+            capture += 1
         }
         return nil
     }

@@ -152,13 +152,16 @@ extension Resolver {
     /// Counts raw segments and query pieces before anything is decoded (N1).
     private func checkBudget(authority: ByteView, path: ByteView) throws(Rejection) {
         var raw = authority.isEmpty ? 0 : 1
-        if path.count > 1 || (path.count == 1 && path[0] != UInt8(ascii: "/")) {
+        // As many bytes as segments may be cannot hold more segments than that: most links need no counting.
+        if path.count &+ 1 < image.pointee.maxSegments {
+            raw = 0
+        } else if path.count > 1 || (path.count == 1 && path[0] != UInt8(ascii: "/")) {
             raw &+= ByteScan.count(of: UInt8(ascii: "/"), in: path) &+ 1
             if path[0] == UInt8(ascii: "/") { raw &-= 1 }
             if path[path.count &- 1] == UInt8(ascii: "/") { raw &-= 1 }
         }
         if raw > image.pointee.maxSegments { throw Rejection(.budget, "segments") }
-        if hasQuery {
+        if hasQuery && query.count &+ 1 > image.pointee.maxQueryItems {
             var count = 1
             for separator in block.pointee.separators { count &+= ByteScan.count(of: separator, in: query) }
             if count > image.pointee.maxQueryItems { throw Rejection(.budget, "query items") }
@@ -225,27 +228,32 @@ extension Resolver {
 
     /// Takes known prefixes off (N11).
     private mutating func rewrite() {
-        for rule in block.pointee.rewrites {
-            let length = rule.segments.count
-            guard segments.count &- firstSegment >= length else { continue }
-            var fits = true
-            for index in 0..<length where !rule.segments[index].takes(segments[firstSegment &+ index]) {
-                fits = false
-                break
-            }
-            if !fits { continue }
-            if rule.captured >= 0 {
-                let index = Int(rule.captured)
-                let matcher = rule.segments[index]
-                let value = captured(matcher, in: segments[firstSegment &+ index])
-                rewrites.append(RewriteValue(name: rule.name, value: value))
-                notes.append(Note("rewrite:", rule.nameText, "=", value))
-            } else {
-                notes.append(Note("rewrite:", rule.prefixText))
-            }
-            firstSegment &+= length
-            if resetAt >= 0 { resetAt = max(resetAt, firstSegment) }
+        for number in 0..<block.pointee.rewrites.count {
+            let rule = block.pointee.rewrites.baseAddress.unsafelyUnwrapped + number
+            if fits(rule) { takeOff(rule) }
         }
+    }
+
+    private func fits(_ rule: UnsafePointer<RewriteImage>) -> Bool {
+        let length = rule.pointee.segments.count
+        if segments.count &- firstSegment < length { return false }
+        let matchers = rule.pointee.segments.baseAddress.unsafelyUnwrapped
+        for index in 0..<length where !matchers[index].takes(segments[firstSegment &+ index]) { return false }
+        return true
+    }
+
+    @inline(never)
+    private mutating func takeOff(_ rule: UnsafePointer<RewriteImage>) {
+        if rule.pointee.captured >= 0 {
+            let index = Int(rule.pointee.captured)
+            let value = captured(rule.pointee.segments[index], in: segments[firstSegment &+ index])
+            rewrites.append(RewriteValue(name: rule.pointee.name, value: value))
+            notes.append(Note("rewrite:", rule.pointee.nameText, "=", value))
+        } else {
+            notes.append(Note("rewrite:", rule.pointee.prefixText))
+        }
+        firstSegment &+= rule.pointee.segments.count
+        if resetAt >= 0 { resetAt = max(resetAt, firstSegment) }
     }
 }
 

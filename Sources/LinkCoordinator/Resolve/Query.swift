@@ -60,7 +60,7 @@ extension Resolver {
         var piece = QueryPiece(
             name: name, value: value, key: 0, hasValue: equals >= 0, isBad: false, isDecoded: false)
         if needsDecoding(name) {
-            if case .some(let decoded) = decodedQueryText(name) { piece.name = decoded } else { piece.isBad = true }
+            if let decoded = decodedQueryText(name) { piece.name = decoded } else { piece.isBad = true }
         }
         piece.key = ByteScan.foldedKey(piece.name)
         pieces.append(piece)
@@ -94,6 +94,13 @@ extension Resolver {
     private func needsDecoding(_ text: ByteView) -> Bool {
         let plus = block.pointee.plusIsSpace
         var index = 0
+        if !plus {
+            while index &+ 8 <= text.count {
+                let word = ByteScan.load(text, index)
+                if ByteScan.zeros(word ^ 0x2525_2525_2525_2525) | (word & ByteScan.highs) != 0 { return true }
+                index &+= 8
+            }
+        }
         while index < text.count {
             let byte = text.start[index]
             if byte == UInt8(ascii: "%") || byte >= 0x80 || (plus && byte == UInt8(ascii: "+")) { return true }

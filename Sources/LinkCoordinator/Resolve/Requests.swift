@@ -141,7 +141,7 @@ extension Resolver {
             return true
         }
         guard image.pointee.hasPayloadRoute else { return false }
-        for root in request.roots {
+        for root in request.pointee.roots {
             guard case .text(let id) = value(at: image.pointee.payloadRoute, in: root), !id.isEmpty else { continue }
             var params = ByteView.empty
             if image.pointee.hasPayloadParams { params = raw(at: image.pointee.payloadParams, in: root) ?? .empty }
@@ -156,7 +156,7 @@ extension Resolver {
 
     /// The first text that is not empty at one of the table's pointers, root after root.
     mutating func findPayloadLink() -> ByteView? {
-        for root in request.roots {
+        for root in request.pointee.roots {
             for tokens in image.pointee.payloadLinks {
                 if case .text(let link) = value(at: tokens, in: root), !link.isEmpty { return link }
             }
@@ -166,7 +166,7 @@ extension Resolver {
 
     /// The value that `payload./pointer` stands for: of the first root that has one.
     mutating func payloadValue(_ tokens: UnsafeBufferPointer<ByteView>) -> Found {
-        for root in request.roots {
+        for root in request.pointee.roots {
             let found = value(at: tokens, in: root)
             if case .absent = found { continue }
             if case .text(let text) = found { return .text(normalForm(text)) }
@@ -225,7 +225,7 @@ extension Resolver {
     mutating func addPayloadItems(
         _ tokens: UnsafeBufferPointer<ByteView>, _ field: UnsafePointer<FieldImage>
     ) -> Bool {
-        for root in request.roots {
+        for root in request.pointee.roots {
             guard let raw = raw(at: tokens, in: root) else { continue }
             payloadCursor.open(raw)
             guard payloadCursor.peek() == UInt8(ascii: "["), var scope = try? payloadCursor.enterArray() else {

@@ -20,8 +20,8 @@ extension Resolver {
     ///
     /// Exactly one decision comes out, for any bytes. Without a `head` the worker's members are left out.
     package mutating func resolve(
-        _ request: LinkRequest, _ device: DeviceFacts, table: CompiledTable, head: DecisionHead?,
-        into out: inout OutputArena
+        _ request: UnsafePointer<LinkRequest>, _ device: UnsafePointer<DeviceFacts>, table: CompiledTable,
+        head: UnsafePointer<DecisionHead>?, into out: inout OutputArena
     ) -> DecisionSummary {
         start(request, device, image: table.image)
         self.head = head
@@ -37,14 +37,14 @@ extension Resolver {
     private mutating func run(
         _ out: inout OutputArena
     ) throws(Rejection) -> DecisionSummary {
-        switch request.form {
+        switch request.pointee.form {
         case .link:
-            try normalise(request.text)
+            try normalise(request.pointee.text)
             try select()
         case .path:
-            try readPath(request.text)
+            try readPath(request.pointee.text)
             return try runPath(&out)
-        case .route: try readRoute(request.text, params: request.params)
+        case .route: try readRoute(request.pointee.text, params: request.pointee.params)
         case .payload:
             if try !readPayload() {
                 writeReasoned(DecisionSummary(.none, .noLink), Rejection(.noLink), &out)
@@ -54,7 +54,7 @@ extension Resolver {
         let chosen = image.pointee.routes.baseAddress.unsafelyUnwrapped + route
         if chosen.pointee.action != .variants { return try runExclusion(chosen.pointee.action, &out) }
         noteFacts()
-        variant = chooseVariant(of: chosen.pointee)
+        variant = chooseVariant(of: chosen)
         let candidate = chosen.pointee.variants.baseAddress.unsafelyUnwrapped + variant
         guard var target = candidate.targetPointer else { throw Rejection(.noRoute) }
         if target.pointee.kind == .external {
@@ -80,7 +80,7 @@ extension Resolver {
     ) throws(Rejection) -> DecisionSummary {
         noteFacts()
         try composePath(from: 0, policy: .reject)
-        mode = request.mode == .unsaid ? (isRelative ? .append : .replace) : request.mode
+        mode = request.pointee.mode == .unsaid ? (isRelative ? .append : .replace) : request.pointee.mode
         let plain = image.pointee.plainTarget
         let target = try checkSupport(plain, route: nil)
         try requireData()
@@ -97,8 +97,8 @@ extension Resolver {
     ) throws(Rejection) -> DecisionSummary {
         switch action {
         case .excludeExternal:
-            guard request.form == .link, isAllowed(request.text) else { throw Rejection(.externalRefused) }
-            writeExternal(request.text, notice: .empty, nil, &out)
+            guard request.pointee.form == .link, isAllowed(request.pointee.text) else { throw Rejection(.externalRefused) }
+            writeExternal(request.pointee.text, notice: .empty, nil, &out)
             return DecisionSummary(.external)
         case .excludeNone:
             writeReasoned(DecisionSummary(.none), Rejection(.excluded), &out)
@@ -182,9 +182,10 @@ extension UnsafePointer<GuardImage> {
 extension Resolver {
     /// Writes the decision of an event that is over: `none` with reason `expired`, decided before the core.
     package mutating func expire(
-        table: CompiledTable, head: DecisionHead?, into out: inout OutputArena
+        _ request: UnsafePointer<LinkRequest>, _ device: UnsafePointer<DeviceFacts>, table: CompiledTable,
+        head: UnsafePointer<DecisionHead>?, into out: inout OutputArena
     ) -> DecisionSummary {
-        start(LinkRequest(form: .link, text: .empty, isPlain: true), DeviceFacts(), image: table.image)
+        start(request, device, image: table.image)
         self.head = head
         writeExpired(&out)
         return DecisionSummary(.none)

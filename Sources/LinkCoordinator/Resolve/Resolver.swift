@@ -91,7 +91,7 @@ package struct Resolver: ~Copyable {
     var via = Growable<Int32>(capacity: 8)
 
     // Choose, compose, bind.
-    var device = DeviceFacts()
+    var device: UnsafePointer<DeviceFacts>
     var appVersion: Version?
     var osVersion: Version?
     var versionsRead = false
@@ -102,8 +102,8 @@ package struct Resolver: ~Copyable {
     var values: Growable<BoundValue>
     var items = Growable<BoundValue>(capacity: 16)
     var notes = Growable<Note>(capacity: 16)
-    var request: LinkRequest
-    var head: DecisionHead?
+    var request: UnsafePointer<LinkRequest>
+    var head: UnsafePointer<DecisionHead>?
     /// What a payload was found to ask: a link, or a route and its parameters.
     var payloadLink: ByteView = .empty
     var payloadRoute: ByteView = .empty
@@ -112,10 +112,11 @@ package struct Resolver: ~Copyable {
 
     /// Makes a resolver; it serves any number of tables.
     package init() {
-        image = UnsafePointer(bitPattern: 8).unsafelyUnwrapped  // Set before every use.
+        image = UnsafePointer(bitPattern: 8).unsafelyUnwrapped  // This and the next ones are set before every use.
         block = UnsafePointer(bitPattern: 8).unsafelyUnwrapped
         values = Growable(capacity: 64)
-        request = LinkRequest(form: .link, text: .empty, isPlain: true)
+        request = UnsafePointer(bitPattern: 8).unsafelyUnwrapped
+        device = UnsafePointer(bitPattern: 8).unsafelyUnwrapped
     }
 }
 
@@ -127,7 +128,9 @@ struct RewriteValue {
 
 extension Resolver {
     /// Forgets the last resolution.
-    mutating func start(_ request: LinkRequest, _ device: DeviceFacts, image: UnsafePointer<TableImage>) {
+    mutating func start(
+        _ request: UnsafePointer<LinkRequest>, _ device: UnsafePointer<DeviceFacts>, image: UnsafePointer<TableImage>
+    ) {
         self.image = image
         self.request = request
         self.device = device
@@ -191,7 +194,7 @@ extension Resolver {
     /// The text in NFC: itself, unless it has a byte over 0x7F (rule N5).
     @inline(never)
     mutating func normalForm(_ text: ByteView) -> ByteView {
-        if !text.hasNonASCII { return text }
+        if text.isSurelyComposed { return text }
         let composed = nfc(text.array)
         textsUsed = true
         texts.begin()

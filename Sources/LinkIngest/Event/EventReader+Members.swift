@@ -146,7 +146,7 @@ extension EventReader {
             return state.note(.type("expected device as an object", at: start))
         }
         state.countDevice(list: false, at: start)
-        try devices.read(&cursor, into: &device)
+        try devices.read(&cursor, into: &devicePointer.pointee)
         checkDeviceID()
     }
 
