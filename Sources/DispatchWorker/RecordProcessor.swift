@@ -92,7 +92,7 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
     }
 
     /// Fills the worker's members of a decision, in place.
-    private func fillHead(
+    private mutating func fillHead(
         _ event: UnsafeMutablePointer<IngestedEvent>, _ device: UnsafeMutablePointer<EventDevice>, offset: Int64,
         index: Int
     ) {

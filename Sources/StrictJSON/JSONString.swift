@@ -87,7 +87,7 @@ extension JSONCursor {
 
     @inline(never)
     @usableFromInline
-    func checkUTF8(_ raw: ByteView) throws(JSONError) {
+    mutating func checkUTF8(_ raw: ByteView) throws(JSONError) {
         if let bad = raw.firstIllFormedUTF8 { throw JSONError(.badUTF8, at: raw.start - base + bad) }
     }
 

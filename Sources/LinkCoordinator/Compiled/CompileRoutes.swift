@@ -37,7 +37,7 @@ extension TableCompiler {
         case .truncate: image.unsupported = .truncate
         case .to(let target):
             image.unsupported = .target
-            image.unsupportedTarget = slab.store([self.image(target)]).baseAddress
+            image.unsupportedTarget = slab.store([self.image(target)]).at(0)
         }
         return image
     }
@@ -136,7 +136,7 @@ extension TableCompiler {
             images.append(
                 FallbackImage(
                     outcome: rule?.outcome ?? .reject,
-                    target: target.flatMap { slab.store([$0]).baseAddress }))
+                    target: target.map { slab.store([$0]).at(0) }))
         }
         return slab.store(images)
     }

@@ -166,8 +166,8 @@ extension TableCompiler {
     }
 
     /// The target that stands for a `path` request.
-    func plainTarget() -> UnsafePointer<TargetImage> {
-        slab.store([Self.emptyTarget]).baseAddress.unsafelyUnwrapped
+    func plainTarget() -> Ref<TargetImage> {
+        slab.store([Self.emptyTarget]).at(0)
     }
 
     /// A notice in plain values.

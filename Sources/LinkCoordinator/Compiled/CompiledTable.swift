@@ -6,7 +6,7 @@ package final class CompiledTable: @unchecked Sendable {
     // Unchecked: the slab is written while the table is made and only read after.
 
     private let slab: Slab
-    let image: UnsafePointer<TableImage>
+    let image: Ref<TableImage>
 
     private static let serials = Atomic<UInt64>(0)
 
@@ -17,6 +17,6 @@ package final class CompiledTable: @unchecked Sendable {
         var compiler = TableCompiler(source, slab: slab)
         let made = compiler.compile(serial: serial, hash: hash)
         self.slab = slab
-        image = slab.store([made]).baseAddress.unsafelyUnwrapped
+        image = slab.store([made]).at(0)
     }
 }

@@ -242,7 +242,7 @@ struct RouteImage {
     var requireAll: Bool
     var unknownScreen: TableSource.Route.UnknownScreen
     var unsupported: Unsupported
-    var unsupportedTarget: UnsafePointer<TargetImage>?
+    var unsupportedTarget: Ref<TargetImage>?
     /// The first pattern, or -1 for a route that is reached by id only.
     var firstPattern: Int32
 }
@@ -260,7 +260,7 @@ struct GuardImage {
 /// A rule of the fallback for one reason.
 struct FallbackImage {
     var outcome: TableSource.FallbackRule.Outcome
-    var target: UnsafePointer<TargetImage>?
+    var target: Ref<TargetImage>?
 }
 
 /// A whole table in plain values.
@@ -299,7 +299,7 @@ struct TableImage {
     var payloadParams: UnsafeBufferPointer<ByteView>
     var hasPayloadParams: Bool
     /// The target of a `path` request.
-    var plainTarget: UnsafePointer<TargetImage>
+    var plainTarget: Ref<TargetImage>
     /// How many bindings a stack can draw on at once: 1 and the longest chain of parent routes.
     var scopes: Int
     /// Names of captures and rewrites, by number.

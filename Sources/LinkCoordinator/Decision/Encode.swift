@@ -10,52 +10,52 @@ extension Resolver {
             out.append("\"decision\":\"")
             writeSource(head, &out)
             out.append(byte: UInt8(ascii: "-"))
-            out.append(decimal: Int64(head.pointee.index))
+            out.append(decimal: Int64(head.index))
             out.append("\",\"event\":\"")
-            if head.pointee.event.isEmpty {
+            if head.event.isEmpty {
                 writeSource(head, &out)
             } else {
-                write(head.pointee.event, isPlain: head.pointee.eventIsPlain, &out)
+                write(head.event, isPlain: head.eventIsPlain, &out)
             }
             out.append("\",\"device\":\"")
-            write(head.pointee.device, isPlain: head.pointee.deviceIsPlain, &out)
+            write(head.device, isPlain: head.deviceIsPlain, &out)
             out.append("\",")
         }
         if route >= 0 {
-            let chosen = image.pointee.routes.baseAddress.unsafelyUnwrapped + route
-            out.append(chosen.pointee.head)
-            if variant >= 0 { out.append(chosen.pointee.variants[variant].json) }
+            let chosen = image.routes.at(route)
+            out.append(chosen.head)
+            if variant >= 0 { out.append(chosen.variants.at(variant).json) }
         } else {
-            out.append(image.pointee.head)
+            out.append(image.head)
         }
         if !via.isEmpty { writeVia(&out) }
     }
 
-    private func writeSource(_ head: UnsafePointer<DecisionHead>, _ out: inout OutputArena) {
-        out.append(head.pointee.source)
-        out.append(decimal: head.pointee.offset)
+    private mutating func writeSource(_ head: Ref<DecisionHead>, _ out: inout OutputArena) {
+        out.append(head.source)
+        out.append(decimal: head.offset)
     }
 
-    private func write(_ text: ByteView, isPlain: Bool, _ out: inout OutputArena) {
+    private mutating func write(_ text: ByteView, isPlain: Bool, _ out: inout OutputArena) {
         if isPlain { out.append(text) } else { out.appendEscaped(text) }
     }
 
-    private func writeVia(_ out: inout OutputArena) {
+    private mutating func writeVia(_ out: inout OutputArena) {
         out.append(",\"via\":[")
         for index in 0..<via.count {
             if index > 0 { out.append(byte: UInt8(ascii: ",")) }
             out.append(byte: UInt8(ascii: "\""))
-            out.append(image.pointee.routes[Int(via[index])].id)
+            out.append(image.routes.at(Int(via[index])).id)
             out.append(byte: UInt8(ascii: "\""))
         }
         out.append(byte: UInt8(ascii: "]"))
     }
 
     /// Writes what follows the outcome's own members.
-    private func writeTail(_ out: inout OutputArena) {
-        if let head, !head.pointee.context.isEmpty {
+    private mutating func writeTail(_ out: inout OutputArena) {
+        if let head, !head.context.isEmpty {
             out.append(",\"context\":{")
-            out.append(head.pointee.context)
+            out.append(head.context)
             out.append(byte: UInt8(ascii: "}"))
         }
         if !notes.isEmpty {
@@ -75,7 +75,7 @@ extension Resolver {
         out.append(byte: UInt8(ascii: "}"))
     }
 
-    private func writeReason(_ rejection: Rejection, _ out: inout OutputArena) {
+    private mutating func writeReason(_ rejection: Rejection, _ out: inout OutputArena) {
         out.append(",\"reason\":\"")
         out.append(rejection.reason.view)
         out.append(byte: UInt8(ascii: "\""))
@@ -122,7 +122,7 @@ extension Resolver {
         writeTail(&out)
     }
 
-    private func writeNotice(_ notice: ByteView, _ out: inout OutputArena) {
+    private mutating func writeNotice(_ notice: ByteView, _ out: inout OutputArena) {
         if notice.isEmpty { return }
         out.append(",\"notice\":")
         out.appendString(notice)
@@ -130,14 +130,14 @@ extension Resolver {
 
     /// A decision to apply a stack.
     mutating func writeStack(
-        _ target: UnsafePointer<TargetImage>, notice: ByteView, _ rejection: Rejection?, _ out: inout OutputArena
+        _ target: Ref<TargetImage>, notice: ByteView, _ rejection: Rejection?, _ out: inout OutputArena
     ) {
         writeHead(&out)
         if stackIsStatic {
-            run(target.pointee.program, scope: 0, &out)
+            run(target.program, scope: 0, &out)
         } else {
             out.append(",\"outcome\":\"navigate\"")
-            writeDynamicStack(dismissModals: target.pointee.dismissModals, &out)
+            writeDynamicStack(dismissModals: target.dismissModals, &out)
         }
         writeNotice(notice, &out)
         if let rejection { writeReason(rejection, &out) }
@@ -146,15 +146,15 @@ extension Resolver {
 
     /// A decision to show a guard's stack now and to come back later.
     mutating func writeDeferred(
-        _ guarding: UnsafePointer<GuardImage>, _ target: UnsafePointer<TargetImage>, _ out: inout OutputArena
+        _ guarding: Ref<GuardImage>, _ target: Ref<TargetImage>, _ out: inout OutputArena
     ) {
         writeHead(&out)
         out.append(",\"outcome\":\"deferred\"")
-        writeDynamicStack(dismissModals: target.pointee.dismissModals, &out)
+        writeDynamicStack(dismissModals: target.dismissModals, &out)
         out.append(",\"guard\":\"")
-        out.append(guarding.pointee.name)
+        out.append(guarding.name)
         out.append(byte: UInt8(ascii: "\""))
-        if guarding.pointee.resumes { writeResume(guarding, &out) }
+        if guarding.resumes { writeResume(guarding, &out) }
         writeTail(&out)
     }
 
@@ -169,11 +169,11 @@ extension Resolver {
         out.append(",\"path\":\"")
         var coordinator: Int32 = -1
         for index in 0..<stack.count {
-            let screen = image.pointee.screens[Int(stack[index].screen)]
+            let screen = image.screens.at(Int(stack[index].screen))
             if screen.coordinator != coordinator {
                 coordinator = screen.coordinator
                 out.append(byte: UInt8(ascii: "/"))
-                out.append(image.pointee.coordinators[Int(coordinator)].name)
+                out.append(image.coordinators.at(Int(coordinator)).name)
             }
             out.append(byte: UInt8(ascii: "/"))
             out.append(screen.name)
@@ -214,7 +214,7 @@ extension Resolver {
     /// Writes the JSON of a field's value, or of its absence.
     private mutating func writeValue(_ field: Int, scope: UInt8, _ out: inout OutputArena) {
         if isMissing(field, scope: scope) {
-            out.append(image.pointee.fields[field].absentJSON)
+            out.append(image.fields.at(field).absentJSON)
             return
         }
         let value = values[slot(field, scope: scope)]
@@ -230,7 +230,7 @@ extension Resolver {
         out.append(byte: UInt8(ascii: "]"))
     }
 
-    private func write(_ value: BoundValue, _ out: inout OutputArena) {
+    private mutating func write(_ value: BoundValue, _ out: inout OutputArena) {
         switch value.state {
         case .text: out.appendString(value.view)
         case .uuid:
@@ -246,7 +246,7 @@ extension Resolver {
     /// Writes a field's canonical text inside a string, for an identity.
     private mutating func writeText(_ field: Int, scope: UInt8, _ out: inout OutputArena) {
         if isMissing(field, scope: scope) {
-            out.appendEscaped(image.pointee.fields[field].absentText)
+            out.appendEscaped(image.fields.at(field).absentText)
             return
         }
         let value = values[slot(field, scope: scope)]
@@ -254,17 +254,17 @@ extension Resolver {
     }
 
     /// Writes `resume`: the claim, the request as it came, and how long it may wait.
-    private func writeResume(_ guarding: UnsafePointer<GuardImage>, _ out: inout OutputArena) {
+    private mutating func writeResume(_ guarding: Ref<GuardImage>, _ out: inout OutputArena) {
         out.append(",\"resume\":{\"claim\":")
-        out.appendString(guarding.pointee.claim)
-        switch request.pointee.form {
+        out.appendString(guarding.claim)
+        switch request.form {
         case .link:
             out.append(",\"link\":")
-            out.appendString(request.pointee.text)
+            out.appendString(request.text)
         case .path:
             out.append(",\"path\":")
-            out.appendString(request.pointee.text)
-            switch request.pointee.mode {
+            out.appendString(request.text)
+            switch request.mode {
             case .unsaid: break
             case .replace: out.append(",\"mode\":\"replace\"")
             case .append: out.append(",\"mode\":\"append\"")
@@ -272,22 +272,22 @@ extension Resolver {
             }
         case .route:
             out.append(",\"route\":")
-            out.appendString(request.pointee.text)
-            if !request.pointee.params.isEmpty {
+            out.appendString(request.text)
+            if !request.params.isEmpty {
                 out.append(",\"params\":")
-                out.append(request.pointee.params)
+                out.append(request.params)
             }
         case .payload:
             writeResumedPayload(&out)
         }
         out.append(",\"ttl\":")
-        out.append(decimal: guarding.pointee.ttlSeconds)
-        if guarding.pointee.once { out.append(",\"once\":true") }
+        out.append(decimal: guarding.ttlSeconds)
+        if guarding.once { out.append(",\"once\":true") }
         out.append(byte: UInt8(ascii: "}"))
     }
 
     /// A payload's request is what was found in it, and the payload itself where the route binds from it.
-    private func writeResumedPayload(_ out: inout OutputArena) {
+    private mutating func writeResumedPayload(_ out: inout OutputArena) {
         if !payloadLink.isEmpty {
             out.append(",\"link\":")
             out.appendString(payloadLink)
@@ -299,9 +299,9 @@ extension Resolver {
                 out.append(payloadParams)
             }
         }
-        if route >= 0, image.pointee.routes[route].bindsPayload {
+        if route >= 0, image.routes.at(route).bindsPayload {
             out.append(",\"payload\":")
-            out.append(request.pointee.payload)
+            out.append(request.payload)
         }
     }
 }

@@ -4,9 +4,9 @@ internal import StrictJSON
 extension Resolver {
     /// Notes the facts that cannot be read and the versions that the table asks for and nobody told.
     mutating func noteFacts() {
-        let unreadable = device.pointee.unreadable
-        let asksApp = image.pointee.asksApp
-        let asksOS = image.pointee.asksOS
+        let unreadable = device.unreadable
+        let asksApp = image.asksApp
+        let asksOS = image.asksOS
         if unreadable == 0 && !asksApp && !asksOS { return }
         readVersions()
         if unreadable == 0 && (appVersion != nil || !asksApp) && (osVersion != nil || !asksOS) { return }
@@ -37,36 +37,36 @@ extension Resolver {
     mutating func readVersions() {
         if versionsRead { return }
         versionsRead = true
-        appVersion = device.pointee.has(.app) ? Version(device.pointee.app) : nil
-        osVersion = device.pointee.has(.os) ? Version(device.pointee.os) : nil
+        appVersion = device.has(.app) ? Version(device.app) : nil
+        osVersion = device.has(.os) ? Version(device.os) : nil
     }
 
     /// Chooses the variant of a route.
-    mutating func chooseVariant(of route: UnsafePointer<RouteImage>) -> Int {
-        for index in 0..<route.pointee.variants.count {
-            let candidate = route.pointee.variants.baseAddress.unsafelyUnwrapped + index
-            if !candidate.pointee.isConditional || holds(candidate) { return index }
+    mutating func chooseVariant(of route: Ref<RouteImage>) -> Int {
+        for index in 0..<route.variants.count {
+            let candidate = route.variants.at(index)
+            if !candidate.isConditional || holds(candidate) { return index }
         }
-        return max(0, route.pointee.variants.count - 1)
+        return max(0, route.variants.count - 1)
     }
 
-    private mutating func holds(_ variant: UnsafePointer<VariantImage>) -> Bool {
-        if !variant.pointee.condition.app.isEmpty || !variant.pointee.condition.os.isEmpty {
+    private mutating func holds(_ variant: Ref<VariantImage>) -> Bool {
+        if !variant.condition.app.isEmpty || !variant.condition.os.isEmpty {
             readVersions()
-            for test in variant.pointee.condition.app where !test.holds(for: appVersion) { return false }
-            for test in variant.pointee.condition.os where !test.holds(for: osVersion) { return false }
+            for test in variant.condition.app where !test.holds(for: appVersion) { return false }
+            for test in variant.condition.os where !test.holds(for: osVersion) { return false }
         }
-        for capability in variant.pointee.condition.capabilities where !hasCapability(capability) { return false }
-        for claim in variant.pointee.condition.claims where !hasClaim(claim) { return false }
-        if variant.pointee.condition.asksPlatform, !device.pointee.has(.platform) || !Self.isOne(device.pointee.platform, of: variant.pointee.condition.platforms) {
+        for capability in variant.condition.capabilities where !hasCapability(capability) { return false }
+        for claim in variant.condition.claims where !hasClaim(claim) { return false }
+        if variant.condition.asksPlatform, !device.has(.platform) || !Self.isOne(device.platform, of: variant.condition.platforms) {
             return false
         }
-        if variant.pointee.condition.asksRegion, !device.pointee.has(.region) || !Self.isOneFolded(device.pointee.region, of: variant.pointee.condition.regions) {
+        if variant.condition.asksRegion, !device.has(.region) || !Self.isOneFolded(device.region, of: variant.condition.regions) {
             return false
         }
-        if variant.pointee.condition.asksLocale, !device.pointee.has(.locale) || !fitsLocale(variant.pointee.condition.locales) { return false }
-        for attribute in variant.pointee.condition.attributes where !fits(attribute) { return false }
-        return variant.pointee.condition.query.isEmpty || allHold(variant.pointee.condition.query)
+        if variant.condition.asksLocale, !device.has(.locale) || !fitsLocale(variant.condition.locales) { return false }
+        for attribute in variant.condition.attributes where !fits(attribute) { return false }
+        return variant.condition.query.isEmpty || allHold(variant.condition.query)
     }
 
     private static func isOne(_ text: ByteView, of values: UnsafeBufferPointer<ByteView>) -> Bool {
@@ -80,8 +80,8 @@ extension Resolver {
     }
 
     /// Whether one of the locales is the device's, or begins it: `en` takes `en-GB`, case and `_` aside.
-    private func fitsLocale(_ locales: UnsafeBufferPointer<ByteView>) -> Bool {
-        for locale in locales where Self.isPrefix(locale, ofLocale: device.pointee.locale) { return true }
+    private mutating func fitsLocale(_ locales: UnsafeBufferPointer<ByteView>) -> Bool {
+        for locale in locales where Self.isPrefix(locale, ofLocale: device.locale) { return true }
         return false
     }
 
@@ -95,12 +95,12 @@ extension Resolver {
         byte == UInt8(ascii: "_") ? UInt8(ascii: "-") : ByteScan.foldASCII(byte)
     }
 
-    private func fits(_ attribute: AttributeImage) -> Bool {
-        guard device.pointee.has(.attributes) else { return false }
+    private mutating func fits(_ attribute: AttributeImage) -> Bool {
+        guard device.has(.attributes) else { return false }
         var index = 0
-        while index + 1 < device.pointee.attributes.count {
-            if device.pointee.attributes[index] == attribute.name {
-                return Self.isOne(device.pointee.attributes[index + 1], of: attribute.values)
+        while index + 1 < device.attributes.count {
+            if device.attributes[index] == attribute.name {
+                return Self.isOne(device.attributes[index + 1], of: attribute.values)
             }
             index += 2
         }
@@ -108,11 +108,11 @@ extension Resolver {
     }
 
     /// Whether the device lists a claim.
-    func hasClaim(_ claim: ByteView) -> Bool { device.pointee.has(.claims) && Self.isOne(claim, of: device.pointee.claims) }
+    mutating func hasClaim(_ claim: ByteView) -> Bool { device.has(.claims) && Self.isOne(claim, of: device.claims) }
 
     /// Whether a device has a capability: every member of its condition holds; the list alone does not give it.
     mutating func hasCapability(_ number: Int32) -> Bool {
-        let capability = (image.pointee.capabilities.baseAddress.unsafelyUnwrapped + Int(number)).pointee
+        let capability = (image.capabilities.baseAddress.unsafelyUnwrapped + Int(number)).pointee
         if capability.minApp != nil || capability.minOS != nil { readVersions() }
         if let least = capability.minApp {
             guard let version = appVersion, Version.compare(version, least.version) >= 0 else { return false }
@@ -120,25 +120,25 @@ extension Resolver {
         if let least = capability.minOS {
             guard let version = osVersion, Version.compare(version, least.version) >= 0 else { return false }
         }
-        if capability.asksPlatform, !device.pointee.has(.platform) || !Self.isOne(device.pointee.platform, of: capability.platforms) {
+        if capability.asksPlatform, !device.has(.platform) || !Self.isOne(device.platform, of: capability.platforms) {
             return false
         }
         return !capability.listed
-            || (device.pointee.has(.capabilities) && Self.isOne(capability.name, of: device.pointee.capabilities))
+            || (device.has(.capabilities) && Self.isOne(capability.name, of: device.capabilities))
     }
 
     /// Whether the device has a screen: `since`, `until` and `requires`.
     mutating func supports(_ number: Int32) -> Bool {
-        let screen = image.pointee.screens.baseAddress.unsafelyUnwrapped + Int(number)
-        if !screen.pointee.asksDevice { return true }
+        let screen = image.screens.at(Int(number))
+        if !screen.asksDevice { return true }
         readVersions()
-        if let since = screen.pointee.since {
+        if let since = screen.since {
             guard let version = appVersion, Version.compare(version, since.version) >= 0 else { return false }
         }
-        if let until = screen.pointee.until, let version = appVersion, Version.compare(version, until.version) >= 0 {
+        if let until = screen.until, let version = appVersion, Version.compare(version, until.version) >= 0 {
             return false
         }
-        for capability in screen.pointee.requires where !hasCapability(capability) { return false }
+        for capability in screen.requires where !hasCapability(capability) { return false }
         return true
     }
 }

@@ -5,15 +5,15 @@ extension Resolver {
     package mutating func claims(
         _ link: ByteView, _ request: UnsafePointer<LinkRequest>, table: CompiledTable
     ) -> Bool {
-        start(request, device, image: table.image)
+        start(request, device.pointer, image: table.image)
         defer { withExtendedLifetime(table) {} }
-        if link.count > table.image.pointee.maxBytes { return false }
+        if link.count > table.image.maxBytes { return false }
         return (try? readOrigin(link)) != nil
     }
 
     /// The link that a payload holds for a table (N10), or nil; lives until the next resolution.
     package mutating func payloadLink(_ request: UnsafePointer<LinkRequest>, table: CompiledTable) -> ByteView? {
-        start(request, device, image: table.image)
+        start(request, device.pointer, image: table.image)
         defer { withExtendedLifetime(table) {} }
         return findPayloadLink()
     }

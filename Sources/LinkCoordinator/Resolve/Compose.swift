@@ -6,18 +6,18 @@ extension Resolver {
     static var maxEntries: Int { 64 }
 
     /// Composes a target's stack, with its parents before it.
-    mutating func compose(_ target: UnsafePointer<TargetImage>, policy: TableSource.Route.UnknownScreen)
+    mutating func compose(_ target: Ref<TargetImage>, policy: TableSource.Route.UnknownScreen)
         throws(Rejection)
     {
         stack.removeAll()
-        mode = target.pointee.mode == .unsaid ? .replace : target.pointee.mode
-        stackIsStatic = target.pointee.isStatic
-        switch target.pointee.kind {
+        mode = target.mode == .unsaid ? .replace : target.mode
+        stackIsStatic = target.isStatic
+        switch target.kind {
         case .external: return
         case .path: appendTarget(target, scope: 0)
         case .captured:
-            if target.pointee.mode == .unsaid && isRelative { mode = .append }
-            let first = tail(target.pointee.name) ?? path.count
+            if target.mode == .unsaid && isRelative { mode = .append }
+            let first = tail(target.name) ?? path.count
             try composePath(from: firstSegment &+ first, policy: policy)
             if !stack.isEmpty { insertParents(of: target) }
         }
@@ -25,10 +25,10 @@ extension Resolver {
     }
 
     /// Appends a static path's entries, first those of parent routes, which bind in scopes of their own.
-    private mutating func appendTarget(_ target: UnsafePointer<TargetImage>, scope: UInt8) {
-        if target.pointee.entries.isEmpty { return }
-        if target.pointee.parents == .route { appendParentRoute(target, scope: scope) }
-        for entry in target.pointee.entries {
+    private mutating func appendTarget(_ target: Ref<TargetImage>, scope: UInt8) {
+        if target.entries.isEmpty { return }
+        if target.parents == .route { appendParentRoute(target, scope: scope) }
+        for entry in target.entries {
             var entry = entry
             entry.scope = scope
             entry.isParent = entry.isParent || scope > 0
@@ -36,26 +36,27 @@ extension Resolver {
         }
     }
 
-    private mutating func appendParentRoute(_ target: UnsafePointer<TargetImage>, scope: UInt8) {
-        let parent = image.pointee.routes.baseAddress.unsafelyUnwrapped + Int(target.pointee.parentRoute)
+    private mutating func appendParentRoute(_ target: Ref<TargetImage>, scope: UInt8) {
+        let parent = image.routes.at(Int(target.parentRoute))
         let chosen = chooseVariant(of: parent)
-        guard chosen < parent.pointee.variants.count else { return }
-        let variant = parent.pointee.variants.baseAddress.unsafelyUnwrapped + chosen
-        guard let inner = variant.targetPointer, Int(scope) + 1 < image.pointee.scopes else { return }
+        guard chosen < parent.variants.count else { return }
+        let variant = parent.variants.at(chosen)
+        guard Int(scope) + 1 < image.scopes else { return }
+        let inner = variant.ref(\.target)
         bindParent(parent, scope: scope + 1)
         appendTarget(inner, scope: scope + 1)
     }
 
     /// Puts the parents of a captured path before its entries.
-    private mutating func insertParents(of target: UnsafePointer<TargetImage>) {
+    private mutating func insertParents(of target: Ref<TargetImage>) {
         var parents: [EntryImage] = []
-        switch target.pointee.parents {
+        switch target.parents {
         case .none: return
-        case .list: parents = Array(target.pointee.entries)
+        case .list: parents = Array(target.entries)
         case .initial:
             let first = stack[0]
-            let coordinator = image.pointee.screens[Int(first.screen)].coordinator
-            parents = Array(image.pointee.coordinators[Int(coordinator)].ancestors)
+            let coordinator = image.screens.at(Int(first.screen)).coordinator
+            parents = Array(image.coordinators.at(Int(coordinator)).ancestors)
             if let last = parents.last, last.screen == first.screen { parents.removeLast() }
         case .route:
             let own = (0..<stack.count).map { stack[$0] }
@@ -77,8 +78,8 @@ extension Resolver {
     mutating func composePath(from first: Int, policy: TableSource.Route.UnknownScreen) throws(Rejection) {
         stackIsStatic = false
         var current = -1
-        if isRelative && device.pointee.has(.coordinator) {
-            current = image.pointee.literals.find(node: LiteralTable.coordinators, text: device.pointee.coordinator)
+        if isRelative && device.has(.coordinator) {
+            current = image.literals.find(node: LiteralTable.coordinators, text: device.coordinator)
         }
         var waiting = -1
         var index = first
@@ -86,13 +87,13 @@ extension Resolver {
         while index < end {
             if index == resetAt { stack.removeAll() }
             let text = segments[index].text
-            let coordinator = image.pointee.literals.find(node: LiteralTable.coordinators, text: text)
+            let coordinator = image.literals.find(node: LiteralTable.coordinators, text: text)
             if coordinator >= 0 {
                 appendInitial(waiting)
                 current = coordinator
                 waiting = coordinator
             } else if current >= 0, case let screen = find(screen: text, of: current), screen >= 0 {
-                stack.append(image.pointee.screens[screen].entry)
+                stack.append(image.screens.at(screen).entry)
                 waiting = -1
             } else if policy == .reject {
                 throw Rejection(.unknownScreen, text)
@@ -108,27 +109,27 @@ extension Resolver {
         appendInitial(waiting)
     }
 
-    private func find(screen: ByteView, of coordinator: Int) -> Int {
-        image.pointee.literals.find(node: LiteralTable.screens(of: coordinator), text: screen)
+    private mutating func find(screen: ByteView, of coordinator: Int) -> Int {
+        image.literals.find(node: LiteralTable.screens(of: coordinator), text: screen)
     }
 
     /// A coordinator that is followed by another or by the end stands for its initial screen.
     private mutating func appendInitial(_ coordinator: Int) {
         guard coordinator >= 0 else { return }
-        let initial = image.pointee.coordinators[coordinator].initial
-        if initial >= 0 { stack.append(image.pointee.screens[Int(initial)].entry) }
+        let initial = image.coordinators.at(coordinator).initial
+        if initial >= 0 { stack.append(image.screens.at(Int(initial)).entry) }
     }
 
     /// Coordinators with a single slot keep only their last entry.
     private mutating func keepSingleSlots() {
-        guard image.pointee.hasSingleSlots else { return }
+        guard image.hasSingleSlots else { return }
         var kept: [EntryImage] = []
         var index = stack.count
         while index > 0 {
             index -= 1
-            let coordinator = image.pointee.screens[Int(stack[index].screen)].coordinator
-            if image.pointee.coordinators[Int(coordinator)].singleSlot,
-                kept.contains(where: { image.pointee.screens[Int($0.screen)].coordinator == coordinator })
+            let coordinator = image.screens.at(Int(stack[index].screen)).coordinator
+            if image.coordinators.at(Int(coordinator)).singleSlot,
+                kept.contains(where: { image.screens.at(Int($0.screen)).coordinator == coordinator })
             {
                 continue
             }
@@ -139,14 +140,14 @@ extension Resolver {
     }
 
     /// Looks for an entry that the device lacks and does what the route says; returns the target that counts then.
-    mutating func checkSupport(_ target: UnsafePointer<TargetImage>, route: UnsafePointer<RouteImage>?)
-        throws(Rejection) -> UnsafePointer<TargetImage>
+    mutating func checkSupport(_ target: Ref<TargetImage>, route: Ref<RouteImage>?)
+        throws(Rejection) -> Ref<TargetImage>
     {
-        if stackIsStatic && !target.pointee.asksDevice { return target }
+        if stackIsStatic && !target.asksDevice { return target }
         guard let lacking = firstUnsupported() else { return target }
         let name = unsupportedName(lacking)
         guard let route else { throw name }
-        switch route.pointee.unsupported {
+        switch route.unsupported {
         case .fallback: throw name
         case .truncate:
             if lacking == 0 { throw name }
@@ -155,7 +156,7 @@ extension Resolver {
             stackIsStatic = false
             return target
         case .target:
-            guard let other = route.pointee.unsupportedTarget else { throw name }
+            guard let other = route.unsupportedTarget else { throw name }
             try compose(other, policy: .reject)
             if firstUnsupported() != nil { throw name }
             notes.append(Note("unsupported:", name.head, ".", name.tail))
@@ -169,19 +170,19 @@ extension Resolver {
         return nil
     }
 
-    private func unsupportedName(_ index: Int) -> Rejection {
+    private mutating func unsupportedName(_ index: Int) -> Rejection {
         let (coordinator, screen) = names(of: stack[index])
         return Rejection(.unsupported, coordinator, dot: screen)
     }
 
     /// The names of an entry's coordinator and screen.
-    func names(of entry: EntryImage) -> (coordinator: ByteView, screen: ByteView) {
-        let screen = image.pointee.screens[Int(entry.screen)]
-        return (image.pointee.coordinators[Int(screen.coordinator)].name, screen.name)
+    mutating func names(of entry: EntryImage) -> (coordinator: ByteView, screen: ByteView) {
+        let screen = image.screens.at(Int(entry.screen))
+        return (image.coordinators.at(Int(screen.coordinator)).name, screen.name)
     }
 
     /// The rules of presentation on the finished stack: static ones were judged when the table was loaded.
-    func checkPresentation() throws(Rejection) {
+    mutating func checkPresentation() throws(Rejection) {
         if stackIsStatic { return }
         var modals = 0
         for index in 0..<stack.count {
@@ -195,7 +196,7 @@ extension Resolver {
                 let onModal = below.present == .sheet || below.present == .cover
                 broken =
                     broken
-                    || (entry.present == .push && onModal && !image.pointee.screens[Int(below.screen)].nav)
+                    || (entry.present == .push && onModal && !image.screens.at(Int(below.screen)).nav)
             }
             if broken {
                 let (coordinator, screen) = names(of: entry)
@@ -205,21 +206,13 @@ extension Resolver {
     }
 
     /// The guard that stops the stack, or -1: the first entry whose guard wants a claim that the device lacks.
-    func stoppingGuard(_ target: UnsafePointer<TargetImage>) -> Int {
-        if stackIsStatic && !target.pointee.isGuarded { return -1 }
+    mutating func stoppingGuard(_ target: Ref<TargetImage>) -> Int {
+        if stackIsStatic && !target.isGuarded { return -1 }
         for index in 0..<stack.count {
-            let coordinator = image.pointee.screens[Int(stack[index].screen)].coordinator
-            let number = image.pointee.coordinators[Int(coordinator)].guarding
-            if number >= 0 && !hasClaim(image.pointee.guards[Int(number)].claim) { return Int(number) }
+            let coordinator = image.screens.at(Int(stack[index].screen)).coordinator
+            let number = image.coordinators.at(Int(coordinator)).guarding
+            if number >= 0 && !hasClaim(image.guards.at(Int(number)).claim) { return Int(number) }
         }
         return -1
-    }
-}
-
-extension UnsafePointer<VariantImage> {
-    /// The variant's target, in place.
-    var targetPointer: UnsafePointer<TargetImage>? {
-        UnsafeRawPointer(self).advanced(by: MemoryLayout<VariantImage>.offset(of: \.target) ?? 0)
-            .assumingMemoryBound(to: TargetImage.self)
     }
 }

@@ -128,3 +128,9 @@ package struct DecisionHead {
         self.context = context
     }
 }
+
+extension Ref<DeviceFacts> {
+    /// Whether a fact is known.
+    @inline(__always)
+    func has(_ fact: DeviceFacts.Fact) -> Bool { self.known & (1 << UInt16(fact.rawValue)) != 0 }
+}

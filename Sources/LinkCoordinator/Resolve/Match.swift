@@ -1,11 +1,11 @@
 internal import StrictJSON
 
-extension MatcherImage {
+extension Ref<MatcherImage> {
     /// Whether a segment is one that this matcher takes.
     @inline(__always)
     func takes(_ segment: Segment) -> Bool {
-        switch kind {
-        case .literal: segment.key == text
+        switch self.kind {
+        case .literal: segment.key == self.text
         case .any: true
         default: takesTyped(text: segment.text, key: segment.key)
         }
@@ -13,22 +13,22 @@ extension MatcherImage {
 
     @inline(never)
     func takesTyped(text segment: ByteView, key: ByteView) -> Bool {
-        switch kind {
-        case .literal: return key == text
+        switch self.kind {
+        case .literal: return key == self.text
         case .any: return !segment.isEmpty
         case .enumeration:
-            for value in values where value == key { return true }
+            for value in self.values where value == key { return true }
             return false
         case .affix:
-            guard key.count > text.count &+ suffix.count, key.hasPrefix(text), key.hasSuffix(suffix),
-                let inner
+            guard key.count > self.text.count &+ self.suffix.count, key.hasPrefix(self.text), key.hasSuffix(self.suffix),
+                let inner = self.inner
             else { return false }
-            return inner.pointee.takesTyped(
-                text: segment.slice(text.count, segment.count &- suffix.count),
-                key: key.slice(text.count, key.count &- suffix.count))
+            return Ref(inner).takesTyped(
+                text: segment.slice(self.text.count, segment.count &- self.suffix.count),
+                key: key.slice(self.text.count, key.count &- self.suffix.count))
         case .int:
             guard let value = TextForms.integer(segment) else { return false }
-            return value >= min && value <= max
+            return value >= self.min && value <= self.max
         case .bool: return TextForms.boolean(segment) != nil
         case .date: return TextForms.isDate(segment)
         case .uuid: return TextForms.isUUID(segment)
@@ -38,10 +38,10 @@ extension MatcherImage {
     }
 
     private func takesCharacters(_ segment: ByteView) -> Bool {
-        if segment.count < Int(min) || segment.count > Int(max) { return false }
+        if segment.count < Int(self.min) || segment.count > Int(self.max) { return false }
         for index in 0..<segment.count {
             let byte = segment.start[index]
-            let half = byte < 64 ? low : high
+            let half = byte < 64 ? self.low : self.high
             if byte >= 128 || half &>> UInt64(byte & 63) & 1 == 0 { return false }
         }
         return true
@@ -50,19 +50,19 @@ extension MatcherImage {
 
 extension Resolver {
     /// The canonical text of what `matcher` captures of a segment that it takes (2.2, 2.7).
-    mutating func captured(_ matcher: MatcherImage, in segment: Segment) -> ByteView {
+    mutating func captured(_ matcher: Ref<MatcherImage>, in segment: Segment) -> ByteView {
         guard matcher.kind == .affix, let inner = matcher.inner else {
             return canonicalCapture(matcher, segment.text, key: segment.key)
         }
         let prefix = matcher.text.count
         let suffix = matcher.suffix.count
         return canonicalCapture(
-            inner.pointee, segment.text.slice(prefix, segment.text.count &- suffix),
+            Ref(inner), segment.text.slice(prefix, segment.text.count &- suffix),
             key: segment.key.slice(prefix, segment.key.count &- suffix))
     }
 
     /// Upper case for a UUID, `true` or `false` for a truth value, the table's spelling for an enum.
-    mutating func canonicalCapture(_ matcher: MatcherImage, _ text: ByteView, key: ByteView) -> ByteView {
+    mutating func canonicalCapture(_ matcher: Ref<MatcherImage>, _ text: ByteView, key: ByteView) -> ByteView {
         switch matcher.kind {
         case .uuid: return uppercased(text)
         case .bool: return TextForms.boolean(text) == true ? ByteView("true") : ByteView("false")
@@ -90,43 +90,43 @@ extension Resolver {
     /// The canonical text of a capture of the chosen pattern by the number of its name, or nil; not for tails.
     mutating func capture(_ name: Int32) -> ByteView? {
         guard let capture = find(capture: name) else { return nil }
-        let segment = path[Int(capture.pointee.segment)]
-        let from = Int(capture.pointee.prefix)
-        let suffix = Int(capture.pointee.suffix)
+        let segment = path[Int(capture.segment)]
+        let from = Int(capture.prefix)
+        let suffix = Int(capture.suffix)
         return canonicalCapture(
-            capture.pointee.matcher, segment.text.slice(from, segment.text.count &- suffix),
+            capture.ref(\.matcher), segment.text.slice(from, segment.text.count &- suffix),
             key: segment.key.slice(from, segment.key.count &- suffix))
     }
 
     /// The bytes of a capture as they came, for values that need no other form; nil if it is not captured.
-    func captureSlice(_ name: Int32) -> ByteView? {
+    mutating func captureSlice(_ name: Int32) -> ByteView? {
         guard let capture = find(capture: name) else { return nil }
-        let text = path[Int(capture.pointee.segment)].text
-        return text.slice(Int(capture.pointee.prefix), text.count &- Int(capture.pointee.suffix))
+        let text = path[Int(capture.segment)].text
+        return text.slice(Int(capture.prefix), text.count &- Int(capture.suffix))
     }
 
     /// The capture of the chosen pattern by the number of its name, or nil; not for tails.
-    private func find(capture name: Int32) -> UnsafePointer<CaptureImage>? {
-        guard pattern >= 0, var capture = image.pointee.patterns[pattern].captures.baseAddress else { return nil }
-        let end = capture + image.pointee.patterns[pattern].captures.count
+    private mutating func find(capture name: Int32) -> Ref<CaptureImage>? {
+        guard pattern >= 0, var capture = image.patterns[pattern].captures.baseAddress else { return nil }
+        let end = capture + image.patterns[pattern].captures.count
         while capture < end {
-            if capture.pointee.name == name && !capture.pointee.isTail { return capture }
+            if capture.pointee.name == name && !capture.pointee.isTail { return Ref(capture) }
             capture += 1
         }
         return nil
     }
 
     /// The first segment of a tail captured by the chosen pattern, or nil.
-    func tail(_ name: Int32) -> Int? {
+    mutating func tail(_ name: Int32) -> Int? {
         guard pattern >= 0 else { return nil }
-        for capture in image.pointee.patterns[pattern].captures where capture.name == name && capture.isTail {
+        for capture in image.patterns[pattern].captures where capture.name == name && capture.isTail {
             return Int(capture.segment)
         }
         return nil
     }
 
     /// What a rewrite took under this name, or nil.
-    func rewritten(_ name: Int32) -> ByteView? {
+    mutating func rewritten(_ name: Int32) -> ByteView? {
         for index in 0..<rewrites.count where rewrites[index].name == name { return rewrites[index].value }
         return nil
     }

@@ -4,18 +4,18 @@ internal import StrictJSON
 extension Resolver {
     /// Takes a link apart; what it finds stands in the resolver.
     mutating func normalise(_ link: ByteView) throws(Rejection) {
-        if link.count > image.pointee.maxBytes { throw Rejection(.budget, "bytes") }
+        if link.count > image.maxBytes { throw Rejection(.budget, "bytes") }
         if let bad = ByteScan.firstForbidden(in: link) { throw Rejection(.badEncoding, "byte ", number: bad) }
         let path: ByteView
-        let known = origins.find(link, table: image.pointee.serial)
+        let known = origins.find(link, table: image.serial)
         var authority = ByteView.empty
         if known >= 0 {
             let entry = origins[known]
-            block = image.pointee.blocks.baseAddress.unsafelyUnwrapped + Int(entry.block)
+            block = image.blocks.at(Int(entry.block))
             scheme = link.slice(0, entry.schemeCount)
             schemeNumber = entry.schemeNumber
             host = origins.host(known)
-            hasHost = !block.pointee.hostIsSegment
+            hasHost = !block.hostIsSegment
             if !hasHost { authority = link.slice(entry.schemeCount &+ 3, entry.count) }
             path = splitTail(link, from: entry.count)
         } else {
@@ -23,7 +23,7 @@ extension Resolver {
         }
         try checkBudget(authority: authority, path: path)
         try readSegments(authority: authority, path: path)
-        if !block.pointee.rewrites.isEmpty { rewrite() }
+        if !block.rewrites.isEmpty { rewrite() }
     }
 
     /// Sets query and fragment aside and returns the path, which begins at `start`.
@@ -57,7 +57,7 @@ extension Resolver {
         guard afterColon.hasPrefix(ByteView("//")) else {
             let path = splitTail(link, from: colon &+ 1)
             isRelative = path.isEmpty || path[0] != UInt8(ascii: "/")
-            hasHost = !block.pointee.hostIsSegment
+            hasHost = !block.hostIsSegment
             if hasHost { try matchHost() }
             return (.empty, path)
         }
@@ -73,8 +73,8 @@ extension Resolver {
             origins.keep(
                 link.slice(0, end), host: host,
                 entry: OriginCache.Entry(
-                    block: Int32(block - image.pointee.blocks.baseAddress.unsafelyUnwrapped),
-                    schemeNumber: schemeNumber, schemeCount: colon, table: image.pointee.serial))
+                    block: Int32(block.pointer - image.blocks.baseAddress.unsafelyUnwrapped),
+                    schemeNumber: schemeNumber, schemeCount: colon, table: image.serial))
         }
         let path = splitTail(link, from: end)
         return (hasHost ? .empty : authority, path)
@@ -104,17 +104,17 @@ extension Resolver {
     }
 
     private mutating func findBlock() throws(Rejection) {
-        for candidate in image.pointee.schemes {
-            let exact = image.pointee.blocks[Int(candidate.block)].schemesAreExact
+        for candidate in image.schemes {
+            let exact = image.blocks.at(Int(candidate.block)).schemesAreExact
             let same = exact ? candidate.text == scheme : ByteScan.equalFolded(candidate.text, scheme)
             if same {
-                block = image.pointee.blocks.baseAddress.unsafelyUnwrapped + Int(candidate.block)
+                block = image.blocks.at(Int(candidate.block))
                 schemeNumber = candidate.number
                 return
             }
         }
-        guard image.pointee.otherSchemes >= 0 else { throw Rejection(.scheme, scheme) }
-        block = image.pointee.blocks.baseAddress.unsafelyUnwrapped + Int(image.pointee.otherSchemes)
+        guard image.otherSchemes >= 0 else { throw Rejection(.scheme, scheme) }
+        block = image.blocks.at(Int(image.otherSchemes))
     }
 
     /// Userinfo and port off (N3); for `host: authority` the host is checked and kept.
@@ -133,7 +133,7 @@ extension Resolver {
             let own: UInt16 = scheme.count == 5 ? 443 : 80
             port = isWeb && portNumber == own ? -1 : Int32(portNumber)
         }
-        hasHost = !block.pointee.hostIsSegment
+        hasHost = !block.hostIsSegment
         guard hasHost else { return name }
         guard let normal = WebURL.normalHost(name) else { throw Rejection(.host, "syntax") }
         textsUsed = true
@@ -144,27 +144,27 @@ extension Resolver {
         return name
     }
 
-    private func matchHost() throws(Rejection) {
-        for rule in block.pointee.hosts where rule.takes(host: host, port: port) { return }
+    private mutating func matchHost() throws(Rejection) {
+        for rule in block.hosts where rule.takes(host: host, port: port) { return }
         throw Rejection(.host, "unlisted")
     }
 
     /// Counts raw segments and query pieces before anything is decoded (N1).
-    private func checkBudget(authority: ByteView, path: ByteView) throws(Rejection) {
+    private mutating func checkBudget(authority: ByteView, path: ByteView) throws(Rejection) {
         var raw = authority.isEmpty ? 0 : 1
         // As many bytes as segments may be cannot hold more segments than that: most links need no counting.
-        if path.count &+ 1 < image.pointee.maxSegments {
+        if path.count &+ 1 < image.maxSegments {
             raw = 0
         } else if path.count > 1 || (path.count == 1 && path[0] != UInt8(ascii: "/")) {
             raw &+= ByteScan.count(of: UInt8(ascii: "/"), in: path) &+ 1
             if path[0] == UInt8(ascii: "/") { raw &-= 1 }
             if path[path.count &- 1] == UInt8(ascii: "/") { raw &-= 1 }
         }
-        if raw > image.pointee.maxSegments { throw Rejection(.budget, "segments") }
-        if hasQuery && query.count &+ 1 > image.pointee.maxQueryItems {
+        if raw > image.maxSegments { throw Rejection(.budget, "segments") }
+        if hasQuery && query.count &+ 1 > image.maxQueryItems {
             var count = 1
-            for separator in block.pointee.separators { count &+= ByteScan.count(of: separator, in: query) }
-            if count > image.pointee.maxQueryItems { throw Rejection(.budget, "query items") }
+            for separator in block.separators { count &+= ByteScan.count(of: separator, in: query) }
+            if count > image.maxQueryItems { throw Rejection(.budget, "query items") }
         }
     }
 
@@ -173,7 +173,7 @@ extension Resolver {
         if !authority.isEmpty { try addSegment(authority, isPlain: Self.isPlain(authority)) }
         var at = path.count > 0 && path[0] == UInt8(ascii: "/") ? 1 : 0
         var hadEmpty = false
-        let resets = block.pointee.emptySegments == .reset
+        let resets = block.emptySegments == .reset
         while at < path.count {
             var stop = ByteScan.segmentStop(in: path, from: at)
             var plain = true
@@ -182,7 +182,7 @@ extension Resolver {
                 stop = ByteScan.first(UInt8(ascii: "/"), or: UInt8(ascii: "/"), in: path, from: stop)
             }
             if stop == at {
-                if block.pointee.emptySegments == .reject {
+                if block.emptySegments == .reject {
                     throw Rejection(.emptySegment, "segment ", number: segments.count)
                 }
                 hadEmpty = true
@@ -209,11 +209,11 @@ extension Resolver {
         if text.start[0] == UInt8(ascii: ".") && isDots(text) {
             throw Rejection(.dotSegment, "segment ", number: segments.count)
         }
-        let key = image.pointee.foldsCase ? folded(text) : text
+        let key = image.foldsCase ? folded(text) : text
         segments.append(Segment(text: text, key: key))
     }
 
-    func isDots(_ text: ByteView) -> Bool { text.equals(".") || text.equals("..") }
+    mutating func isDots(_ text: ByteView) -> Bool { text.equals(".") || text.equals("..") }
 
     @inline(never)
     private mutating func decodeSegment(_ raw: ByteView) throws(Rejection) -> ByteView {
@@ -228,31 +228,31 @@ extension Resolver {
 
     /// Takes known prefixes off (N11).
     private mutating func rewrite() {
-        for number in 0..<block.pointee.rewrites.count {
-            let rule = block.pointee.rewrites.baseAddress.unsafelyUnwrapped + number
+        for number in 0..<block.rewrites.count {
+            let rule = block.rewrites.at(number)
             if fits(rule) { takeOff(rule) }
         }
     }
 
-    private func fits(_ rule: UnsafePointer<RewriteImage>) -> Bool {
-        let length = rule.pointee.segments.count
+    private mutating func fits(_ rule: Ref<RewriteImage>) -> Bool {
+        let length = rule.segments.count
         if segments.count &- firstSegment < length { return false }
-        let matchers = rule.pointee.segments.baseAddress.unsafelyUnwrapped
-        for index in 0..<length where !matchers[index].takes(segments[firstSegment &+ index]) { return false }
+        let matchers = rule.segments.baseAddress.unsafelyUnwrapped
+        for index in 0..<length where !Ref(matchers + index).takes(segments[firstSegment &+ index]) { return false }
         return true
     }
 
     @inline(never)
-    private mutating func takeOff(_ rule: UnsafePointer<RewriteImage>) {
-        if rule.pointee.captured >= 0 {
-            let index = Int(rule.pointee.captured)
-            let value = captured(rule.pointee.segments[index], in: segments[firstSegment &+ index])
-            rewrites.append(RewriteValue(name: rule.pointee.name, value: value))
-            notes.append(Note("rewrite:", rule.pointee.nameText, "=", value))
+    private mutating func takeOff(_ rule: Ref<RewriteImage>) {
+        if rule.captured >= 0 {
+            let index = Int(rule.captured)
+            let value = captured(rule.segments.at(index), in: segments[firstSegment &+ index])
+            rewrites.append(RewriteValue(name: rule.name, value: value))
+            notes.append(Note("rewrite:", rule.nameText, "=", value))
         } else {
-            notes.append(Note("rewrite:", rule.pointee.prefixText))
+            notes.append(Note("rewrite:", rule.prefixText))
         }
-        firstSegment &+= rule.pointee.segments.count
+        firstSegment &+= rule.segments.count
         if resetAt >= 0 { resetAt = max(resetAt, firstSegment) }
     }
 }

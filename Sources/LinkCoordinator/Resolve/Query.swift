@@ -12,12 +12,12 @@ extension Resolver {
 
     private mutating func splitPieces() {
         var text = query
-        if block.pointee.decode == .before { text = decodedWhole(text) }
-        if block.pointee.flatten {
+        if block.decode == .before { text = decodedWhole(text) }
+        if block.flatten {
             splitFlat(text)
             return
         }
-        let separators = block.pointee.separators
+        let separators = block.separators
         let single = separators.count == 1 ? separators[0] : 0
         var at = 0
         while at <= text.count {
@@ -40,8 +40,8 @@ extension Resolver {
         }
     }
 
-    private func isSeparator(_ byte: UInt8) -> Bool {
-        for separator in block.pointee.separators where separator == byte { return true }
+    private mutating func isSeparator(_ byte: UInt8) -> Bool {
+        for separator in block.separators where separator == byte { return true }
         return false
     }
 
@@ -91,8 +91,8 @@ extension Resolver {
     }
 
     /// Whether text of the query differs from its decoded form, or may.
-    private func needsDecoding(_ text: ByteView) -> Bool {
-        let plus = block.pointee.plusIsSpace
+    private mutating func needsDecoding(_ text: ByteView) -> Bool {
+        let plus = block.plusIsSpace
         var index = 0
         if !plus {
             while index &+ 8 <= text.count {
@@ -112,9 +112,9 @@ extension Resolver {
     /// A name or value decoded as the dialect says, in NFC; nil where it does not decode.
     private mutating func decodedQueryText(_ raw: ByteView) -> ByteView? {
         if !needsDecoding(raw) { return raw }
-        if block.pointee.decode == .none { return normalForm(raw) }
+        if block.decode == .none { return normalForm(raw) }
         texts.begin()
-        let decodes = PercentDecoding.decode(raw, plusIsSpace: block.pointee.plusIsSpace, into: &texts)
+        let decodes = PercentDecoding.decode(raw, plusIsSpace: block.plusIsSpace, into: &texts)
         let text = finishText(hasNonASCII: false)
         guard decodes, PercentDecoding.isClean(text, invisiblesAllowed: true) else { return nil }
         return normalForm(text)
@@ -126,9 +126,9 @@ extension Resolver {
     }
 
     @inline(__always)
-    func matches(_ piece: QueryPiece, _ name: QueryNameImage) -> Bool {
+    mutating func matches(_ piece: QueryPiece, _ name: QueryNameImage) -> Bool {
         if piece.key != name.key || piece.name.count != name.text.count || piece.isBad { return false }
-        if block.pointee.namesFold {
+        if block.namesFold {
             return piece.name.count <= 8 || ByteScan.equalFolded(piece.name, name.text)
         }
         return piece.name == name.text
@@ -140,18 +140,18 @@ extension Resolver {
         var chosen = -1
         var null = false
         var count = 0
-        let last = block.pointee.duplicates == .last
+        let last = block.duplicates == .last
         for index in 0..<pieces.count where matches(pieces[index], name) {
             count &+= 1
             let piece = pieces[index]
-            if block.pointee.flatten {
+            if block.flatten {
                 chosen = index
                 break
             }
             if piece.hasValue {
                 if chosen < 0 || last { chosen = index }
                 if last { null = false }
-            } else if block.pointee.nullsErase {
+            } else if block.nullsErase {
                 if last {
                     chosen = -1
                     null = true
@@ -163,8 +163,8 @@ extension Resolver {
             }
         }
         if count == 0 { return .absent }
-        if count > 1 && block.pointee.duplicates == .reject { return .invalid }
-        if chosen < 0 || !pieces[chosen].hasValue { return block.pointee.flatten ? .absent : .null }
+        if count > 1 && block.duplicates == .reject { return .invalid }
+        if chosen < 0 || !pieces[chosen].hasValue { return block.flatten ? .absent : .null }
         return text(of: pieces[chosen]).map { .text($0) } ?? .invalid
     }
 

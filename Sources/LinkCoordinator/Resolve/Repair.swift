@@ -4,26 +4,26 @@ internal import StrictJSON
 extension Resolver {
     /// Tries to repair a query value that is wrong, or wanting though required; true where the field may stand.
     mutating func repair(
-        _ binding: UnsafePointer<BindingImage>, _ field: UnsafePointer<FieldImage>, _ place: Int
+        _ binding: Ref<BindingImage>, _ field: Ref<FieldImage>, _ place: Int
     ) -> Bool {
         let wasFound: Bool
-        if case .absent = find(binding.pointee.query) { wasFound = false } else { wasFound = true }
-        if !wasFound && field.pointee.absence != .required { return false }
-        let name = binding.pointee.query
+        if case .absent = find(binding.query) { wasFound = false } else { wasFound = true }
+        if !wasFound && field.absence != .required { return false }
+        let name = binding.query
         var found: BoundValue?
         var label: StaticString = ""
         var count = 0
-        if field.pointee.kind == .uuid || field.pointee.kind == .date,
-            let value = dashed(name).flatMap({ canonical($0, field, kind: field.pointee.kind) })
+        if field.kind == .uuid || field.kind == .date,
+            let value = dashed(name).flatMap({ canonical($0, field, kind: field.kind) })
         {
             (found, label) = (value, ":dash")
             count += 1
         }
-        if let value = trimmed(name).flatMap({ canonical($0, field, kind: field.pointee.kind) }) {
+        if let value = trimmed(name).flatMap({ canonical($0, field, kind: field.kind) }) {
             (found, label) = (value, ":space")
             count += 1
         }
-        if let value = withoutEntities(name).flatMap({ canonical($0, field, kind: field.pointee.kind) }) {
+        if let value = withoutEntities(name).flatMap({ canonical($0, field, kind: field.kind) }) {
             (found, label) = (value, ":entity")
             count += 1
         }
@@ -66,7 +66,7 @@ extension Resolver {
         return findAmong(name, from: saved)
     }
 
-    private func trim(_ text: ByteView) -> ByteView {
+    private mutating func trim(_ text: ByteView) -> ByteView {
         var first = 0
         var last = text.count
         while first < last && text[first] == UInt8(ascii: " ") { first += 1 }

@@ -4,7 +4,7 @@ internal import StrictJSON
 extension Resolver {
     /// Reads a coordinator path; `?` and `#` are plain characters (N12).
     mutating func readPath(_ text: ByteView) throws(Rejection) {
-        if text.count > image.pointee.maxBytes { throw Rejection(.budget, "bytes") }
+        if text.count > image.maxBytes { throw Rejection(.budget, "bytes") }
         if let bad = ByteScan.firstForbidden(in: text) { throw Rejection(.badEncoding, "byte ", number: bad) }
         isRelative = text.isEmpty || text[0] != UInt8(ascii: "/")
         try readPathSegments(text)
@@ -15,7 +15,7 @@ extension Resolver {
             var raw = ByteScan.count(of: UInt8(ascii: "/"), in: text) + 1
             if text[0] == UInt8(ascii: "/") { raw -= 1 }
             if text[text.count - 1] == UInt8(ascii: "/") { raw -= 1 }
-            if raw > image.pointee.maxSegments { throw Rejection(.budget, "segments") }
+            if raw > image.maxSegments { throw Rejection(.budget, "segments") }
         }
         try readSegments(authority: .empty, path: text)
     }
@@ -24,10 +24,10 @@ extension Resolver {
     mutating func readRoute(_ id: ByteView, params: ByteView) throws(Rejection) {
         queryIsSplit = true
         readParams(params)
-        let found = image.pointee.literals.find(node: LiteralTable.routes, text: normalForm(id))
+        let found = image.literals.find(node: LiteralTable.routes, text: normalForm(id))
         if found < 0 { throw Rejection(.noRoute, id) }
         route = found
-        let first = Int(image.pointee.routes[found].firstPattern)
+        let first = Int(image.routes.at(found).firstPattern)
         if first >= 0 {
             try fillPattern(first)
             pattern = first
@@ -77,16 +77,17 @@ extension Resolver {
         }
     }
 
-    private func param(_ name: Int32) -> ByteView? {
-        let text = image.pointee.names[Int(name)]
+    private mutating func param(_ name: Int32) -> ByteView? {
+        let text = image.names[Int(name)]
         for index in 0..<pieces.count where pieces[index].name == text { return pieces[index].value }
         return nil
     }
 
     /// Prints a pattern with the parameters in the places of its captures.
     private mutating func fillPattern(_ number: Int) throws(Rejection) {
-        let chosen = image.pointee.patterns[number]
-        for (index, matcher) in chosen.segments.enumerated() {
+        let chosen = image.patterns[number]
+        for index in 0..<chosen.segments.count {
+            let matcher = chosen.segments.at(index)
             if matcher.kind == .literal {
                 segments.append(Segment(text: matcher.text, key: matcher.text))
                 continue
@@ -97,7 +98,7 @@ extension Resolver {
             try fillCapture(capture, matcher)
         }
         guard let rest = chosen.captures.first(where: { $0.isTail }) else { return }
-        let name = image.pointee.names[Int(rest.name)]
+        let name = image.names[Int(rest.name)]
         guard let text = param(rest.name), !text.isEmpty else {
             if chosen.tail == .restStar { return }
             throw Rejection(.paramMissing, ByteView("path"), dot: name)
@@ -109,21 +110,21 @@ extension Resolver {
         }
         if chosen.tail == .coordinatorPath,
             segments.count == before
-                || image.pointee.literals.find(node: LiteralTable.coordinators, text: segments[before].text) < 0
+                || image.literals.find(node: LiteralTable.coordinators, text: segments[before].text) < 0
         {
             throw Rejection(.paramInvalid, ByteView("path"), dot: name)
         }
     }
 
-    private mutating func fillCapture(_ capture: CaptureImage, _ matcher: MatcherImage) throws(Rejection) {
-        let name = image.pointee.names[Int(capture.name)]
+    private mutating func fillCapture(_ capture: CaptureImage, _ matcher: Ref<MatcherImage>) throws(Rejection) {
+        let name = image.names[Int(capture.name)]
         guard let value = param(capture.name) else { throw Rejection(.paramMissing, ByteView("path"), dot: name) }
         built.begin()
         if matcher.kind == .affix { built.append(matcher.text) }
         built.append(value)
         if matcher.kind == .affix { built.append(matcher.suffix) }
         let text = built.finish()
-        let segment = Segment(text: text, key: image.pointee.foldsCase ? folded(text) : text)
+        let segment = Segment(text: text, key: image.foldsCase ? folded(text) : text)
         guard !value.isEmpty, matcher.takes(segment), !isDots(text) else {
             throw Rejection(.paramInvalid, ByteView("path"), dot: name)
         }
@@ -140,11 +141,11 @@ extension Resolver {
             try select()
             return true
         }
-        guard image.pointee.hasPayloadRoute else { return false }
-        for root in request.pointee.roots {
-            guard case .text(let id) = value(at: image.pointee.payloadRoute, in: root), !id.isEmpty else { continue }
+        guard image.hasPayloadRoute else { return false }
+        for root in request.roots {
+            guard case .text(let id) = value(at: image.payloadRoute, in: root), !id.isEmpty else { continue }
             var params = ByteView.empty
-            if image.pointee.hasPayloadParams { params = raw(at: image.pointee.payloadParams, in: root) ?? .empty }
+            if image.hasPayloadParams { params = raw(at: image.payloadParams, in: root) ?? .empty }
             if params.isEmpty || params[0] != UInt8(ascii: "{") { params = .empty }
             payloadRoute = keep(id)
             payloadParams = params
@@ -156,8 +157,8 @@ extension Resolver {
 
     /// The first text that is not empty at one of the table's pointers, root after root.
     mutating func findPayloadLink() -> ByteView? {
-        for root in request.pointee.roots {
-            for tokens in image.pointee.payloadLinks {
+        for root in request.roots {
+            for tokens in image.payloadLinks {
                 if case .text(let link) = value(at: tokens, in: root), !link.isEmpty { return link }
             }
         }
@@ -166,7 +167,7 @@ extension Resolver {
 
     /// The value that `payload./pointer` stands for: of the first root that has one.
     mutating func payloadValue(_ tokens: UnsafeBufferPointer<ByteView>) -> Found {
-        for root in request.pointee.roots {
+        for root in request.roots {
             let found = value(at: tokens, in: root)
             if case .absent = found { continue }
             if case .text(let text) = found { return .text(normalForm(text)) }
@@ -223,9 +224,9 @@ extension Resolver {
 
     /// Adds the items of an array in the payload, or the one value that stands there; false where one is wrong.
     mutating func addPayloadItems(
-        _ tokens: UnsafeBufferPointer<ByteView>, _ field: UnsafePointer<FieldImage>
+        _ tokens: UnsafeBufferPointer<ByteView>, _ field: Ref<FieldImage>
     ) -> Bool {
-        for root in request.pointee.roots {
+        for root in request.roots {
             guard let raw = raw(at: tokens, in: root) else { continue }
             payloadCursor.open(raw)
             guard payloadCursor.peek() == UInt8(ascii: "["), var scope = try? payloadCursor.enterArray() else {

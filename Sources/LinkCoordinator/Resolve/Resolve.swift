@@ -24,7 +24,7 @@ extension Resolver {
         head: UnsafePointer<DecisionHead>?, into out: inout OutputArena
     ) -> DecisionSummary {
         start(request, device, image: table.image)
-        self.head = head
+        self.head = head.map { Ref($0) }
         defer { withExtendedLifetime(table) {} }
         do throws(Rejection) {
             return try run(&out)
@@ -37,40 +37,40 @@ extension Resolver {
     private mutating func run(
         _ out: inout OutputArena
     ) throws(Rejection) -> DecisionSummary {
-        switch request.pointee.form {
+        switch request.form {
         case .link:
-            try normalise(request.pointee.text)
+            try normalise(request.text)
             try select()
         case .path:
-            try readPath(request.pointee.text)
+            try readPath(request.text)
             return try runPath(&out)
-        case .route: try readRoute(request.pointee.text, params: request.pointee.params)
+        case .route: try readRoute(request.text, params: request.params)
         case .payload:
             if try !readPayload() {
                 writeReasoned(DecisionSummary(.none, .noLink), Rejection(.noLink), &out)
                 return DecisionSummary(.none, .noLink)
             }
         }
-        let chosen = image.pointee.routes.baseAddress.unsafelyUnwrapped + route
-        if chosen.pointee.action != .variants { return try runExclusion(chosen.pointee.action, &out) }
+        let chosen = image.routes.at(route)
+        if chosen.action != .variants { return try runExclusion(chosen.action, &out) }
         noteFacts()
         variant = chooseVariant(of: chosen)
-        let candidate = chosen.pointee.variants.baseAddress.unsafelyUnwrapped + variant
-        guard var target = candidate.targetPointer else { throw Rejection(.noRoute) }
-        if target.pointee.kind == .external {
+        let candidate = chosen.variants.at(variant)
+        var target = candidate.ref(\.target)
+        if target.kind == .external {
             try bindRoute(chosen)
-            let url = try externalURL(target.pointee.template)
-            writeExternal(url, notice: notice(candidate.pointee.notice), nil, &out)
+            let url = try externalURL(target.template)
+            writeExternal(url, notice: notice(candidate.notice), nil, &out)
             return DecisionSummary(.external)
         }
-        try compose(target, policy: chosen.pointee.unknownScreen)
+        try compose(target, policy: chosen.unknownScreen)
         target = try checkSupport(target, route: chosen)
         try bindRoute(chosen)
         try requireData()
         try checkPresentation()
         let guarding = stoppingGuard(target)
         if guarding >= 0 { return try deferRequest(guarding, &out) }
-        writeStack(target, notice: notice(candidate.pointee.notice), nil, &out)
+        writeStack(target, notice: notice(candidate.notice), nil, &out)
         return DecisionSummary(.navigate)
     }
 
@@ -80,8 +80,8 @@ extension Resolver {
     ) throws(Rejection) -> DecisionSummary {
         noteFacts()
         try composePath(from: 0, policy: .reject)
-        mode = request.pointee.mode == .unsaid ? (isRelative ? .append : .replace) : request.pointee.mode
-        let plain = image.pointee.plainTarget
+        mode = request.mode == .unsaid ? (isRelative ? .append : .replace) : request.mode
+        let plain = image.plainTarget
         let target = try checkSupport(plain, route: nil)
         try requireData()
         try checkPresentation()
@@ -97,8 +97,8 @@ extension Resolver {
     ) throws(Rejection) -> DecisionSummary {
         switch action {
         case .excludeExternal:
-            guard request.pointee.form == .link, isAllowed(request.pointee.text) else { throw Rejection(.externalRefused) }
-            writeExternal(request.pointee.text, notice: .empty, nil, &out)
+            guard request.form == .link, isAllowed(request.text) else { throw Rejection(.externalRefused) }
+            writeExternal(request.text, notice: .empty, nil, &out)
             return DecisionSummary(.external)
         case .excludeNone:
             writeReasoned(DecisionSummary(.none), Rejection(.excluded), &out)
@@ -110,12 +110,12 @@ extension Resolver {
     }
 
     /// Whether a link's scheme and host are on the allow list of external targets.
-    private func isAllowed(_ link: ByteView) -> Bool {
+    private mutating func isAllowed(_ link: ByteView) -> Bool {
         guard let url = WebURL(link), let host = WebURL.normalHost(url.host) else { return false }
         let port = url.port.map { Int32($0) } ?? -1
         return host.withUnsafeBufferPointer { bytes in
-            image.pointee.externalSchemes.contains { ByteScan.equalFolded($0, url.scheme) }
-                && image.pointee.externalHosts.contains { $0.takes(host: ByteView(bytes), port: port) }
+            image.externalSchemes.contains { ByteScan.equalFolded($0, url.scheme) }
+                && image.externalHosts.contains { $0.takes(host: ByteView(bytes), port: port) }
         }
     }
 
@@ -123,8 +123,8 @@ extension Resolver {
     private mutating func deferRequest(
         _ number: Int, _ out: inout OutputArena
     ) throws(Rejection) -> DecisionSummary {
-        let guarding = image.pointee.guards.baseAddress.unsafelyUnwrapped + number
-        let target = guarding.targetPointer
+        let guarding = image.guards.at(number)
+        let target = guarding.ref(\.target)
         try compose(target, policy: .reject)
         if let lacking = firstUnsupported() {
             let (coordinator, screen) = names(of: stack[lacking])
@@ -137,8 +137,8 @@ extension Resolver {
     /// The notice of a variant, or nothing where the device lacks one of its screens.
     private mutating func notice(_ notice: NoticeImage) -> ByteView {
         for screen in notice.screens where !supports(screen) {
-            let image = image.pointee.screens[Int(screen)]
-            let coordinator = self.image.pointee.coordinators[Int(image.coordinator)].name
+            let image = image.screens.at(Int(screen))
+            let coordinator = self.image.coordinators.at(Int(image.coordinator)).name
             notes.append(Note("unsupported:", coordinator, ".", image.name))
             return .empty
         }
@@ -149,7 +149,7 @@ extension Resolver {
     private mutating func fallBack(
         _ rejection: Rejection, _ out: inout OutputArena
     ) -> DecisionSummary {
-        let rule = image.pointee.fallbacks[rejection.reason.index]
+        let rule = image.fallbacks[rejection.reason.index]
         switch rule.outcome {
         case .reject: break
         case .none:
@@ -162,20 +162,12 @@ extension Resolver {
             writeStack(target, notice: .empty, rejection, &out)
             return DecisionSummary(.navigate, rejection.reason)
         case .external:
-            guard let target = rule.target, let url = try? externalURL(target.pointee.template) else { break }
+            guard let target = rule.target, let url = try? externalURL(target.template) else { break }
             writeExternal(url, notice: .empty, rejection, &out)
             return DecisionSummary(.external, rejection.reason)
         }
         writeReasoned(DecisionSummary(.reject), rejection, &out)
         return DecisionSummary(.reject, rejection.reason)
-    }
-}
-
-extension UnsafePointer<GuardImage> {
-    /// The guard's target, in place.
-    var targetPointer: UnsafePointer<TargetImage> {
-        UnsafeRawPointer(self).advanced(by: MemoryLayout<GuardImage>.offset(of: \.target) ?? 0)
-            .assumingMemoryBound(to: TargetImage.self)
     }
 }
 
@@ -186,7 +178,7 @@ extension Resolver {
         head: UnsafePointer<DecisionHead>?, into out: inout OutputArena
     ) -> DecisionSummary {
         start(request, device, image: table.image)
-        self.head = head
+        self.head = head.map { Ref($0) }
         writeExpired(&out)
         return DecisionSummary(.none)
     }

@@ -55,9 +55,12 @@ struct BoundValue {
 ///
 /// A resolution is pure: the same request, facts and table give the same decision, byte for byte. Nothing is allocated
 /// per request but when scratch memory has to grow.
+///
+/// Every method is `mutating`, those too that change nothing: Swift 6.3 hands `self` to any other method as a copy of
+/// all its 900 bytes.
 package struct Resolver: ~Copyable {
     // The table of this resolution.
-    var image: UnsafePointer<TableImage>
+    var image: Ref<TableImage>
     var stamp: UInt32 = 0
 
     // Normalise.
@@ -65,7 +68,7 @@ package struct Resolver: ~Copyable {
     var textsUsed = false
     /// What templates come to.
     var built = OutputArena(chunkBytes: 4 << 10)
-    var block: UnsafePointer<BlockImage>
+    var block: Ref<BlockImage>
     var scheme: ByteView = .empty
     var schemeNumber: Int32 = -1
     var host: ByteView = .empty
@@ -91,7 +94,7 @@ package struct Resolver: ~Copyable {
     var via = Growable<Int32>(capacity: 8)
 
     // Choose, compose, bind.
-    var device: UnsafePointer<DeviceFacts>
+    var device: Ref<DeviceFacts>
     var appVersion: Version?
     var osVersion: Version?
     var versionsRead = false
@@ -102,8 +105,8 @@ package struct Resolver: ~Copyable {
     var values: Growable<BoundValue>
     var items = Growable<BoundValue>(capacity: 16)
     var notes = Growable<Note>(capacity: 16)
-    var request: UnsafePointer<LinkRequest>
-    var head: UnsafePointer<DecisionHead>?
+    var request: Ref<LinkRequest>
+    var head: Ref<DecisionHead>?
     /// What a payload was found to ask: a link, or a route and its parameters.
     var payloadLink: ByteView = .empty
     var payloadRoute: ByteView = .empty
@@ -112,11 +115,11 @@ package struct Resolver: ~Copyable {
 
     /// Makes a resolver; it serves any number of tables.
     package init() {
-        image = UnsafePointer(bitPattern: 8).unsafelyUnwrapped  // This and the next ones are set before every use.
-        block = UnsafePointer(bitPattern: 8).unsafelyUnwrapped
+        image = .unset
+        block = .unset
         values = Growable(capacity: 64)
-        request = UnsafePointer(bitPattern: 8).unsafelyUnwrapped
-        device = UnsafePointer(bitPattern: 8).unsafelyUnwrapped
+        request = .unset
+        device = .unset
     }
 }
 
@@ -129,11 +132,11 @@ struct RewriteValue {
 extension Resolver {
     /// Forgets the last resolution.
     mutating func start(
-        _ request: UnsafePointer<LinkRequest>, _ device: UnsafePointer<DeviceFacts>, image: UnsafePointer<TableImage>
+        _ request: UnsafePointer<LinkRequest>, _ device: UnsafePointer<DeviceFacts>, image: Ref<TableImage>
     ) {
         self.image = image
-        self.request = request
-        self.device = device
+        self.request = Ref(request)
+        self.device = Ref(device)
         stamp &+= 1
         if stamp == 0 { clearValues() }
         if textsUsed {
@@ -141,7 +144,7 @@ extension Resolver {
             textsUsed = false
         }
         if built.bytesInUse != 0 { built.reset() }
-        block = image.pointee.blocks.baseAddress.unsafelyUnwrapped
+        block = image.blocks.at(0)
         scheme = .empty
         schemeNumber = -1
         host = .empty
@@ -170,7 +173,7 @@ extension Resolver {
         payloadLink = .empty
         payloadRoute = .empty
         payloadParams = .empty
-        let needed = image.pointee.fields.count &* image.pointee.scopes
+        let needed = image.fields.count &* image.scopes
         while values.count < needed { values.append(BoundValue()) }
     }
 
@@ -181,7 +184,9 @@ extension Resolver {
 
     /// The path's segments after rewrites.
     var path: UnsafeBufferPointer<Segment> {
-        UnsafeBufferPointer(start: segments.base + firstSegment, count: segments.count &- firstSegment)
+        mutating get {
+            UnsafeBufferPointer(start: segments.base + firstSegment, count: segments.count &- firstSegment)
+        }
     }
 
     /// Copies text of the open record of `texts` into NFC where that changes it, and returns it.

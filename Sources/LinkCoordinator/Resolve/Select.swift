@@ -9,7 +9,7 @@ extension Resolver {
             pattern = found
             route = -1
             if found < 0 { throw Rejection(.noRoute) }
-            route = Int(image.pointee.patterns[found].route)
+            route = Int(image.patterns[found].route)
             if try follow() { return }
         }
     }
@@ -17,33 +17,33 @@ extension Resolver {
     /// Follows redirects by id; false when a template asks for another search.
     mutating func follow() throws(Rejection) -> Bool {
         while true {
-            let current = image.pointee.routes.baseAddress.unsafelyUnwrapped + route
-            let action = current.pointee.action
+            let current = image.routes.at(route)
+            let action = current.action
             guard action == .redirectRoute || action == .redirectTemplate else { return true }
             if via.count >= Self.maxRedirects || hasRedirected(route) {
                 route = -1
-                throw Rejection(.redirectLimit, current.pointee.id)
+                throw Rejection(.redirectLimit, current.id)
             }
             via.append(Int32(route))
             if action == .redirectTemplate {
-                try fillPath(current.pointee.template)
+                try fillPath(current.template)
                 return false
             }
-            route = Int(current.pointee.redirect)
+            route = Int(current.redirect)
         }
     }
 
     /// Most redirects of one link; one more is refused.
     static var maxRedirects: Int { 5 }
 
-    private func hasRedirected(_ route: Int) -> Bool {
+    private mutating func hasRedirected(_ route: Int) -> Bool {
         for index in 0..<via.count where Int(via[index]) == route { return true }
         return false
     }
 
     /// The pattern that matches best, or -1: tries of scheme and host in the order of steps 1 and 2.
     mutating func search() -> Int {
-        let trie = image.pointee.trie
+        let trie = image.ref(\.trie)
         if trie.hasOrigins {
             if schemeNumber >= 0 {
                 let found = searchHosts(scheme: schemeNumber)
@@ -58,9 +58,9 @@ extension Resolver {
 
     /// Host rules from the most specific on, then patterns without one.
     private mutating func searchHosts(scheme: Int32) -> Int {
-        let literals = image.pointee.literals
+        let literals = image.literals
         if hasHost {
-            if port >= 0 && image.pointee.trie.hasPorts {
+            if port >= 0 && image.ref(\.trie).hasPorts {
                 let root = rootWithPort(scheme: scheme)
                 if root >= 0, case let found = descend(root, 0, depth: 0), found >= 0 { return found }
             }
@@ -87,21 +87,21 @@ extension Resolver {
         texts.append(byte: UInt8(ascii: ":"))
         texts.append(decimal: Int64(port))
         let key = texts.finish()
-        return image.pointee.literals.find(node: LiteralTable.origins(scheme: scheme, kind: 0), text: key)
+        return image.literals.find(node: LiteralTable.origins(scheme: scheme, kind: 0), text: key)
     }
 
     /// Searches from a node on: literal child, then edges in rank order; goes back only where there is another way.
     ///
     /// Depth is bounded by the number of segments, so that calling itself is safe.
     private mutating func descend(_ start: Int, _ segment: Int, depth: Int) -> Int {
-        var node = image.pointee.trie.nodes + start
+        var node = Ref(image.ref(\.trie).nodes + start)
         var index = segment
         let count = segments.count &- firstSegment
         while index < count {
             let child = literalChild(node, index)
-            if node.pointee.edgeCount == 0 && node.pointee.restLeaf < 0 {
+            if node.edgeCount == 0 && node.restLeaf < 0 {
                 if child < 0 { return -1 }
-                node = image.pointee.trie.nodes + child
+                node = Ref(image.ref(\.trie).nodes + child)
                 index &+= 1
                 continue
             }
@@ -111,13 +111,13 @@ extension Resolver {
             }
             return searchEdges(node, index, depth: depth)
         }
-        if node.pointee.endLeaf >= 0, case let found = choose(node.pointee.endLeaf), found >= 0 { return found }
-        return node.pointee.restLeaf >= 0 ? choose(node.pointee.restLeaf) : -1
+        if node.endLeaf >= 0, case let found = choose(node.endLeaf), found >= 0 { return found }
+        return node.restLeaf >= 0 ? choose(node.restLeaf) : -1
     }
 
     @inline(__always)
-    private mutating func literalChild(_ node: UnsafePointer<NodeImage>, _ index: Int) -> Int {
-        let lengths = node.pointee.literalLengths
+    private mutating func literalChild(_ node: Ref<NodeImage>, _ index: Int) -> Int {
+        let lengths = node.literalLengths
         if lengths == 0 { return -1 }
         let at = firstSegment &+ index
         let key = segments.base[at].key
@@ -127,34 +127,34 @@ extension Resolver {
             hash = LiteralTable.hash(key)
             segments.base[at].hash = hash
         }
-        return image.pointee.literals.find(node: node.pointee.number, text: key, hash: hash)
+        return image.literals.find(node: node.number, text: key, hash: hash)
     }
 
-    private mutating func searchEdges(_ node: UnsafePointer<NodeImage>, _ index: Int, depth: Int) -> Int {
-        guard let edges = node.pointee.edges else {
-            return node.pointee.restLeaf >= 0 ? choose(node.pointee.restLeaf) : -1
+    private mutating func searchEdges(_ node: Ref<NodeImage>, _ index: Int, depth: Int) -> Int {
+        guard let edges = node.edges else {
+            return node.restLeaf >= 0 ? choose(node.restLeaf) : -1
         }
-        for number in 0..<Int(node.pointee.edgeCount) {
-            let edge = edges + number
+        for number in 0..<Int(node.edgeCount) {
+            let edge = Ref(edges + number)
             let found: Int
-            switch edge.pointee.matcher.kind {
-            case .coordinatorPath: found = isCoordinator(index) ? choose(Int32(edge.pointee.child)) : -1
-            case .anySegment: found = hasSegment(edge.pointee.matcher.text) ? choose(Int32(edge.pointee.child)) : -1
-            case .restPlus: found = choose(Int32(edge.pointee.child))
+            switch edge.ref(\.matcher).kind {
+            case .coordinatorPath: found = isCoordinator(index) ? choose(Int32(edge.child)) : -1
+            case .anySegment: found = hasSegment(edge.ref(\.matcher).text) ? choose(Int32(edge.child)) : -1
+            case .restPlus: found = choose(Int32(edge.child))
             default:
                 found =
-                    edge.pointee.matcher.takes(segments[firstSegment &+ index])
-                    ? descend(Int(edge.pointee.child), index &+ 1, depth: depth &+ 1) : -1
+                    edge.ref(\.matcher).takes(segments[firstSegment &+ index])
+                    ? descend(Int(edge.child), index &+ 1, depth: depth &+ 1) : -1
             }
             if found >= 0 { return found }
         }
-        return node.pointee.restLeaf >= 0 ? choose(node.pointee.restLeaf) : -1
+        return node.restLeaf >= 0 ? choose(node.restLeaf) : -1
     }
 
     /// The first pattern of a leaf whose query constraints hold, or -1.
     @inline(__always)
     private mutating func choose(_ leaf: Int32) -> Int {
-        for candidate in image.pointee.trie.leaves[Int(leaf)].candidates {
+        for candidate in image.ref(\.trie).leaves[Int(leaf)].candidates {
             if candidate.constraints.isEmpty || allHold(candidate.constraints) { return Int(candidate.pattern) }
         }
         return -1
@@ -165,11 +165,11 @@ extension Resolver {
         return true
     }
 
-    private func isCoordinator(_ index: Int) -> Bool {
-        image.pointee.literals.find(node: LiteralTable.coordinators, text: path[index].text) >= 0
+    private mutating func isCoordinator(_ index: Int) -> Bool {
+        image.literals.find(node: LiteralTable.coordinators, text: path[index].text) >= 0
     }
 
-    private func hasSegment(_ text: ByteView) -> Bool {
+    private mutating func hasSegment(_ text: ByteView) -> Bool {
         for segment in path where segment.key == text { return true }
         return false
     }
@@ -196,7 +196,7 @@ extension Resolver {
         }
         firstSegment = old
         resetAt = -1
-        if segments.count - old > image.pointee.maxSegments { throw Rejection(.budget, "segments") }
+        if segments.count - old > image.maxSegments { throw Rejection(.budget, "segments") }
     }
 
     /// Adds a segment of the new path; one that comes out empty is dropped.
@@ -204,6 +204,6 @@ extension Resolver {
         if text.isEmpty { return }
         if isDots(text) { throw Rejection(.dotSegment, "segment ", number: segments.count - old) }
         let normal = normalForm(text)
-        segments.append(Segment(text: normal, key: image.pointee.foldsCase ? folded(normal) : normal))
+        segments.append(Segment(text: normal, key: image.foldsCase ? folded(normal) : normal))
     }
 }

@@ -49,7 +49,7 @@ struct DeviceReader: ~Copyable {
         }
     }
 
-    private func readID(
+    private mutating func readID(
         _ first: UInt8, _ cursor: inout JSONCursor, into device: inout EventDevice
     ) throws(JSONError) {
         device.idOffset = cursor.offset

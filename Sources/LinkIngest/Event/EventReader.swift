@@ -53,14 +53,14 @@ package struct EventReader: ~Copyable {
 
     /// The event that was read last.
     var event: IngestedEvent {
-        _read { yield eventPointer.pointee }
-        nonmutating _modify { yield &eventPointer.pointee }
+        mutating _read { yield eventPointer.pointee }
+        _modify { yield &eventPointer.pointee }
     }
 
     /// The device that was read or asked for last.
     var device: EventDevice {
-        _read { yield devicePointer.pointee }
-        nonmutating _modify { yield &devicePointer.pointee }
+        mutating _read { yield devicePointer.pointee }
+        _modify { yield &devicePointer.pointee }
     }
 
     /// What became of a record.
@@ -122,7 +122,7 @@ package struct EventReader: ~Copyable {
         return nil
     }
 
-    private func fail(_ failure: IngestFailure) -> IngestFailure {
+    private mutating func fail(_ failure: IngestFailure) -> IngestFailure {
         var failure = failure
         failure.event = event.id.isEmpty ? nil : event.id.array
         return failure
