@@ -47,7 +47,11 @@ public struct ByteView: BitwiseCopyable, @unchecked Sendable {
 
     /// The view of no bytes.
     @inlinable
-    public static var empty: ByteView { ByteView("") }
+    @inline(__always)
+    public static var empty: ByteView {
+        // Never read: any address will do, and this one costs no call.
+        ByteView(start: UnsafePointer(bitPattern: 8).unsafelyUnwrapped, count: 0)
+    }
 
     /// Whether there are no bytes.
     @inlinable

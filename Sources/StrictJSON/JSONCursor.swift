@@ -41,6 +41,7 @@ public struct JSONCursor: ~Copyable {
 
     /// Where the cursor stands, in bytes from the start of the text.
     @inlinable
+    @inline(__always)
     public var offset: Int { position - base }
 
     /// An error at the cursor.
@@ -62,8 +63,15 @@ public struct JSONCursor: ~Copyable {
 
     /// The first byte of the value at the cursor, white space passed; 0 at the end of the text.
     @inlinable
+    @inline(__always)
     public mutating func peek() -> UInt8 {
         if position < end, position.pointee > 0x20 { return position.pointee }
+        return peekBehindSpace()
+    }
+
+    @inline(never)
+    @usableFromInline
+    mutating func peekBehindSpace() -> UInt8 {
         skipWhiteSpace()
         return position < end ? position.pointee : 0
     }
@@ -92,31 +100,29 @@ public struct JSONCursor: ~Copyable {
     /// The member's name and its tag stand in `scope`. `shape` remembers what came last time at this place: when the
     /// same bytes come again, nothing is scanned.
     @inlinable
+    @inline(__always)
     public mutating func nextMember(
         _ scope: inout ObjectScope, _ shape: inout MemberShape
     ) throws(JSONError) -> Bool {
-        if let tag = shape.predict(position, end, place: scope.place) {
-            let slot = shape.slot(scope.place)
-            scope.nameOffset = offset &+ Int(slot.pointee.nameStart)
-            scope.name = ByteView(start: position + Int(slot.pointee.nameStart), count: Int(slot.pointee.nameLength))
-            position += Int(slot.pointee.length)
-            scope.place &+= 1
-            scope.started = true
-            scope.tag = tag
-            if tag < 64 {
-                let bit: UInt64 = 1 &<< UInt64(tag)
-                if scope.known & bit != 0 { throw JSONError(.duplicateName, at: scope.nameOffset) }
-                scope.known |= bit
-                return true
-            }
+        guard let slot = shape.predict(position, end, place: scope.place) else {
+            return try scanMember(&scope, &shape)
+        }
+        let name = position + Int(slot.pointee.nameStart)
+        scope.nameOffset = name - base
+        scope.name = ByteView(start: name, count: Int(slot.pointee.nameLength))
+        position += Int(slot.pointee.length)
+        scope.place &+= 1
+        scope.started = true
+        let tag = slot.pointee.tag
+        scope.tag = tag
+        if tag >= 64 {
             try noteUnknown(&scope, hash: slot.pointee.hash)
             return true
         }
-        if scope.started && position < end && position.pointee == UInt8(ascii: "}") {
-            try leaveObject(scope)
-            return false
-        }
-        return try scanMember(&scope, &shape)
+        let bit: UInt64 = 1 &<< UInt64(tag)
+        if scope.known & bit != 0 { throw JSONError(.duplicateName, at: scope.nameOffset) }
+        scope.known |= bit
+        return true
     }
 
     // MARK: Arrays

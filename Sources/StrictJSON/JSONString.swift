@@ -21,34 +21,49 @@ extension JSONCursor {
     @inlinable
     public mutating func string() throws(JSONError) -> JSONString {
         if peek() != UInt8(ascii: "\"") { throw failure(position < end ? .wrongType : .expectedValue) }
-        position += 1
-        let start = position
+        let start = position + 1
+        let limit = end
+        var place = start
         var high: UInt64 = 0
-        while end - position >= 8 {
-            let word = UnsafeRawPointer(position).loadUnaligned(as: UInt64.self)
+        while limit - place >= 8 {
+            let word = UnsafeRawPointer(place).loadUnaligned(as: UInt64.self)
             let stop = Self.stops(word)
-            if stop == 0 {
-                high |= word
-                position += 8
-                continue
-            }
-            let index = stop.trailingZeroBitCount &>> 3
-            high |= word & ((1 &<< UInt64(index &* 8)) &- 1)
-            position += index
-            if position.pointee == UInt8(ascii: "\"") {
-                let raw = ByteView(start: start, count: position - start)
-                let nonASCII = high & 0x8080_8080_8080_8080 != 0
-                if nonASCII { try checkUTF8(raw) }
-                position += 1
-                return JSONString(raw: raw, hasEscape: false, hasNonASCII: nonASCII)
-            }
-            break
+            if stop != 0 { return try endRun(from: start, at: place, word, stop, high) }
+            high |= word
+            place += 8
         }
-        return try stringSlow(from: start)
+        if place == limit || limit - base < 8 {
+            position = place
+            return try stringSlow(from: start)
+        }
+        // The last bytes of the text, with zeros above them: a zero stops the run as a control character does.
+        let shift = UInt64(truncatingIfNeeded: (8 &- (limit - place)) &<< 3)
+        let word = UnsafeRawPointer(limit - 8).loadUnaligned(as: UInt64.self) &>> shift
+        return try endRun(from: start, at: place, word, Self.stops(word), high)
+    }
+
+    /// Ends the plain run that stops within `word`, which stands at `place`: at the closing quote, or the slow way.
+    @inlinable
+    @inline(__always)
+    mutating func endRun(
+        from start: UnsafePointer<UInt8>, at place: UnsafePointer<UInt8>, _ word: UInt64, _ stop: UInt64, _ high: UInt64
+    ) throws(JSONError) -> JSONString {
+        let bits = UInt64(truncatingIfNeeded: stop.trailingZeroBitCount) & 56
+        let quote = place + Int(truncatingIfNeeded: bits &>> 3)
+        if UInt8(truncatingIfNeeded: word &>> bits) != UInt8(ascii: "\"") {
+            position = quote
+            return try stringSlow(from: start)
+        }
+        position = quote + 1
+        let raw = ByteView(start: start, count: quote - start)
+        let nonASCII = (high | word & ((1 &<< bits) &- 1)) & 0x8080_8080_8080_8080 != 0
+        if nonASCII { try checkUTF8(raw) }
+        return JSONString(raw: raw, hasEscape: false, hasNonASCII: nonASCII)
     }
 
     /// The bytes of `word` at which a string's plain run stops: the lowest set bit is exact.
     @inlinable
+    @inline(__always)
     static func stops(_ word: UInt64) -> UInt64 {
         let ones: UInt64 = 0x0101_0101_0101_0101
         let highs: UInt64 = 0x8080_8080_8080_8080
@@ -130,6 +145,7 @@ extension JSONCursor {
     /// The string's text: its own bytes where it has no escape, else resolved into memory that lives until the next
     /// text is opened.
     @inlinable
+    @inline(__always)
     public mutating func unescaped(_ string: JSONString) -> ByteView {
         string.hasEscape ? resolveEscapes(string.raw) : string.raw
     }

@@ -58,19 +58,17 @@ public struct MemberShape: ~Copyable {
         for copy in extra { copy.deallocate() }
     }
 
+    /// The guess for this place if it is what stands at `position`.
     @inlinable
-    func slot(_ place: Int) -> UnsafeMutablePointer<Slot> { slots + place }
-
-    /// The tag of the member that stands at `position` if it is the one that stood at this place last time.
-    @inlinable
-    public mutating func predict(
+    @inline(__always)
+    mutating func predict(
         _ position: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>, place: Int
-    ) -> UInt8? {
+    ) -> UnsafeMutablePointer<Slot>? {
         if place >= Self.places { return nil }
         let slot = slots + place
         let length = Int(slot.pointee.length)
-        if end - position < (length <= 16 ? 16 : Self.bytes) { return predictNearEnd(position, end, slot) }
         let raw = UnsafeRawPointer(position)
+        if end - position < (length > 16 ? Self.bytes : 16) { return predictNearEnd(position, end, slot) ? slot : nil }
         var difference = (raw.loadUnaligned(as: UInt64.self) ^ slot.pointee.words.0) & slot.pointee.masks.0
         difference |=
             (raw.loadUnaligned(fromByteOffset: 8, as: UInt64.self) ^ slot.pointee.words.1) & slot.pointee.masks.1
@@ -82,7 +80,7 @@ public struct MemberShape: ~Copyable {
         }
         if difference != 0 || length == 0 { return nil }
         if score > 0 { score &-= 1 }
-        return slot.pointee.tag
+        return slot
     }
 
     /// As `predict`, byte by byte, where fewer bytes are left than it reads at once.
@@ -90,14 +88,13 @@ public struct MemberShape: ~Copyable {
     @usableFromInline
     func predictNearEnd(
         _ position: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>, _ slot: UnsafeMutablePointer<Slot>
-    ) -> UInt8? {
+    ) -> Bool {
         let length = Int(slot.pointee.length)
-        if length == 0 || end - position < length { return nil }
-        let same = withUnsafeBytes(of: &slot.pointee.words) { words in
+        if length == 0 || end - position < length { return false }
+        return withUnsafeBytes(of: &slot.pointee.words) { words in
             for index in 0..<length where words[index] != position[index] { return false }
             return true
         }
-        return same ? slot.pointee.tag : nil
     }
 
     /// The tag of a name.

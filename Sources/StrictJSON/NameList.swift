@@ -115,6 +115,10 @@ extension JSONCursor {
     @usableFromInline
     mutating func scanMember(_ scope: inout ObjectScope, _ shape: inout MemberShape) throws(JSONError) -> Bool {
         let start = position
+        if position < end, position.pointee == UInt8(ascii: "}") {
+            try leaveObject(scope)
+            return false
+        }
         guard try nextName(&scope) else { return false }
         scope.tag = shape.tag(of: scope.name)
         let hash = Self.hash(scope.name)

@@ -52,8 +52,13 @@ struct ContextWriter: ~Copyable {
     }
 
     /// Keeps the value of a member if it is to be passed through.
+    @inline(__always)
     mutating func note(_ tag: UInt8, _ value: ByteView) {
-        guard tag < 64, wanted & (1 &<< UInt64(tag)) != 0 else { return }
+        if tag < 64, wanted & (1 &<< UInt64(tag)) != 0 { keep(tag, value) }
+    }
+
+    @inline(never)
+    private mutating func keep(_ tag: UInt8, _ value: ByteView) {
         seen |= 1 &<< UInt64(tag)
         for index in members.indices where members[index].tag == tag { members[index].value = value }
     }

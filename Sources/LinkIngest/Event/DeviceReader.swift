@@ -17,7 +17,7 @@ struct DeviceReader: ~Copyable {
 
     /// Reads the object at the cursor.
     mutating func read(_ cursor: inout JSONCursor, into device: inout EventDevice) throws(JSONError) {
-        device = EventDevice()
+        device.clear()
         if normalForms.bytesInUse != 0 { normalForms.reset() }
         device.offset = cursor.offset
         var scope = try cursor.enterObject()

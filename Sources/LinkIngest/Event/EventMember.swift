@@ -1,8 +1,11 @@
 /// The members that an event knows at its top level; the raw value is the tag in the reader's shape.
 ///
-/// The members of a push body follow them (`PushMember`), for a record may be a push as a whole.
+/// `sent` and `campaign` say nothing to the reader: they are here because most events have them, and a name that is
+/// known is told from a repeated one by a bit. The members of a push body follow them (`PushMember`), for a record may
+/// be a push as a whole.
 enum EventMember: UInt8, CaseIterable {
-    case id, link, device, application, expires, path, mode, route, params, payload, payloadType, action, devices
+    case id, link, device, sent, campaign, application, expires, path, mode, route, params, payload, payloadType,
+        action, devices
 
     /// The name in the text.
     var name: StaticString {
@@ -10,6 +13,8 @@ enum EventMember: UInt8, CaseIterable {
         case .id: "id"
         case .link: "link"
         case .device: "device"
+        case .sent: "sent"
+        case .campaign: "campaign"
         case .application: "application"
         case .expires: "expires"
         case .path: "path"

@@ -37,11 +37,20 @@ extension EventReader {
             return Fault(
                 reason: .missingLink, detail: "expected one of link, path, route and payload, or a push body",
                 offset: -1)
-        } else if event.request.form == .payload {
-            state.kind = state.namedKind ?? payloadBody.foundKind ?? .other
         }
-        if event.request.form != .path { event.request.mode = .unsaid }
-        if event.request.form != .route { event.request.params = .empty }
+        switch event.request.form {
+        case .link: break
+        case .path:
+            event.request.params = .empty
+            return nil
+        case .route:
+            event.request.mode = .unsaid
+            return nil
+        case .payload:
+            if !state.isPushRecord { state.kind = state.namedKind ?? payloadBody.foundKind ?? .other }
+        }
+        event.request.mode = .unsaid
+        event.request.params = .empty
         return nil
     }
 
@@ -66,7 +75,7 @@ extension EventReader {
 
     /// Makes the record's key, or else the target of an FCM message, the event's one device.
     mutating func takeKey(_ key: ByteView?) -> Fault? {
-        device = EventDevice()
+        device.clear()
         if let key {
             if key.isEmpty || key.count > IngestLimits.deviceIDBytes || key.firstIllFormedUTF8 != nil {
                 return Fault(
@@ -82,7 +91,8 @@ extension EventReader {
     }
 
     private mutating func takeTarget() -> Fault? {
-        let isMessage = event.request.form == .payload && state.kind == .fcm
+        var isMessage = false
+        if case .payload = event.request.form { isMessage = state.kind == .fcm }
         let parts = state.isPushRecord ? recordBody.messageParts : payloadBody.messageParts
         if isMessage && parts.has(.token) {
             if parts.token.isEmpty || parts.token.count > IngestLimits.deviceIDBytes {

@@ -37,6 +37,7 @@ extension EventReader {
         case .payload: try readPayload(first, at: start)
         case .device: try readDevice(first, at: start)
         case .devices: try readDevices(first, at: start)
+        case .sent, .campaign: try cursor.skip()
         case .application:
             guard let text = try readText("expected application as text", first, at: start) else { return }
             event.application = cursor.unescaped(text)

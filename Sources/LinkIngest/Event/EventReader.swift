@@ -85,8 +85,8 @@ package struct EventReader: ~Copyable {
         if value.count > limits.recordBytes {
             return IngestFailure(.oversizeInput, "expected at most \(limits.recordBytes) bytes")
         }
-        event = IngestedEvent()
-        state = ScanState()
+        eventPointer.pointee.clear()
+        state.clear()
         let isFramed = WireFormat.hasSchemaPrefix(value)
         let range = WireFormat.trimmed(value, from: isFramed ? WireFormat.schemaPrefixBytes : 0)
         textOffset = range.lowerBound
@@ -116,6 +116,7 @@ package struct EventReader: ~Copyable {
                 ? IngestFailure(.badJSON, "expected an object or a link")
                 : IngestFailure(.notUTF8, "expected UTF-8: an object or a link")
         }
+        event.request.form = .link
         event.request.text = text
         event.request.isPlain = WireFormat.isPlain(text)
         if let fault = takeKey(key) { return fail(fault.failure(textOffset: textOffset)) }
@@ -140,7 +141,7 @@ package struct EventReader: ~Copyable {
     package mutating func selectDevice(at index: Int) {
         precondition(index >= 0 && index < event.deviceCount)
         if state.listed > 0 { readListed(index) }
-        if event.request.form == .payload {
+        if case .payload = event.request.form {
             let body = state.isPushRecord ? recordBody : payloadBody
             device.roots = pushRoots.roots(
                 of: body, text: event.request.payload, kind: state.kind ?? .other, platform: device.facts.platform)

@@ -25,6 +25,24 @@ package struct IngestedEvent {
     package var context = ByteView.empty
 
     init() {}
+
+    /// Forgets the last record.
+    mutating func clear() {
+        id = .empty
+        idIsPlain = true
+        request.text = .empty
+        request.isPlain = true
+        request.roots = UnsafeBufferPointer(start: nil, count: 0)
+        request.mode = .unsaid
+        request.params = .empty
+        request.payload = .empty
+        hasApplication = false
+        application = .empty
+        action = .empty
+        expires = nil
+        deviceCount = 0
+        context = .empty
+    }
 }
 
 /// One device of an event.
@@ -45,4 +63,24 @@ package struct EventDevice {
     var idOffset = -1
 
     init() {}
+
+    /// Forgets the last device.
+    mutating func clear() {
+        id = .empty
+        isPlain = true
+        facts.known = 0
+        facts.unreadable = 0
+        facts.platform = .empty
+        facts.app = .empty
+        facts.os = .empty
+        facts.locale = .empty
+        facts.region = .empty
+        facts.coordinator = .empty
+        let none = UnsafeBufferPointer<ByteView>(start: nil, count: 0)
+        facts.capabilities = none
+        facts.claims = none
+        facts.attributes = none
+        roots = none
+        idOffset = -1
+    }
 }

@@ -24,6 +24,23 @@ struct ScanState {
     /// Whether the record as a whole is a push body.
     var isPushRecord = false
 
+    /// Forgets the last record.
+    mutating func clear() {
+        forms = 0
+        secondForm = -1
+        secondDevice = -1
+        hasDevice = false
+        hasDevices = false
+        listed = 0
+        listOffset = -1
+        isTooLong = false
+        if typeFault != nil { typeFault = nil }
+        if deviceFault != nil { deviceFault = nil }
+        namedKind = nil
+        kind = nil
+        isPushRecord = false
+    }
+
     /// Notes a fault of type unless one was noted before.
     mutating func note(_ fault: Fault) {
         if typeFault == nil { typeFault = fault }
