@@ -62,7 +62,7 @@ extension TableCompiler {
             json: index.map { slab.view(",\"variant\":\($0)") } ?? .empty)
     }
 
-    private func image(_ condition: TableSource.Condition) -> ConditionImage {
+    func image(_ condition: TableSource.Condition) -> ConditionImage {
         ConditionImage(
             app: slab.store(condition.app.compactMap(image)), os: slab.store(condition.os.compactMap(image)),
             capabilities: slab.store(condition.capabilities.compactMap { capabilityNumbers[$0.value] }),

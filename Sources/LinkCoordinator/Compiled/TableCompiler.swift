@@ -70,7 +70,8 @@ struct TableCompiler {
             segments: UnsafeBufferPointer(start: nil, count: 0), tail: .any)
     }
 
-    private mutating func number() {
+    /// Numbers what has a name.
+    mutating func number() {
         for (index, coordinator) in source.coordinators.enumerated() {
             coordinatorNumbers[coordinator.name.value] = index
         }

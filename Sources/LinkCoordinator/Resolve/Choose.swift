@@ -45,28 +45,29 @@ extension Resolver {
     mutating func chooseVariant(of route: Ref<RouteImage>) -> Int {
         for index in 0..<route.variants.count {
             let candidate = route.variants.at(index)
-            if !candidate.isConditional || holds(candidate) { return index }
+            if !candidate.isConditional || holds(candidate.ref(\.condition)) { return index }
         }
         return max(0, route.variants.count - 1)
     }
 
-    private mutating func holds(_ variant: Ref<VariantImage>) -> Bool {
-        if !variant.condition.app.isEmpty || !variant.condition.os.isEmpty {
+    /// Whether everything that a condition asks holds.
+    mutating func holds(_ condition: Ref<ConditionImage>) -> Bool {
+        if !condition.app.isEmpty || !condition.os.isEmpty {
             readVersions()
-            for test in variant.condition.app where !test.holds(for: appVersion) { return false }
-            for test in variant.condition.os where !test.holds(for: osVersion) { return false }
+            for test in condition.app where !test.holds(for: appVersion) { return false }
+            for test in condition.os where !test.holds(for: osVersion) { return false }
         }
-        for capability in variant.condition.capabilities where !hasCapability(capability) { return false }
-        for claim in variant.condition.claims where !hasClaim(claim) { return false }
-        if variant.condition.asksPlatform, !device.has(.platform) || !Self.isOne(device.platform, of: variant.condition.platforms) {
+        for capability in condition.capabilities where !hasCapability(capability) { return false }
+        for claim in condition.claims where !hasClaim(claim) { return false }
+        if condition.asksPlatform, !device.has(.platform) || !Self.isOne(device.platform, of: condition.platforms) {
             return false
         }
-        if variant.condition.asksRegion, !device.has(.region) || !Self.isOneFolded(device.region, of: variant.condition.regions) {
+        if condition.asksRegion, !device.has(.region) || !Self.isOneFolded(device.region, of: condition.regions) {
             return false
         }
-        if variant.condition.asksLocale, !device.has(.locale) || !fitsLocale(variant.condition.locales) { return false }
-        for attribute in variant.condition.attributes where !fits(attribute) { return false }
-        return variant.condition.query.isEmpty || allHold(variant.condition.query)
+        if condition.asksLocale, !device.has(.locale) || !fitsLocale(condition.locales) { return false }
+        for attribute in condition.attributes where !fits(attribute) { return false }
+        return condition.query.isEmpty || allHold(condition.query)
     }
 
     private static func isOne(_ text: ByteView, of values: UnsafeBufferPointer<ByteView>) -> Bool {

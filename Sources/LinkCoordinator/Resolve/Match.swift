@@ -20,7 +20,8 @@ extension Ref<MatcherImage> {
             for value in self.values where value == key { return true }
             return false
         case .affix:
-            guard key.count > self.text.count &+ self.suffix.count, key.hasPrefix(self.text), key.hasSuffix(self.suffix),
+            guard key.count > self.text.count &+ self.suffix.count, key.hasPrefix(self.text),
+                key.hasSuffix(self.suffix),
                 let inner = self.inner
             else { return false }
             return Ref(inner).takesTyped(

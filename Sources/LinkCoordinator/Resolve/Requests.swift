@@ -2,6 +2,15 @@ internal import StrictJSON
 
 // The other forms of a request (N10, N12): a coordinator path, a route with parameters, a payload.
 extension Resolver {
+    /// Reads a path or route request as `run` does, up to *select*.
+    mutating func readAny(_ request: UnsafePointer<LinkRequest>) throws(Rejection) {
+        if request.pointee.form == .path {
+            try readPath(request.pointee.text)
+        } else {
+            try readRoute(request.pointee.text, params: request.pointee.params)
+        }
+    }
+
     /// Reads a coordinator path; `?` and `#` are plain characters (N12).
     mutating func readPath(_ text: ByteView) throws(Rejection) {
         if text.count > image.maxBytes { throw Rejection(.budget, "bytes") }

@@ -1,0 +1,76 @@
+// How matchers and conditions are named to people.
+
+extension Matcher {
+    /// What the matcher wants, as a table writes it.
+    var name: String {
+        switch self {
+        case .literal(let text): String(decoding: text, as: UTF8.self)
+        case .enumeration(let values):
+            "enum(" + values.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "|") + ")"
+        case .affix(let prefix, let inner, let suffix):
+            String(decoding: prefix, as: UTF8.self) + "{" + inner.name + "}" + String(decoding: suffix, as: UTF8.self)
+        case .int(let min, let max):
+            min == .min && max == .max
+                ? "int" : "int(\(min == .min ? "" : "\(min)")..\(max == .max ? "" : "\(max)"))"
+        case .bool: "bool"
+        case .date: "date"
+        case .uuid: "uuid"
+        case .characters(let set, let min, let max):
+            "[" + String(decoding: set.characters, as: UTF8.self) + "]{\(min),\(max)}"
+        case .any: "any segment"
+        case .coordinatorPath: "a coordinator's name"
+        case .anySegment(let text): "a segment \(String(decoding: text, as: UTF8.self))"
+        case .restPlus: "one segment or more"
+        case .end: "nothing more"
+        case .restStar: "anything"
+        }
+    }
+}
+
+extension TableSource.QueryConstraint {
+    /// The constraint as it holds, or as it does not.
+    func name(holding: Bool) -> String {
+        switch test {
+        case .equals(let value): "query.\(name.value) \(holding ? "=" : "!=") \(value)"
+        case .present: "query.\(name.value) \(holding ? "present" : "absent")"
+        case .absent: "query.\(name.value) \(holding ? "absent" : "present")"
+        }
+    }
+}
+
+extension TableSource.Condition.VersionTest {
+    /// The comparison as it holds, or its opposite; a version that is not known is lower than every version.
+    func text(holding: Bool) -> String {
+        let opposite: String =
+            switch relation {
+            case .atLeast: "<"
+            case .above: "<="
+            case .atMost: ">"
+            case .below: ">="
+            case .equal: "!="
+            }
+        return "\(holding ? relation.rawValue : opposite) \(version.text)"
+    }
+}
+
+extension TableSource.Condition {
+    /// The condition taken apart: one condition for each thing that it asks, in the order in which they are judged.
+    var tests: [TableSource.Condition] {
+        var tests: [TableSource.Condition] = []
+        func add(_ change: (inout TableSource.Condition) -> Void) {
+            var one = TableSource.Condition(offset: offset)
+            change(&one)
+            tests.append(one)
+        }
+        for test in app { add { $0.app = [test] } }
+        for test in os { add { $0.os = [test] } }
+        for capability in capabilities { add { $0.capabilities = [capability] } }
+        for claim in claims { add { $0.claims = [claim] } }
+        if let platforms { add { $0.platforms = platforms } }
+        if let regions { add { $0.regions = regions } }
+        if let locales { add { $0.locales = locales } }
+        for attribute in attributes { add { $0.attributes = [attribute] } }
+        for constraint in query { add { $0.query = [constraint] } }
+        return tests
+    }
+}

@@ -1,0 +1,158 @@
+import LinkCoordinator
+import StrictJSON
+import Testing
+
+/// The rows of `route-table`, 2.8, as data: a table, a link, and what must come out.
+struct EdgeCase: Sendable, CustomTestStringConvertible {
+    enum Source: Sendable {
+        /// A table that is shipped, or the fixture `anchor`.
+        case named(String)
+        /// The routes of a small table of scheme `t`, each id and pattern, in this order.
+        case routes([String: String], overlaps: [String: String] = [:])
+    }
+
+    let row: Int
+    let source: Source
+    let request: Request
+    var device = Device()
+    /// Members that the decision must have; nil means that it has no such member.
+    let expected: [String: String?]
+
+    var testDescription: String { "row \(row): \(request)" }
+
+    init(_ row: Int, _ source: Source, _ link: String, device: Device = Device(), _ expected: [String: String?]) {
+        self.init(row, source, .link(link), device: device, expected)
+    }
+
+    init(_ row: Int, _ source: Source, _ request: Request, device: Device = Device(), _ expected: [String: String?]) {
+        self.row = row
+        self.source = source
+        self.request = request
+        self.device = device
+        self.expected = expected
+    }
+
+    func table() throws -> Table {
+        switch source {
+        case .named("anchor"): return try Table.load(TableFiles.fixture("anchor-features.json"))
+        case .named(let name): return try Table.load(TableFiles.shipped("seeds/\(name)"))
+        case .routes(let routes, let overlaps):
+            let list = routes.sorted { $0.key < $1.key }.map { id, pattern in
+                let declared = overlaps[id].map { #","overlaps":["\#($0)"]"# } ?? ""
+                return #"{"id":"\#(id)","match":"\#(pattern)"\#(declared),"to":{"root":true}}"#
+            }
+            let text = """
+                {"schemaVersion":1,"table":{"id":"t","version":"1"},
+                 "link":{"schemes":["t"],"host":"authority","hosts":["*"]},"routes":[\(list.joined(separator: ","))]}
+                """
+            return try Table.load([UInt8](text.utf8))
+        }
+    }
+}
+
+private let demo = EdgeCase.Source.named("coordinator-demo")
+private let easy = EdgeCase.Source.named("easydev991")
+private let trips = EdgeCase.Source.named("trips-calendar")
+private let anchor = EdgeCase.Source.named("anchor")
+private let uuid = "80674450-AAEC-4704-9D0F-63C7B2068FF1"
+private let other = "B121D5E7-EA65-49F8-8B33-B3C43FA93866"
+
+private func reject(_ reason: String, _ detail: String? = nil) -> [String: String?] {
+    ["outcome": "reject", "reason": reason, "detail": detail]
+}
+
+private let rows: [EdgeCase] = [
+    EdgeCase(1, demo, "coordinator:///", ["outcome": "navigate", "route": "root", "path": "/"]),
+    EdgeCase(2, demo, "coordinator://", ["outcome": "navigate", "route": "root", "path": "/"]),
+    EdgeCase(3, demo, "coordinator://product?id=\(uuid)&count=5", ["path": "/products/product"]),
+    EdgeCase(4, demo, "coordinator://Product?id=\(uuid)&count=5", reject("no_route")),
+    EdgeCase(5, demo, "coordinator://auth/a//b", ["path": "/auth/a/b", "notes": #"["empty segments collapsed"]"#]),
+    EdgeCase(6, demo, "coordinator://auth/a/", ["path": "/auth/a", "notes": nil]),
+    EdgeCase(7, demo, "coordinator://auth/a%2Fb", reject("unknown_screen", "a/b")),
+    EdgeCase(8, demo, "coordinator://auth/%61", ["path": "/auth/a"]),
+    EdgeCase(9, demo, "coordinator://auth/%2561", reject("unknown_screen", "%61")),
+    EdgeCase(10, demo, "coordinator://auth/a/../b", reject("dot_segment", "segment 2")),
+    EdgeCase(10, demo, "coordinator://auth/a/%2e%2E/b", reject("dot_segment", "segment 2")),
+    EdgeCase(11, demo, "coordinator://auth", ["outcome": "navigate", "path": "/"]),
+    EdgeCase(11, .named("content-flow"), .path("/content"), ["outcome": "navigate", "path": "/content/root"]),
+    EdgeCase(12, demo, "coordinator://auth/a/auth/b", ["path": "/auth/a/b"]),
+    EdgeCase(
+        13, demo, "coordinator://products/merch?id=\(uuid)&id=\(other)&count=7",
+        ["data": #"{"Product":{"id":"\#(uuid)","count":7}}"#]),
+    EdgeCase(
+        14, demo, "coordinator://products/merch?id=80674450-AAEC-4704–9D0F-63C7B2068FF1&count=7",
+        reject("param_invalid", "Product.id")),
+    EdgeCase(15, demo, "coordinator://products/merch?id=\(uuid)&count=07", reject("param_invalid", "Product.count")),
+    EdgeCase(15, demo, "coordinator://products/merch?id=\(uuid)&count=+7", reject("param_invalid", "Product.count")),
+    EdgeCase(15, demo, "coordinator://products/merch?id=\(uuid)&count=7.0", reject("param_invalid", "Product.count")),
+    EdgeCase(
+        16, demo, "coordinator://products/merch?id=\(uuid)&count=99999999999999999999",
+        reject("param_invalid", "Product.count")),
+    EdgeCase(17, easy, "myapp://complex?ID=1", ["data": #"{"Complex":{"id":"1"}}"#]),
+    EdgeCase(18, easy, "myapp://complex?id", reject("param_missing", "Complex.id")),
+    EdgeCase(18, easy, "myapp://complex?id=", reject("param_invalid", "Complex.id")),
+    EdgeCase(19, easy, "myapp://simple?junk=1", ["route": "simple"]),
+    EdgeCase(20, easy, "myapp://simple/extra", reject("no_route")),
+    EdgeCase(
+        21, trips, "tcal://h/details?reference=1&x=2",
+        ["route": "details", "data": #"{"TripRef":{"reference":"1&x=2"}}"#]),
+    EdgeCase(22, trips, "tcal://details?reference=1", ["route": "home"]),
+    EdgeCase(23, trips, "tcal://h/x/details/y?reference=9", ["route": "details"]),
+    EdgeCase(
+        24, .routes(["posts": "/users/{id}/posts", "me": "/users/me"]), "t:///users/me/posts", ["route": "posts"]),
+    EdgeCase(
+        25, .routes(["settings": "/{u}/settings", "posts": "/users/{id}/posts"]), "t:///users/settings",
+        ["route": "settings"]),
+    EdgeCase(26, .routes(["one": "/{a}/x/one", "two": "/{b}/{c}/two"]), "t:///7/x/two", ["route": "two"]),
+    EdgeCase(
+        27, .routes(["ax": "/{a}/x", "yb": "/y/{b}"], overlaps: ["ax": "yb"]), "t:///y/x", ["route": "yb"]),
+    EdgeCase(
+        28, .routes(["tab": "/users/{id}/{tab}", "profile": "/users/{id}/profile"]), "t:///users/7/profile",
+        ["route": "profile"]),
+    EdgeCase(29, .routes(["id": "/p/{id:uuid}", "new": "/p/new"]), "t:///p/new", ["route": "new"]),
+    EdgeCase(
+        30, .routes(["a": "/product/{id:enum(create|edit)}", "b": "/product/create"]), "t:///product/create",
+        ["route": "b"]),
+    EdgeCase(31, demo, "coordinator://auth/%", reject("bad_encoding", "segment 1")),
+    EdgeCase(31, demo, "coordinator://auth/%zz", reject("bad_encoding", "segment 1")),
+    EdgeCase(31, easy, "myapp://simple?x=%zz", ["route": "simple"]),
+    EdgeCase(32, demo, "coordinator:auth/c", ["path": "/auth/c", "mode": "append"]),
+    EdgeCase(32, demo, "coordinator:/auth/c", ["path": "/auth/c", "mode": "replace"]),
+    EdgeCase(33, easy, "myapp://simple?" + String(repeating: "a", count: 8192), reject("budget", "bytes")),
+    EdgeCase(33, easy, "myapp://" + String(repeating: "a/", count: 65), reject("budget", "segments")),
+    EdgeCase(33, easy, "myapp://simple?" + String(repeating: "&", count: 128), reject("budget", "query items")),
+    EdgeCase(33, easy, "myapp://simple?" + String(repeating: "&", count: 127), ["route": "simple"]),
+    EdgeCase(
+        36, anchor, .payload(#"{"data":{"deep_link":"shop:///p/new"},"aps":{"link":"shop:///"}}"#), ["route": "home"]),
+    EdgeCase(
+        37, anchor, "https://shop.example/p/\(other)", device: Device(app: "x"),
+        ["outcome": "external", "notes": #"["device.app unknown"]"#]),
+    EdgeCase(38, demo, "coordinator://auth/a/profile/a", ["path": "/auth/a/profile/a"]),
+    EdgeCase(39, demo, .path("auth/c"), ["path": "/auth/c", "mode": "append"]),
+    EdgeCase(39, demo, .path("c"), reject("unknown_screen", "c")),
+    EdgeCase(39, demo, .path("c"), device: Device(coordinator: "auth"), ["path": "/auth/c", "mode": "append"]),
+    EdgeCase(40, easy, "myapp://simple#x", ["route": "simple"]),
+]
+
+@Suite("Edge cases of links") struct EdgeCaseTests {
+    @Test("a row of the table of edge cases holds", arguments: rows)
+    func row(edge: EdgeCase) throws {
+        let decision = try edge.table().resolve(edge.request, device: edge.device)
+        for (member, expected) in edge.expected {
+            let actual: String? =
+                switch member {
+                case "data": decision.stack.last?.value["data"]?.text
+                case "notes": decision.value["notes"]?.text
+                default: decision.text(member)
+                }
+            #expect(actual == expected, "\(member) of \(String(decoding: decision.json, as: UTF8.self))")
+        }
+    }
+
+    @Test("the same link again is the same decision, byte for byte (row 35)")
+    func again() throws {
+        let table = try Table.load(TableFiles.fixture("anchor-features.json"))
+        let first = table.resolve("shop:///p/new")
+        for _ in 0..<3 { #expect(table.resolve("shop:///p/new").json == first.json) }
+    }
+}
