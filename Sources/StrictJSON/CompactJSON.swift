@@ -49,9 +49,9 @@ extension OutputArena {
             return start + 2
         }
         var end = start + 6
-        var scalar = Self.hexValue(json, start + 2)
+        var scalar = hexValue(json, start + 2)
         if scalar & 0xFC00 == 0xD800 {
-            scalar = 0x10000 + (scalar & 0x3FF) << 10 + (Self.hexValue(json, start + 8) & 0x3FF)
+            scalar = 0x10000 + (scalar & 0x3FF) << 10 + (hexValue(json, start + 8) & 0x3FF)
             end += 6
         }
         if scalar < 0x20 || scalar == 0x22 || scalar == 0x5C {
@@ -60,15 +60,6 @@ extension OutputArena {
             appendUTF8(scalar)
         }
         return min(end, json.count)
-    }
-
-    /// The number that four hexadecimal digits at `start` stand for.
-    static func hexValue(_ text: ByteView, _ start: Int) -> UInt32 {
-        var value: UInt32 = 0
-        for index in start..<start + 4 where index < text.count {
-            value = value << 4 | UInt32(hexDigit(text[index]) ?? 0)
-        }
-        return value
     }
 
     /// Appends a Unicode scalar as UTF-8 (RFC 3629).

@@ -27,7 +27,7 @@ extension JSONCursor {
         var high: UInt64 = 0
         while limit - place >= 8 {
             let word = UnsafeRawPointer(place).loadUnaligned(as: UInt64.self)
-            let stop = Self.stops(word)
+            let stop = PlainText.stops(word)
             if stop != 0 { return try endRun(from: start, at: place, word, stop, high) }
             high |= word
             place += 8
@@ -39,7 +39,7 @@ extension JSONCursor {
         // The last bytes of the text, with zeros above them: a zero stops the run as a control character does.
         let shift = UInt64(truncatingIfNeeded: (8 &- (limit - place)) &<< 3)
         let word = UnsafeRawPointer(limit - 8).loadUnaligned(as: UInt64.self) &>> shift
-        return try endRun(from: start, at: place, word, Self.stops(word), high)
+        return try endRun(from: start, at: place, word, PlainText.stops(word), high)
     }
 
     /// Ends the plain run that stops within `word`, which stands at `place`: at the closing quote, or the slow way.
@@ -59,20 +59,6 @@ extension JSONCursor {
         let nonASCII = (high | word & ((1 &<< bits) &- 1)) & 0x8080_8080_8080_8080 != 0
         if nonASCII { try checkUTF8(raw) }
         return JSONString(raw: raw, hasEscape: false, hasNonASCII: nonASCII)
-    }
-
-    /// The bytes of `word` at which a string's plain run stops: the lowest set bit is exact.
-    @inlinable
-    @inline(__always)
-    static func stops(_ word: UInt64) -> UInt64 {
-        let ones: UInt64 = 0x0101_0101_0101_0101
-        let highs: UInt64 = 0x8080_8080_8080_8080
-        let quote = word ^ 0x2222_2222_2222_2222
-        let slash = word ^ 0x5C5C_5C5C_5C5C_5C5C
-        let quotes = (quote &- ones) & ~quote
-        let slashes = (slash &- ones) & ~slash
-        let controls = (word &- 0x2020_2020_2020_2020) & ~word
-        return (quotes | slashes | controls) & highs
     }
 
     /// Reads on from where the plain run stopped, byte by byte: escapes, the last bytes of the text, errors.
@@ -172,10 +158,10 @@ extension JSONCursor {
             case UInt8(ascii: "r"): scratch.append(byte: 0x0D)
             case UInt8(ascii: "t"): scratch.append(byte: 0x09)
             case UInt8(ascii: "u"):
-                var scalar = OutputArena.hexValue(raw, index)
+                var scalar = hexValue(raw, index)
                 index += 4
                 if scalar & 0xFC00 == 0xD800 {
-                    scalar = 0x10000 + (scalar & 0x3FF) << 10 + (OutputArena.hexValue(raw, index + 2) & 0x3FF)
+                    scalar = 0x10000 + (scalar & 0x3FF) << 10 + (hexValue(raw, index + 2) & 0x3FF)
                     index += 6
                 }
                 scratch.appendUTF8(scalar)
@@ -183,16 +169,5 @@ extension JSONCursor {
             }
         }
         return scratch.finish()
-    }
-}
-
-/// The value of a hexadecimal digit, or nil.
-@inlinable
-public func hexDigit(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte &- UInt8(ascii: "0")
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte &- UInt8(ascii: "a") &+ 10
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte &- UInt8(ascii: "A") &+ 10
-    default: nil
     }
 }

@@ -193,7 +193,7 @@ public struct OutputArena: ~Copyable {
         while index < text.count {
             if index &+ 8 <= text.count {
                 let word = UnsafeRawPointer(text.start + index).loadUnaligned(as: UInt64.self)
-                let stop = JSONCursor.stops(word)
+                let stop = PlainText.stops(word)
                 if stop == 0 {
                     index &+= 8
                     continue

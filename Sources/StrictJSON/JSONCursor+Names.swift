@@ -1,0 +1,103 @@
+extension JSONCursor {
+    /// Notes a name that has no tag and refuses it if the object has it already.
+    @inline(never)
+    @usableFromInline
+    mutating func noteUnknown(_ scope: inout ObjectScope, hash: UInt32) throws(JSONError) {
+        let bit: UInt64 = 1 &<< UInt64(hash & 63)
+        if scope.filter & bit != 0, names.count &- scope.firstName <= NameList.comparedAtOnce,
+            names.contains(scope.name, hash: hash, from: scope.firstName)
+        {
+            throw JSONError(.duplicateName, at: scope.nameOffset)
+        }
+        scope.filter |= bit
+        names.append(NameList.Entry(name: scope.name, hash: hash, offset: scope.nameOffset))
+        nameCount = names.count
+    }
+
+    /// Leaves an object: its names are forgotten, those too many to compare at once are looked through now.
+    @usableFromInline
+    mutating func leaveObject(_ scope: ObjectScope) throws(JSONError) {
+        position += 1
+        depth &-= 1
+        if names.count &- scope.firstName > NameList.comparedAtOnce, let twice = names.duplicate(from: scope.firstName)
+        {
+            throw JSONError(.duplicateName, at: twice)
+        }
+        names.removeAll(from: scope.firstName)
+        nameCount = scope.firstName
+    }
+
+    /// Hash of a name, for the filter and the first comparison only.
+    static func hash(_ name: ByteView) -> UInt32 {
+        var hash: UInt64 = 0x9E37_79B9_7F4A_7C15 ^ UInt64(truncatingIfNeeded: name.count)
+        var index = 0
+        while index &+ 8 <= name.count {
+            hash =
+                (hash ^ UnsafeRawPointer(name.start + index).loadUnaligned(as: UInt64.self))
+                &* 0xBF58_476D_1CE4_E5B9
+            hash ^= hash &>> 29
+            index &+= 8
+        }
+        while index < name.count {
+            hash = (hash ^ UInt64(name.start[index])) &* 0x94D0_49BB_1331_11EB
+            index &+= 1
+        }
+        hash ^= hash &>> 32
+        return UInt32(truncatingIfNeeded: hash ^ (hash &>> 17))
+    }
+
+    /// Reads a member's name the long way and, where that pays, keeps it as the guess for its place.
+    @inline(never)
+    @usableFromInline
+    mutating func scanMember(_ scope: inout ObjectScope, _ shape: inout MemberShape) throws(JSONError) -> Bool {
+        let start = position
+        if position < end, position.pointee == UInt8(ascii: "}") {
+            try leaveObject(scope)
+            return false
+        }
+        guard try nextName(&scope) else { return false }
+        scope.tag = shape.tag(of: scope.name)
+        let hash = Self.hash(scope.name)
+        if shape.mayLearn(place: scope.place) {
+            shape.learn(place: scope.place, from: start, to: position, name: scope.name, tag: scope.tag, hash: hash)
+        }
+        scope.place &+= 1
+        if scope.tag < 64 {
+            let bit: UInt64 = 1 &<< UInt64(scope.tag)
+            if scope.known & bit != 0 { throw JSONError(.duplicateName, at: scope.nameOffset) }
+            scope.known |= bit
+        } else {
+            try noteUnknown(&scope, hash: hash)
+        }
+        return true
+    }
+
+    /// Passes the comma, the next name and its colon, to the member's value; false at the end of the object.
+    mutating func nextName(_ scope: inout ObjectScope) throws(JSONError) -> Bool {
+        var byte = peek()
+        if byte == UInt8(ascii: "}") {
+            try leaveObject(scope)
+            return false
+        }
+        if scope.started {
+            if byte != UInt8(ascii: ",") { throw failure(.expectedCommaOrEnd) }
+            position += 1
+            byte = peek()
+        }
+        scope.started = true
+        if byte != UInt8(ascii: "\"") { throw failure(.expectedName) }
+        scope.nameOffset = offset + 1
+        scope.name = unescaped(try string())
+        if peek() != UInt8(ascii: ":") { throw failure(.expectedColon) }
+        position += 1
+        skipWhiteSpace()
+        return true
+    }
+
+    /// As `nextMember`, for a user that knows no names and makes no guesses.
+    public mutating func nextMember(_ scope: inout ObjectScope) throws(JSONError) -> Bool {
+        guard try nextName(&scope) else { return false }
+        try noteUnknown(&scope, hash: Self.hash(scope.name))
+        return true
+    }
+}

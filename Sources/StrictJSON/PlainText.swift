@@ -1,0 +1,37 @@
+/// What reader and writer know of text: where it stops being plain, and hexadecimal digits.
+@usableFromInline
+enum PlainText {
+    /// The bytes of `word` at which a string's plain run stops: the lowest set bit is exact.
+    @inlinable
+    @inline(__always)
+    static func stops(_ word: UInt64) -> UInt64 {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let highs: UInt64 = 0x8080_8080_8080_8080
+        let quote = word ^ 0x2222_2222_2222_2222
+        let slash = word ^ 0x5C5C_5C5C_5C5C_5C5C
+        let quotes = (quote &- ones) & ~quote
+        let slashes = (slash &- ones) & ~slash
+        let controls = (word &- 0x2020_2020_2020_2020) & ~word
+        return (quotes | slashes | controls) & highs
+    }
+}
+
+/// The value of a hexadecimal digit, or nil.
+@inlinable
+public func hexDigit(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte &- UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte &- UInt8(ascii: "a") &+ 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte &- UInt8(ascii: "A") &+ 10
+    default: nil
+    }
+}
+
+/// The number that four hexadecimal digits at `start` stand for.
+func hexValue(_ text: ByteView, _ start: Int) -> UInt32 {
+    var value: UInt32 = 0
+    for index in start..<start + 4 where index < text.count {
+        value = value << 4 | UInt32(hexDigit(text[index]) ?? 0)
+    }
+    return value
+}
