@@ -71,6 +71,22 @@ internal import Testing
         #expect(result.err.contains("exit 65 (bad data): 1 of 2 inputs would be dead letters"))
     }
 
+    @Test("--explain says why, readable and as the decision's last member")
+    func explain() throws {
+        let arguments = ["resolve", "--explain", "--device", #"{"app":"3.9.0"}"#]
+        let link = "shop:///p/B121D5E7-EA65-49F8-8B33-B3C43FA93866"
+        let readable = try Self.run(arguments + [link])
+        for words in ["/p/{id:uuid}", "chosen", "no, segment 1: wanted new", "3.9.0", "decision   external"] {
+            #expect(readable.out.contains(words), "\(words) in \(readable.out)")
+        }
+        let json = try Self.run(arguments + ["--json", link])
+        let plain = try Self.run(["resolve", "--device", #"{"app":"3.9.0"}"#, "--json", link])
+        #expect(json.out.hasPrefix(plain.out.dropLast(2)))
+        let decision = try JSONValue.parse(Array(json.out.utf8))
+        #expect(decision.object?.last?.name == "explain")
+        #expect(decision["explain"]?["candidates"]?.array?.first?["route"]?.string == "item")
+    }
+
     @Test("What a terminal would obey is escaped in readable output")
     func escaping() throws {
         let result = try Self.run(["resolve", "shop:///search?q=%1B%5B31m"])

@@ -18,6 +18,22 @@ extension Table {
     }
 }
 
+extension Table {
+    /// As `explain`, for a request and facts as a record's reader lends them.
+    package func explain(
+        _ request: UnsafePointer<LinkRequest>, _ facts: UnsafePointer<DeviceFacts>
+    ) -> Explanation {
+        var resolver = Resolver()
+        var arena = OutputArena(chunkBytes: 4096)
+        arena.begin()
+        _ = resolver.resolve(request, facts, table: compiled, head: nil, into: &arena)
+        var explanation = Explanation(decision: Decision(arena.finish().array))
+        var tracer = Tracer(self, request, facts)
+        tracer.trace(into: &explanation)
+        return explanation
+    }
+}
+
 /// Looks at a request phase by phase, beside the decision that was made of it.
 private struct Tracer: ~Copyable {
     let table: Table

@@ -17,6 +17,9 @@ enum ResolveCommand {
             FlagDeclaration(
                 "--device", type: .text(bytes: 2...65536), placeholder: "JSON",
                 "What is known of the device of bare links."),
+            FlagDeclaration(
+                "--explain", type: .boolean,
+                "Say why: which patterns fit, which did not, and which variant was taken."),
             FlagDeclaration("--json", type: .boolean, "Print decisions as JSON, byte for byte."),
         ],
         settings: .resolve,
@@ -26,8 +29,8 @@ enum ResolveCommand {
             CommandExample(
                 line: "linkd resolve 'https://shop.example/p/new'", words: "With the tables that linkd ships."),
             CommandExample(
-                line: "linkd resolve --device '{\"platform\":\"ios\",\"app\":\"3.9.0\"}' 'shop:///o/12'",
-                words: "For a device with an older app."),
+                line: "linkd resolve --device '{\"platform\":\"ios\",\"app\":\"3.9.0\"}' --explain 'shop:///p/new'",
+                words: "For a device with an older app, with the reasons."),
             CommandExample(
                 line: "linkd resolve --table my.json --json < events.jsonl", words: "Events, for a program."),
         ],
@@ -43,6 +46,7 @@ private struct ResolveJob: ~Copyable {
     private let view: DecisionView
     private let device: JSONValue?
     private var processor: RecordProcessor
+    private var explainer: Explainer
     private var arena = OutputArena()
     private var deadLetters = 0
     private var inputs = 0
@@ -55,7 +59,9 @@ private struct ResolveJob: ~Copyable {
         self.call = call
         self.device = device
         view = DecisionView(style: call.console.out.style)
-        processor = RecordProcessor(tables: TableSet(tables.tables), limits: IngestLimits(settings))
+        let set = TableSet(tables.tables)
+        processor = RecordProcessor(tables: set, limits: IngestLimits(settings))
+        explainer = Explainer(set, limits: IngestLimits(settings))
     }
 
     private static func device(_ text: String?) throws(CommandFailure) -> JSONValue? {
@@ -94,9 +100,11 @@ private struct ResolveJob: ~Copyable {
         arena.reset()
         let value = event(input)
         var decisions: [(device: String, json: [UInt8])] = []
+        var explanations: [Explanation] = []
         let cause = value.withUnsafeBufferPointer { value in
             // The key of a bare link; an event names its own device.
             let key: ByteView? = value.first == UInt8(ascii: "{") ? nil : ByteView("device")
+            if call.isOn("explain") { explanations = explainer.explain(value: ByteView(value), key: key) }
             return processor.process(value: ByteView(value), key: key, into: &arena) { device, decision, _ in
                 decisions.append((device.string, decision.array))
             }
@@ -105,17 +113,27 @@ private struct ResolveJob: ~Copyable {
             deadLetters += 1
             return printDeadLetter(cause, input)
         }
-        if call.json {
-            let out = call.console.out
-            for decision in decisions {
-                let line = String(decoding: decision.json, as: UTF8.self)
-                out.line(out.isTerminal ? Escaping.json(line) : line)
+        if !call.json { printInput(input) }
+        for (index, decision) in decisions.enumerated() {
+            let explanation = index < explanations.count ? explanations[index] : nil
+            if call.json {
+                printJSON(explanation?.decisionJSON ?? decision.json)
+            } else {
+                printDecision(decision.json, explanation, of: decisions.count > 1 ? decision.device : nil)
             }
-            return
         }
-        call.console.out.line(
-            view.style.name(Escaping.visible(DisplayWidth.cut(String(decoding: input, as: UTF8.self), to: 200))))
-        for decision in decisions { printDecision(decision.json, of: decisions.count > 1 ? decision.device : nil) }
+    }
+
+    private func printInput(_ input: [UInt8]) {
+        let text = DisplayWidth.cut(String(decoding: input, as: UTF8.self), to: 200)
+        call.console.out.line(view.style.name(Escaping.visible(text)))
+    }
+
+    /// The decision's exact bytes; with an explanation this is its last member.
+    private func printJSON(_ bytes: [UInt8]) {
+        let line = String(decoding: bytes, as: UTF8.self)
+        let out = call.console.out
+        out.line(out.isTerminal ? Escaping.json(line) : line)
     }
 
     /// A bare link with the facts of `--device` becomes an event; everything else stays as it is.
@@ -134,16 +152,22 @@ private struct ResolveJob: ~Copyable {
         return Array(json.finish().utf8)
     }
 
-    private func printDecision(_ bytes: [UInt8], of device: String?) {
+    private func printDecision(_ bytes: [UInt8], _ explanation: Explanation?, of device: String?) {
         guard let json = try? JSONValue.parse(bytes, maxDepth: 512) else { return }
         let out = call.console.out
         let route = json["route"]?.string.map { "  " + Escaping.visible($0) } ?? ""
         let table = json["table"]?.string.map { "  " + view.style.paint(Escaping.visible($0), .dim) } ?? ""
         let owner = device.map { Escaping.visible($0) + "  " } ?? ""
         out.line("  " + owner + view.outcome(json) + route + table)
+        if let explanation {
+            for line in explanation.text.split(separator: "\n") { out.line("    " + Escaping.visible(String(line))) }
+            return
+        }
         let summary = view.summary(json)
         if !summary.isEmpty { out.line("    " + summary) }
         for line in view.data(json) { out.line("      " + line) }
+        let via = json["via"]?.array?.compactMap(\.string) ?? []
+        if !via.isEmpty { out.line("    via " + Escaping.visible(via.joined(separator: ", "))) }
         for note in json["notes"]?.array?.compactMap(\.string) ?? [] {
             out.line("    " + view.style.paint("note: " + Escaping.visible(note), .dim))
         }
@@ -153,8 +177,7 @@ private struct ResolveJob: ~Copyable {
     private func printDeadLetter(_ cause: DeadLetterCause, _ input: [UInt8]) {
         let out = call.console.out
         guard call.json else {
-            out.line(
-                view.style.name(Escaping.visible(DisplayWidth.cut(String(decoding: input, as: UTF8.self), to: 200))))
+            printInput(input)
             out.line(
                 "  " + view.style.paint("dead letter", .bad) + "  \(cause.reason.rawValue) (\(cause.reason.stage))")
             out.line("    " + Escaping.visible(cause.detail + (cause.pointer.map { " at " + $0 } ?? "")))
