@@ -1,5 +1,6 @@
 import DispatchWorker
 import KafkaClient
+import StrictJSON
 import TestSupport
 import Testing
 
@@ -8,28 +9,165 @@ import Testing
 struct BrokerTests {
     let bootstrap = BrokerEnvironment.bootstrapServers ?? ""
 
-    @Test("Every record of an exactly-once run has one outcome, in order, and nothing hangs")
-    func exactlyOnce() async throws {
-        let run = try await onThread { [bootstrap] in try BrokerRun("eos", bootstrap: bootstrap) }
-        try await onThread {
-            try run.produce(count: 20_000) { index in
-                ("d-\(index % 500)", Array((index % 100 == 7 ? "bad" : "value \(index)").utf8), [])
-            }
-            var configuration = run.configuration(lanes: 2)
+    /// Runs a worker to its end, on this thread.
+    static func work(_ configuration: WorkerConfiguration) -> WorkerOutcome {
+        let log = Log(level: .warning, format: .text)
+        defer { log.close() }
+        return Worker(configuration, log: log).run { _ in EchoProcessing() }
+    }
+
+    /// Holds what a worker wrote against what it read.
+    static func check(_ run: BrokerRun, count: Int) throws {
+        let sources = try run.read(run.input).map { "\(run.input)-\($0.partition)-\($0.offset)" }
+        #expect(sources.count == count)
+        let check = OutcomeCheck(
+            sources: sources, decisions: try run.read(run.output), deadLetters: try run.read(run.deadLetters))
+        #expect(check == OutcomeCheck.good, "\(check.summary)")
+        #expect(try run.unsettled() == [])
+    }
+
+    static func event(_ index: Int) -> (key: String?, value: [UInt8]?, headers: [RecordHeader]) {
+        ("d-\(index % 500)", Array((index % 100 == 7 ? "bad" : "value \(index)").utf8), [])
+    }
+
+    @Test(
+        "Every record of an exactly-once run has one outcome, in order, and nothing hangs", arguments: Assignor.allCases
+    )
+    func exactlyOnce(assignor: Assignor) async throws {
+        try await onThread { [bootstrap] in
+            let run = try BrokerRun("eos", bootstrap: bootstrap)
+            try run.produce(count: 20_000, Self.event)
+            var configuration = run.configuration(lanes: 3)
+            configuration.assignor = assignor
             configuration.stopAfter = 20_000
-            let log = Log(level: .info, format: .text)
-            let outcome = Worker(configuration, log: log).run { _ in EchoProcessing() }
-            log.close()
+            let outcome = Self.work(configuration)
             #expect(outcome.exit == nil)
             #expect(outcome.report.records == 20_000)
             #expect(outcome.report.deadLetters == 200)
             #expect(outcome.report.decisions == 19_800)
+            try Self.check(run, count: 20_000)
+        }
+    }
+
+    @Test("Stopping after N records takes exactly N, and the next run goes on behind them")
+    func stopAfter() async throws {
+        try await onThread { [bootstrap] in
+            let run = try BrokerRun("stop", bootstrap: bootstrap)
+            try run.produce(count: 5_000, Self.event)
+            var configuration = run.configuration(lanes: 2)
+            configuration.stopAfter = 1_234
+            let first = Self.work(configuration)
+            #expect(first.report.records == 1_234)
+            #expect(try run.read(run.output).count + run.read(run.deadLetters).count == 1_234)
+            configuration.stopAfter = 5_000 - 1_234
+            #expect(Self.work(configuration).report.records == 5_000 - 1_234)
+            try Self.check(run, count: 5_000)
+        }
+    }
+
+    @Test("At least once decides every record and commits all offsets")
+    func atLeastOnce() async throws {
+        try await onThread { [bootstrap] in
+            let run = try BrokerRun("alo", bootstrap: bootstrap)
+            try run.produce(count: 10_000, Self.event)
+            var configuration = run.configuration(lanes: 2)
+            configuration.guarantee = .atLeastOnce
+            configuration.stopAfter = 10_000
+            let outcome = Self.work(configuration)
+            #expect(outcome.exit == nil)
+            #expect(outcome.report.records == 10_000)
             let sources = try run.read(run.input).map { "\(run.input)-\($0.partition)-\($0.offset)" }
-            #expect(sources.count == 20_000)
             let check = OutcomeCheck(
                 sources: sources, decisions: try run.read(run.output), deadLetters: try run.read(run.deadLetters))
-            #expect(check.isGood, "\(check.summary)")
+            #expect(check.lost == [])
             #expect(try run.unsettled() == [])
         }
+    }
+
+    @Test("Dead letters keep key, value, headers and time, and say why; trace headers reach the decision")
+    func deadLetters() async throws {
+        try await onThread { [bootstrap] in
+            let run = try BrokerRun(
+                "dlq", bootstrap: bootstrap,
+                settings: ["out": ["max.message.bytes": "20000"], "in": ["max.message.bytes": "4000000"]])
+            let trace = RecordHeader(name: Array("traceparent".utf8), value: Array("00-ab-cd-01".utf8))
+            let other = RecordHeader(name: Array("x".utf8), value: nil)
+            let inputs: [(String?, [UInt8]?)] = [
+                ("d1", Array("good".utf8)), ("d2", nil), ("d3", []), ("d4", [UInt8](repeating: 0x61, count: 2_000_000)),
+                ("d5", Array("bad".utf8)), ("d6", Array("huge 30000".utf8)), (nil, Array("x".utf8)),
+            ]
+            try run.produce(count: inputs.count) { (inputs[$0].0, inputs[$0].1, [trace, other]) }
+            var configuration = run.configuration(instance: "one")
+            configuration.version = "9.9"
+            configuration.stopAfter = Int64(inputs.count)
+            let outcome = Self.work(configuration)
+            #expect(outcome.exit == nil)
+            #expect(outcome.report.deadLetters == 6)
+            let decisions = try run.read(run.output)
+            #expect(decisions.map(\.keyText) == ["d1"])
+            #expect(decisions.first?.headers == [trace])
+            let sources = try run.read(run.input)
+            let letters = try run.read(run.deadLetters)
+            var reasons: [String: String] = [:]
+            for letter in letters {
+                let source = sources.first {
+                    letter.header("dlq.source.partition") == "\($0.partition)"
+                        && letter.header("dlq.source.offset") == "\($0.offset)"
+                }
+                reasons[letter.keyText ?? "none"] = letter.header("dlq.reason")
+                #expect(letter.key == source?.key)
+                #expect(letter.partition == source?.partition)
+                #expect(letter.timestamp == source?.timestamp)
+                #expect(Array(letter.headers.prefix(2)) == [trace, other])
+                #expect(letter.header("dlq.instance") == "one.0")
+                #expect(letter.header("dlq.app.version") == "9.9")
+                if letter.header("dlq.truncated") == nil { #expect(letter.value == source?.value) }
+            }
+            #expect(
+                reasons == [
+                    "d2": "null_value", "d3": "empty_value", "d4": "oversize_input", "d5": "bad_json",
+                    "d6": "oversize_output", "none": "missing_device",
+                ])
+            let cut = letters.first { $0.keyText == "d4" }
+            #expect(cut?.header("dlq.truncated") == "2000000")
+            #expect((cut?.value?.count ?? 0) > 1_000_000 && (cut?.value?.count ?? 0) < 1_048_588)
+        }
+    }
+
+    @Test("A lane that joins takes partitions over without an outcome lost or doubled", arguments: Assignor.allCases)
+    func joinAndLeave(assignor: Assignor) async throws {
+        let run = try await onThread { [bootstrap] in
+            let run = try BrokerRun("join", bootstrap: bootstrap)
+            try run.produce(count: 30_000, Self.event)
+            return run
+        }
+        // Two of the workers leave while the others work on; whoever is left stops when nothing is left to do.
+        let log = Log(level: .warning, format: .text)
+        defer { log.close() }
+        let workers = [3_000, 8_000, 0].enumerated().map { number, limit in
+            var configuration = run.configuration(instance: number == 0 ? nil : "w\(number)")
+            configuration.assignor = assignor
+            configuration.commit.intervalMilliseconds = 20
+            configuration.batchRecords = 50
+            configuration.stopAfter = Int64(limit)
+            return Worker(configuration, log: log)
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for worker in workers {
+                group.addTask { try await onThread { #expect(worker.run { _ in EchoProcessing() }.exit == nil) } }
+            }
+            group.addTask {
+                try await onThread {
+                    let isDone = try waits(seconds: 60) {
+                        SystemClock.sleep(milliseconds: 200)
+                        return try run.unsettled() == []
+                    }
+                    #expect(isDone)
+                    for worker in workers { worker.stop() }
+                }
+            }
+            try await group.waitForAll()
+        }
+        try await onThread { try Self.check(run, count: 30_000) }
     }
 }

@@ -12,11 +12,14 @@ final class GroupPlace {
 final class KafkaLaneConsumer: LaneConsumer {
     private let consumer: KafkaConsumer
     private let subscription: [String]
+    private let isCooperative: Bool
+    private var wasAssigned = false
 
     init(
         _ configuration: ClientConfiguration, subscription: [String], rebalance: @escaping (RebalanceEvent) -> Void
     ) throws(ConfigurationError) {
         self.subscription = subscription
+        isCooperative = configuration["partition.assignment.strategy"]?.contains("cooperative") ?? false
         consumer = try KafkaConsumer(configuration) { _, event in rebalance(event) }
     }
 
@@ -49,6 +52,7 @@ final class KafkaLaneConsumer: LaneConsumer {
     }
 
     func take(_ added: [PartitionOffset], all: [PartitionOffset]) throws(KafkaError) {
+        wasAssigned = true
         switch consumer.rebalanceProtocol {
         case .cooperative: try consumer.incrementalAssign(added)
         case .eager, .none: try consumer.assign(all)
@@ -80,7 +84,17 @@ final class KafkaLaneConsumer: LaneConsumer {
         return GroupPlace(metadata)
     }
 
+    var fatalError: KafkaError? { consumer.fatalError }
+
     func takeEvents() -> [ClientEvent] { consumer.takeEvents() }
 
-    func close() throws(KafkaError) { try consumer.close() }
+    func close() throws(KafkaError) {
+        // Before 2.3.0 a cooperative consumer that was never assigned anything cannot be destroyed: an assertion ends
+        // the process (librdkafka issue 4312). It is left alone instead; the process ends soon.
+        if isCooperative && !wasAssigned && !LibraryInfo.isAtLeast(2, 3, 0) {
+            _ = Unmanaged.passRetained(consumer)
+            return
+        }
+        try consumer.close()
+    }
 }

@@ -17,11 +17,19 @@ extension Lane where Processing: ~Copyable {
         }
         machine.polled(outcome, isDropped: false, now: after)
         if !isVoid {
-            for event in events { machine.heard(event, now: after) }
+            for event in events { hear(event, consumer, now: after) }
         }
+        hearFatal(consumer)
         // The producer's log must be read also when nothing is produced.
         hear(consumer.takeEvents(), .consumer)
         if let producer { hear(producer.takeEvents(), .producer) }
+    }
+
+    /// Passes on an event; "fatal" alone does not tell what happened.
+    private func hear(_ event: ConsumerEvent, _ consumer: Environment.Consumer, now: UInt64) {
+        var event = event
+        if event.kind == .fatal { event.error = consumer.fatalError ?? event.error }
+        machine.heard(event, now: now)
     }
 
     /// Polls for the group's sake.
@@ -33,10 +41,18 @@ extension Lane where Processing: ~Copyable {
         consumer.releaseBatch()
         machine.polled(outcome, isDropped: true, now: now)
         if !outcome.rebalanced {
-            for event in events { machine.heard(event, now: now) }
+            for event in events { hear(event, consumer, now: now) }
         }
+        hearFatal(consumer)
         hear(consumer.takeEvents(), .consumer)
         if let producer { hear(producer.takeEvents(), .producer) }
+    }
+
+    /// A fatal error does not always come as an event: without this look the lane would poll a dead consumer for ever.
+    private func hearFatal(_ consumer: Environment.Consumer) {
+        if machine.fate == nil, let error = consumer.fatalError {
+            machine.failed(.consume, error, now: environment.now())
+        }
     }
 
     func process(_ records: Int) {

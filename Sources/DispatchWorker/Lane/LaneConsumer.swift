@@ -40,6 +40,8 @@ package protocol LaneConsumer: AnyObject {
     func commit(_ offsets: [PartitionOffset]) throws(KafkaError)
     /// A fresh place in the group, or nil outside of one.
     func group() -> Group?
+    /// The fatal error, once there is one: what a consumed "fatal" stands for.
+    var fatalError: KafkaError? { get }
     /// Log lines and errors that have come.
     func takeEvents() -> [ClientEvent]
     /// Leaves the group.

@@ -241,6 +241,8 @@ final class SimulatedConsumer: LaneConsumer {
         member.map { SimulatedPlace(member: $0, generation: world.broker.group.members[$0]?.knownGeneration ?? -1) }
     }
 
+    var fatalError: KafkaError? { nil }
+
     func takeEvents() -> [ClientEvent] { [] }
 
     func close() throws(KafkaError) {

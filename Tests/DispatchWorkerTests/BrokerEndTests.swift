@@ -1,0 +1,109 @@
+import DispatchWorker
+import KafkaClient
+import TestSupport
+import Testing
+
+/// How a worker ends when something is wrong, on a real broker or without one.
+@Suite(.serialized) struct EndTests {
+    let bootstrap = BrokerEnvironment.bootstrapServers ?? ""
+
+    @Test("Without a broker the start ends with 69 and names the addresses")
+    func noBroker() async throws {
+        try await onThread {
+            var configuration = WorkerConfiguration(bootstrap: ["127.0.0.1:9"])
+            configuration.startTimeoutMilliseconds = 1_000
+            let outcome = BrokerTests.work(configuration)
+            #expect(outcome.code == 69)
+            #expect(outcome.exit?.advice.contains("127.0.0.1:9") == true)
+        }
+    }
+
+    @Test("A setting that librdkafka refuses ends with 78 before anything connects")
+    func badSetting() async throws {
+        try await onThread {
+            var configuration = WorkerConfiguration(bootstrap: ["127.0.0.1:9"])
+            configuration.clientProperties = [ClientProperty("compression.codec", "paper")]
+            let outcome = BrokerTests.work(configuration)
+            #expect(outcome.code == 78)
+            #expect(outcome.exit?.reason.contains("paper") == true)
+        }
+    }
+
+    @Test("A missing topic ends with 78 and says how to create it", .enabled(if: BrokerEnvironment.hasBroker))
+    func missingTopic() async throws {
+        try await onThread { [bootstrap] in
+            let run = try BrokerRun("missing", bootstrap: bootstrap)
+            for place in 0..<3 {
+                var configuration = run.configuration()
+                if place == 0 { configuration.input = .topics(["nowhere"]) }
+                if place == 1 { configuration.output = "nowhere" }
+                if place == 2 { configuration.deadLetterTemplate = "nowhere-{input}" }
+                let outcome = BrokerTests.work(configuration)
+                #expect(outcome.code == 78)
+                #expect(outcome.exit?.reason.contains("nowhere") == true)
+                #expect(outcome.exit?.advice.contains("linkd topics create") == true)
+            }
+        }
+    }
+
+    @Test("A partition without an offset ends with 78 when from is fail", .enabled(if: BrokerEnvironment.hasBroker))
+    func fromFail() async throws {
+        try await onThread { [bootstrap] in
+            var configuration = try BrokerRun("fail", bootstrap: bootstrap).configuration()
+            configuration.from = .fail
+            let outcome = BrokerTests.work(configuration)
+            #expect(outcome.code == 78)
+            #expect(outcome.exit?.reason.contains("from is fail") == true)
+        }
+    }
+
+    @Test(
+        "A dead-letter limit ends with 81 and commits nothing of that batch", .enabled(if: BrokerEnvironment.hasBroker))
+    func deadLetterLimit() async throws {
+        try await onThread { [bootstrap] in
+            let run = try BrokerRun("limit", bootstrap: bootstrap)
+            try run.produce(count: 500) { _ in ("d", Array("bad".utf8), []) }
+            var configuration = run.configuration()
+            configuration.deadLetterMaxConsecutive = 100
+            let outcome = BrokerTests.work(configuration)
+            #expect(outcome.code == 81)
+            #expect(try run.read(run.deadLetters).count == 0)
+        }
+    }
+
+    @Test("A transaction timeout above the broker's ends with 78", .enabled(if: BrokerEnvironment.hasBroker))
+    func longTransaction() async throws {
+        try await onThread { [bootstrap] in
+            var configuration = try BrokerRun("timeout", bootstrap: bootstrap).configuration()
+            configuration.clientProperties.append(ClientProperty("transaction.timeout.ms", "1000000"))
+            let outcome = BrokerTests.work(configuration)
+            #expect(outcome.code == 78)
+            #expect(outcome.exit?.advice.contains("transaction.max.timeout.ms") == true)
+        }
+    }
+
+    @Test(
+        "A twin with the same instance name is told so, and one of the two ends with 79",
+        .enabled(if: BrokerEnvironment.hasBroker))
+    func twin() async throws {
+        let run = try await onThread { [bootstrap] in
+            let run = try BrokerRun("twin", bootstrap: bootstrap)
+            try run.produce(count: 2_000, BrokerTests.event)
+            return run
+        }
+        let logs = (0..<2).map { _ in Log(level: .warning, format: .text) }
+        let workers = logs.map { Worker(run.configuration(instance: "same"), log: $0) }
+        let codes = try await withThrowingTaskGroup(of: Int32.self) { group in
+            for worker in workers { group.addTask { try await onThread { worker.run { _ in EchoProcessing() }.code } } }
+            var codes: [Int32] = []
+            for try await code in group {
+                codes.append(code)
+                // The one that is left has no reason to end by itself.
+                for worker in workers { worker.stop() }
+            }
+            return codes
+        }
+        #expect(codes.sorted() == [0, 79])
+        for log in logs { log.close() }
+    }
+}
