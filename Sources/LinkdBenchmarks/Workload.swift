@@ -1,27 +1,117 @@
 internal import Foundation
 internal import StrictJSON
 
-/// The records of a workload file: one JSON line each, `{"key":…,"value":{…}}`.
+/// Records of the benchmark workload: keys and values, all values in one piece of memory.
 struct Workload {
-    /// Keys and values as bytes, in the order of the file.
     private(set) var keys: [[UInt8]] = []
-    private(set) var values: [[UInt8]] = []
+    private(set) var bytes: [UInt8] = []
+    private(set) var spans: [Range<Int>] = []
+    /// The file they came from, for programs that read it themselves.
+    private(set) var path: String
 
     /// Number of records.
-    var count: Int { values.count }
+    var count: Int { spans.count }
 
-    /// Reads a file; lines that are none of this form are refused.
+    /// Reads a file of lines `{"key":…,"value":{…}}`.
     init(path: String) throws {
-        let data = try Data(contentsOf: URL(filePath: path))
-        for line in data.split(separator: UInt8(ascii: "\n")) {
-            let bytes = [UInt8](line)
-            let parsed = try JSONValue.parse(bytes)
-            guard let key = parsed["key"]?.string, let value = parsed["value"] else { throw Unreadable() }
-            keys.append([UInt8](key.utf8))
+        self.path = path
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw BenchmarkError(text: "cannot read the workload \(path)", code: 78)
+        }
+        let all = [UInt8](data)
+        var start = 0
+        while start < all.count {
+            let end = all[start...].firstIndex(of: UInt8(ascii: "\n")) ?? all.count
+            let line = [UInt8](all[start..<end])
+            start = end + 1
+            if line.isEmpty { continue }
+            guard let parsed = try? JSONValue.parse(line), let key = parsed["key"]?.string, let value = parsed["value"]
+            else { throw BenchmarkError(text: "line \(count + 1) of \(path) is no record of the workload", code: 65) }
             // The value's own bytes, as a producer would send them: up to the line's closing brace.
-            values.append([UInt8](bytes[value.offset..<bytes.count - 1]))
+            add(key: [UInt8](key.utf8), value: line[value.offset..<line.count - 1])
         }
     }
 
-    struct Unreadable: Error {}
+    private mutating func add(key: [UInt8], value: ArraySlice<UInt8>) {
+        keys.append(key)
+        spans.append(bytes.count..<bytes.count + value.count)
+        bytes += value
+    }
+
+    /// Writes records of the workload's kinds and shares to a file of its own and reads them back.
+    static func generated(_ count: Int, seed: UInt64 = 11) throws -> Workload {
+        var generator = WorkloadGenerator(seed: seed)
+        var text = ""
+        for index in 0..<count { text += generator.line(index) + "\n" }
+        let path = FileManager.default.temporaryDirectory.appending(path: "linkd-workload-\(count)-\(seed).jsonl").path
+        try text.write(toFile: path, atomically: true, encoding: .utf8)
+        return try Workload(path: path)
+    }
+}
+
+/// Makes link events of the shop: the same kinds and shares as the workload that the peers were measured on.
+struct WorkloadGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    private mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+
+    private mutating func number(_ range: ClosedRange<Int>) -> Int {
+        range.lowerBound + Int(next() % UInt64(range.upperBound - range.lowerBound + 1))
+    }
+
+    private mutating func one(of choices: [String]) -> String { choices[number(0...choices.count - 1)] }
+
+    private mutating func uuid(upper: Bool) -> String {
+        let digits = Array(upper ? "0123456789ABCDEF" : "0123456789abcdef")
+        return [8, 4, 4, 4, 12].map { length in
+            String((0..<length).map { _ in digits[number(0...15)] })
+        }.joined(separator: "-")
+    }
+
+    private mutating func link() -> String {
+        let share = number(0...999)
+        let utm = one(of: ["", "&utm_source=push", "&utm_source=mail&utm_campaign=spring%20sale&utm_medium=app"])
+        let origin = "https://shop.example"
+        switch share {
+        case ..<450: return "\(origin)/p/\(uuid(upper: true))?count=\(number(1...99))\(utm)"
+        case ..<550:
+            let locale = one(of: ["en", "ru", "de"])
+            return "https://www.shop.example/\(locale)/p/\(uuid(upper: false))?COUNT=\(number(1...99))\(utm)"
+        case ..<600: return "shop:///p/\(uuid(upper: false))"
+        case ..<650: return "\(origin)/p/new"
+        case ..<750: return "shop:///orders/\(number(1...1_000_000_000))"
+        case ..<800: return "\(origin)/o/\(number(1...1_000_000))"
+        case ..<900:
+            let tags = (0..<number(0...4)).map { _ in "&tag=t\(number(1...30))" }.joined()
+            return "\(origin)/search?q=" + one(of: ["red%20shoes", "кроссовки", "%D0%BA%D0%BE%D1%82", "a+b"]) + tags
+                + utm
+        case ..<930: return "\(origin)/legal/" + one(of: ["terms", "privacy/eu", "imprint"])
+        case ..<950: return "shop:///"
+        case ..<970: return "\(origin)/p/\(uuid(upper: false))?count=" + one(of: ["0", "100", "two", "07", ""])
+        case ..<980: return "https://evil.example/p/\(uuid(upper: false))"
+        case ..<990: return "http://shop.example/p/\(uuid(upper: false))"
+        default: return "\(origin)/" + one(of: ["nope", "p", "p/1", "orders/012", "orders/x", "legal", "search"])
+        }
+    }
+
+    /// One line of a workload file.
+    mutating func line(_ index: Int) -> String {
+        let device = "d-" + String(format: "%06d", number(0...49_999))
+        let platform = one(of: ["ios", "android"])
+        let app = one(of: ["6.1.0", "6.0.2", "5.10.1", "4.0.0", "3.9.12"])
+        let locale = one(of: ["en-GB", "ru", "de-DE"])
+        let campaign = one(of: ["spring-sale", "win-back", "order-update"])
+        let time = String(format: "2026-11-20T10:%02d:%02dZ", index / 60 % 60, index % 60)
+        return #"{"key":"\#(device)","value":{"id":"e-\#(String(format: "%07d", index))","link":"\#(link())","#
+            + #""device":{"id":"\#(device)","platform":"\#(platform)","app":"\#(app)","locale":"\#(locale)"},"#
+            + #""campaign":"\#(campaign)","sent":"\#(time)"}}"#
+    }
 }

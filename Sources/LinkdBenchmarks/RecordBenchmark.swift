@@ -1,0 +1,146 @@
+internal import DispatchWorker
+internal import Foundation
+internal import KafkaClient
+internal import LinkCoordinator
+internal import LinkIngest
+internal import StrictJSON
+
+/// A whole record of the workload, bytes to bytes on one thread, and its three parts.
+struct RecordBenchmark {
+    let workload: Workload
+    let tables: TableSet
+
+    init(workload: Workload, table: String) throws {
+        self.workload = workload
+        guard let data = FileManager.default.contents(atPath: table) else {
+            throw BenchmarkError(text: "cannot read the table \(table): run from the checkout or say --table", code: 78)
+        }
+        tables = TableSet([try Table.load([UInt8](data))])
+    }
+
+    func run(_ options: BenchmarkOptions, _ report: Report) throws {
+        report.heading("a whole record, bytes to bytes (\(workload.count) records, \(options.rounds) rounds)")
+        var whole: [Double] = []
+        var decode: [Double] = []
+        var select: [Double] = []
+        var peer: [Double] = []
+        for _ in 0..<options.rounds {
+            whole.append(wholePass())
+            decode.append(decodePass())
+            select.append(selectPass())
+            guard let path = options.peer("rust-peer") else { continue }
+            let line = try Program.run(path, ["cpu", workload.path])
+            if let value = Program.number("ns_per_record", in: line) { peer.append(value) }
+        }
+        report.figure(
+            "record", unit: "ns", whole, baseline: peer.isEmpty ? nil : ("rust-peer cpu", peer),
+            bound: peer.isEmpty ? nil : 0.8)
+        report.figure("  decode", unit: "ns", decode)
+        report.figure("  split and select", unit: "ns", select)
+        let rest = zip(whole, zip(decode, select)).map { $0 - $1.0 - $1.1 }
+        report.figure("  bind, compose, encode (the rest)", unit: "ns", rest)
+    }
+
+    /// The best of three passes over all records, in ns per record.
+    private func best(_ pass: (UnsafeBufferPointer<UInt8>) -> Void) -> Double {
+        workload.bytes.withUnsafeBufferPointer { bytes in
+            (0..<3).map { _ in nanoseconds { pass(bytes) } / Double(workload.count) }.min() ?? .nan
+        }
+    }
+
+    private func value(_ index: Int, _ bytes: UnsafeBufferPointer<UInt8>) -> ByteView {
+        ByteView(UnsafeBufferPointer(rebasing: bytes[workload.spans[index]]))
+    }
+
+    private func wholePass() -> Double {
+        var processor = RecordProcessor(tables: tables)
+        var arena = OutputArena(chunkBytes: 4 << 20)
+        var decisions: [ProducedDecision] = []
+        decisions.reserveCapacity(2000)
+        return best { bytes in
+            for index in 0..<workload.count {
+                let record = ConsumedRecord(
+                    topic: 0, partition: 0, offset: Int64(index), timestamp: 0, key: nil, value: value(index, bytes),
+                    index: 0, hasHeaders: false)
+                _ = processor.process(record, topicName: ByteView("links"), into: &arena, decisions: &decisions)
+                if decisions.count > 900 {
+                    decisions.removeAll(keepingCapacity: true)
+                    arena.reset()
+                }
+            }
+        }
+    }
+
+    private func decodePass() -> Double {
+        var reader = EventReader()
+        var devices = 0
+        let time = best { bytes in
+            for index in 0..<workload.count where reader.readInPlace(value: value(index, bytes), key: nil) == nil {
+                devices += reader.eventPointer.pointee.deviceCount
+            }
+        }
+        precondition(devices > 0)
+        return time
+    }
+
+    /// Splitting and searching the paths of the links, as the look-up of other routers does.
+    private func selectPass() -> Double {
+        let table = tables.tables[0].compiled
+        var resolver = Resolver()
+        var paths: [Range<Int>] = []
+        for span in workload.spans { paths.append(pathRange(span)) }
+        var found = 0
+        let time = best { bytes in
+            for path in paths {
+                let view = ByteView(UnsafeBufferPointer(rebasing: bytes[path]))
+                if resolver.lookUp(view, in: table) != nil { found += 1 }
+            }
+        }
+        precondition(found > 0)
+        return time
+    }
+
+    /// Where the path of a record's link stands.
+    private func pathRange(_ span: Range<Int>) -> Range<Int> {
+        let bytes = workload.bytes
+        let needle = Array("://".utf8)
+        var start = span.lowerBound
+        while start + 3 < span.upperBound, bytes[start] != needle[0] || bytes[start + 1] != needle[1] { start += 1 }
+        start += 3
+        while start < span.upperBound, bytes[start] != UInt8(ascii: "/"), bytes[start] != UInt8(ascii: "\"") {
+            start += 1
+        }
+        var end = start
+        while end < span.upperBound, bytes[end] != UInt8(ascii: "?"), bytes[end] != UInt8(ascii: "\"") { end += 1 }
+        return start..<end
+    }
+
+    /// Prints ns per record, pass by pass.
+    func printPasses(_ passes: Int) {
+        let times = (0..<passes).map { _ in wholePass() }
+        for time in times { print("ns/record", time) }
+        print("best", times.min() ?? .nan)
+    }
+
+    /// Prints key, tab and decision of every record.
+    func printDecisions() {
+        var processor = RecordProcessor(tables: tables)
+        var arena = OutputArena()
+        var decisions: [ProducedDecision] = []
+        workload.bytes.withUnsafeBufferPointer { bytes in
+            for index in 0..<workload.count {
+                workload.keys[index].withUnsafeBufferPointer { key in
+                    let record = ConsumedRecord(
+                        topic: 0, partition: 0, offset: Int64(index), timestamp: 0, key: ByteView(key),
+                        value: value(index, bytes), index: 0, hasHeaders: false)
+                    let cause = processor.process(
+                        record, topicName: ByteView("links"), into: &arena, decisions: &decisions)
+                    if let cause { FileHandle.standardError.write(Data("\(index): \(cause)\n".utf8)) }
+                }
+                for decision in decisions { print(decision.key.string + "\t" + decision.value.string) }
+                decisions.removeAll(keepingCapacity: true)
+                arena.reset()
+            }
+        }
+    }
+}
