@@ -1,0 +1,90 @@
+import DispatchWorker
+import Synchronization
+import Testing
+
+/// What log lines look like, and that they neither flood nor block.
+@Suite struct LogTests {
+    static let entry = LogEntry(
+        .info, "assigned", lane: 3, "partitions assigned",
+        [
+            LogField("partitions", .list(["in-0", "in-1"])), LogField("ms", 12), LogField("note", "a \"b\" = c"),
+            LogField("empty", ""),
+        ])
+
+    @Test("A JSON line has its members in the order that is promised")
+    func json() {
+        #expect(
+            LogFormatter.text(of: Self.entry, milliseconds: 1_795_168_800_123, format: .json)
+                == #"{"time":"2026-11-20T10:00:00.123Z","level":"info","event":"assigned","lane":3,"#
+                + #""message":"partitions assigned","partitions":["in-0","in-1"],"ms":12,"note":"a \"b\" = c","#
+                + #""empty":""}"#)
+        let process = LogEntry(.warning, "x", "m")
+        #expect(
+            LogFormatter.text(of: process, milliseconds: 0, format: .json)
+                == #"{"time":"1970-01-01T00:00:00.000Z","level":"warning","event":"x","message":"m"}"#)
+    }
+
+    @Test("A text line reads from left to right, and quotes what could be misread")
+    func text() {
+        #expect(
+            LogFormatter.text(of: Self.entry, milliseconds: 1_795_168_800_123, format: .text)
+                == #"2026-11-20T10:00:00.123Z info  lane 3  partitions assigned  partitions=in-0,in-1 ms=12 "#
+                + #"note="a \"b\" = c" empty="""#)
+    }
+
+    @Test("Nothing in a line can steer a terminal or break a line")
+    func control() {
+        let entry = LogEntry(.error, "e", "a\u{1B}[31m\nb\u{85}", [LogField("f", "c\r\u{0}")])
+        for format in LogFormat.allCases {
+            let text = LogFormatter.text(of: entry, milliseconds: 0, format: format)
+            #expect(!text.unicodeScalars.contains { $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) })
+            #expect(text.contains("\\u001b[31m\\nb"))
+        }
+    }
+
+    static let times: [(Int64, String)] = [
+        (0, "1970-01-01T00:00:00.000Z"), (951_782_400_000, "2000-02-29T00:00:00.000Z"),
+        (4_107_542_399_999, "2100-02-28T23:59:59.999Z"), (4_107_542_400_000, "2100-03-01T00:00:00.000Z"),
+        (-1, "1969-12-31T23:59:59.999Z"), (1_735_689_599_001, "2024-12-31T23:59:59.001Z"),
+    ]
+
+    @Test("Times of day are those of the calendar", arguments: times)
+    func timestamps(milliseconds: Int64, text: String) {
+        #expect(Timestamp.text(milliseconds: milliseconds) == text)
+    }
+
+    @Test("The eleventh line of one event and lane within 10 s is summed up, and other lanes are not touched")
+    func rate() {
+        var rate = LogRate()
+        let entry = LogEntry(.warning, "aborted", lane: 0, "m")
+        for _ in 0..<10 { #expect(rate.admit(entry, now: 5) == [entry]) }
+        for _ in 0..<7 { #expect(rate.admit(entry, now: 6) == []) }
+        let other = LogEntry(.warning, "aborted", lane: 1, "m")
+        #expect(rate.admit(other, now: 6) == [other])
+        #expect(rate.due(now: 9_000_000_000) == [])
+        let sum = rate.due(now: 11_000_000_000)
+        #expect(sum.map(\.fields) == [[LogField("suppressed", 7)]])
+        #expect(sum.first?.event == "aborted")
+        #expect(rate.admit(entry, now: 12_000_000_000) == [entry])
+    }
+
+    @Test("All lines that were taken are written before the log is closed, less severe ones are not taken")
+    func writes() {
+        let lines = Mutex<[String]>([])
+        let sink = Box(lines)
+        let log = Log(level: .info, format: .text) { line in sink.lines.withLock { $0.append(line) } }
+        for index in 0..<100 { log.log(LogEntry(.info, "e\(index)", "line \(index)")) }
+        log.log(LogEntry(.debug, "d", "hidden"))
+        log.close()
+        let written = sink.lines.withLock { $0 }
+        #expect(written.count == 100)
+        #expect(written.enumerated().allSatisfy { $0.element.hasSuffix("line \($0.offset)") })
+    }
+
+    /// Shares a mutex with the log's thread.
+    final class Box: Sendable {
+        let lines: Mutex<[String]>
+
+        init(_ lines: consuming sending Mutex<[String]>) { self.lines = lines }
+    }
+}

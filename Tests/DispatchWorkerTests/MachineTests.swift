@@ -1,0 +1,292 @@
+import DispatchWorker
+import KafkaClient
+import Testing
+
+/// The machine's answers to single events: each test is one transition, or a short way to it.
+@Suite struct MachineTests {
+    static let partition = TopicPartition(topic: "in", partition: 0)
+    static let ms: UInt64 = 1_000_000
+
+    /// A machine that is ready to poll, with one partition from offset 0, at time 0.
+    static func ready(_ change: (inout LanePolicy) -> Void = { _ in }) -> LaneMachine {
+        var policy = LanePolicy()
+        change(&policy)
+        var machine = LaneMachine(policy: policy)
+        #expect(machine.next(now: 1) == .makeProducer)
+        machine.producerMade(now: 1)
+        if policy.guarantee == .exactlyOnce {
+            #expect(machine.next(now: 1) == .initTransactions(milliseconds: 1_000))
+            machine.transactionsInitialized(now: 1)
+        }
+        #expect(machine.next(now: 1) == .openTopics)
+        machine.topicsOpened(now: 1)
+        #expect(machine.next(now: 1) == .subscribe)
+        machine.subscribed(now: 1)
+        machine.assigned([(partition, 0, .beginning, .beginning)], now: 1)
+        return machine
+    }
+
+    /// Polls and processes `count` records whose outputs the producer takes.
+    static func take(_ machine: inout LaneMachine, _ count: Int, from offset: Int64 = 0, now: UInt64) {
+        machine.polled(PollOutcome(records: count, events: 0, rebalanced: false), isDropped: false, now: now)
+        for index in 0..<count { _ = machine.partitions.admit(topic: 0, partition: 0, offset: offset + Int64(index)) }
+        var result = BatchResult()
+        result.taken = count
+        result.records = count
+        result.decisions = count
+        machine.processed(result, now: now)
+        if machine.next(now: now) == .begin { machine.begun(coordinatorDrops: 0, now: now) }
+        #expect(machine.next(now: now) == .produce)
+        machine.produced(now: now)
+    }
+
+    static func offsets(_ offset: Int64) -> [PartitionOffset] { [PartitionOffset(partition, offset: offset)] }
+
+    static func error(_ code: KafkaErrorCode, retriable: Bool = false, abortable: Bool = false) -> KafkaError {
+        KafkaError(code: code, isFatal: !retriable && !abortable, isRetriable: retriable, isAbortable: abortable)
+    }
+
+    @Test("A transaction is committed by age, by records, by bytes and when idle at the end")
+    func commitTriggers() {
+        var byAge = Self.ready()
+        Self.take(&byAge, 3, now: 1)
+        #expect(byAge.next(now: 1) == .poll(milliseconds: 50, maximum: 1_000))
+        #expect(byAge.next(now: 80 * Self.ms) == .poll(milliseconds: 21, maximum: 1_000))
+        #expect(
+            byAge.next(now: 101 * Self.ms) == .sendOffsets(Self.offsets(3), isRepeat: false, milliseconds: -1))
+
+        var byRecords = Self.ready { $0.commit.records = 3 }
+        Self.take(&byRecords, 3, now: 1)
+        #expect(byRecords.next(now: 1) == .sendOffsets(Self.offsets(3), isRepeat: false, milliseconds: -1))
+
+        var idle = Self.ready()
+        Self.take(&idle, 3, now: 1)
+        idle.heard(ConsumerEvent(kind: .endOfPartition, topic: 0, partition: 0, offset: 3), now: 1)
+        #expect(idle.next(now: 1) == .poll(milliseconds: 10, maximum: 1_000))
+        #expect(idle.next(now: 11 * Self.ms) == .sendOffsets(Self.offsets(3), isRepeat: false, milliseconds: -1))
+    }
+
+    @Test("Nothing is committed when nothing was taken")
+    func emptyTransaction() {
+        var machine = Self.ready()
+        #expect(machine.next(now: 10_000 * Self.ms) == .poll(milliseconds: 50, maximum: 1_000))
+    }
+
+    @Test("A retriable send_offsets is repeated with the same offsets, and the producer replaced after the commit")
+    func retriedOffsets() {
+        var machine = Self.ready()
+        Self.take(&machine, 2, now: 1)
+        let late = 200 * Self.ms
+        #expect(machine.next(now: late) == .sendOffsets(Self.offsets(2), isRepeat: false, milliseconds: -1))
+        machine.failed(.sendOffsets, Self.error(.timedOut, retriable: true), now: late)
+        #expect(machine.next(now: late) == .wait(milliseconds: 20))
+        #expect(
+            machine.next(now: late + 20 * Self.ms)
+                == .sendOffsets(Self.offsets(2), isRepeat: true, milliseconds: -1))
+        machine.offsetsSent(milliseconds: 1, now: late)
+        #expect(machine.next(now: late + 20 * Self.ms) == .commit(milliseconds: -1))
+        machine.committed(milliseconds: 5, coordinatorDrops: 0, now: late + 30 * Self.ms)
+        #expect(machine.next(now: late + 30 * Self.ms) == .dropProducer)
+        machine.producerDropped(now: late + 30 * Self.ms)
+        #expect(machine.next(now: late + 30 * Self.ms) == .makeProducer)
+        #expect(machine.counters.rotations == 1)
+        #expect(machine.counters.recreations == 0)
+    }
+
+    /// What makes a commit's outcome one that nobody knows for sure.
+    static let suspects: [(offsets: Int, commit: Int, drops: Int, isRotated: Bool)] = [
+        (1, 5, 0, false), (399, 2_000, 0, false), (400, 5, 0, true), (1, 2_001, 0, true), (1, 5, 1, true),
+    ]
+
+    @Test("The producer is replaced after slow offsets, a slow commit or a lost coordinator", arguments: suspects)
+    func suspect(offsets: Int, commit: Int, drops: Int, isRotated: Bool) {
+        var machine = Self.ready()
+        Self.take(&machine, 1, now: 1)
+        _ = machine.next(now: 200 * Self.ms)
+        machine.offsetsSent(milliseconds: offsets, now: 200 * Self.ms)
+        machine.committed(milliseconds: commit, coordinatorDrops: drops, now: 210 * Self.ms)
+        #expect((machine.next(now: 210 * Self.ms) == .dropProducer) == isRotated)
+    }
+
+    /// Errors of `commit_transaction` and the first action that follows.
+    static let commitErrors: [(KafkaError, LaneAction)] = [
+        (error(.timedOut, retriable: true), .wait(milliseconds: 20)),
+        (error(.requestTimedOut, abortable: true), .abort),
+        (error(.messageTooLarge, abortable: true), .abort),
+        (error(.fenced, abortable: true), .dropProducer),
+        (error(.fenced), .dropProducer),
+        (error(.outOfOrderSequence), .dropProducer),
+        (error(.invalidTransactionState), .dropProducer),
+        (error(.topicAuthorizationFailed, abortable: true), .abort),
+    ]
+
+    @Test(
+        "A failed commit is repeated, aborted, or ends the producer, as its class says", arguments: commitErrors.indices
+    )
+    func commitFails(row: Int) {
+        let (error, action) = Self.commitErrors[row]
+        var machine = Self.ready()
+        Self.take(&machine, 1, now: 1)
+        _ = machine.next(now: 200 * Self.ms)
+        machine.offsetsSent(milliseconds: 1, now: 200 * Self.ms)
+        machine.failed(.commit, error, now: 201 * Self.ms)
+        #expect(machine.next(now: 201 * Self.ms) == action)
+    }
+
+    @Test("An abort is followed by a rewind to the committed offsets, never to remembered ones")
+    func abortAndRewind() {
+        var machine = Self.ready()
+        Self.take(&machine, 5, now: 1)
+        let now = 200 * Self.ms
+        _ = machine.next(now: now)
+        machine.failed(.sendOffsets, Self.error(.illegalGeneration, abortable: true), now: now)
+        #expect(machine.next(now: now) == .abort)
+        machine.aborted(refusal: nil, coordinatorDrops: 0, now: now)
+        #expect(machine.takeLostRecords() == 5)
+        #expect(machine.next(now: now + 100 * Self.ms) == .discard)
+        machine.discarded(now: now + 100 * Self.ms)
+        #expect(machine.next(now: now + 100 * Self.ms) == .fetchCommitted([Self.partition]))
+        machine.located([PartitionResult(partition: Self.partition, offset: 2)], now: now + 100 * Self.ms)
+        #expect(machine.next(now: now + 100 * Self.ms) == .seek(Self.offsets(2)))
+        machine.sought(failed: [], now: now + 100 * Self.ms)
+        #expect(machine.next(now: now + 100 * Self.ms) == .poll(milliseconds: 50, maximum: 1_000))
+        #expect(machine.partitions.admit(topic: 0, partition: 0, offset: 1) == nil)
+        #expect(machine.partitions.admit(topic: 0, partition: 0, offset: 2) == 0)
+    }
+
+    @Test("A revocation commits what is pending within its budget, then the partitions are given up")
+    func revocation() {
+        var machine = Self.ready()
+        Self.take(&machine, 5, now: 1)
+        machine.revoking(now: 10)
+        #expect(
+            machine.nextInRevocation(now: 10)
+                == .sendOffsets(Self.offsets(5), isRepeat: false, milliseconds: 10_000))
+        machine.offsetsSent(milliseconds: 3, now: 10)
+        #expect(machine.nextInRevocation(now: 2_000 * Self.ms + 10) == .commit(milliseconds: 8_000))
+        machine.committed(milliseconds: 5, coordinatorDrops: 0, now: 20)
+        #expect(machine.nextInRevocation(now: 20) == nil)
+        machine.revoked([Self.partition], isLost: false, now: 20)
+        #expect(machine.partitions.isEmpty)
+        #expect(machine.counters.committed == 1)
+    }
+
+    @Test("A revocation whose time is over gives the producer up, not only the transaction")
+    func revocationTimeout() {
+        var machine = Self.ready()
+        Self.take(&machine, 5, now: 1)
+        machine.revoking(now: 10)
+        _ = machine.nextInRevocation(now: 10)
+        machine.offsetsSent(milliseconds: 3, now: 10)
+        machine.failed(.commit, Self.error(.timedOut, retriable: true), now: 9_999 * Self.ms)
+        #expect(machine.nextInRevocation(now: 10_001 * Self.ms) == nil)
+        machine.revoked([Self.partition], isLost: false, now: 10_001 * Self.ms)
+        machine.polled(
+            PollOutcome(records: 0, events: 0, rebalanced: true), isDropped: false, now: 10_001 * Self.ms)
+        #expect(machine.next(now: 10_100 * Self.ms) == .dropProducer)
+        #expect(machine.counters.rotations == 1)
+    }
+
+    @Test("Lost partitions are aborted, never committed")
+    func lost() {
+        var machine = Self.ready()
+        Self.take(&machine, 5, now: 1)
+        machine.revoked([Self.partition], isLost: true, now: 10)
+        machine.polled(PollOutcome(records: 0, events: 0, rebalanced: true), isDropped: false, now: 10)
+        #expect(machine.next(now: 10) == .abort)
+    }
+
+    @Test("More than three new producers in five minutes end the lane with 75")
+    func recreations() {
+        var machine = Self.ready()
+        var now: UInt64 = 1
+        for round in 0..<4 {
+            Self.take(&machine, 1, from: Int64(round), now: now)
+            machine.failed(.produce, Self.error(.outOfOrderSequence), now: now)
+            #expect(machine.fate?.code == (round < 3 ? nil : .tryAgain))
+            guard machine.fate == nil else { return }
+            Self.recover(&machine, now: &now)
+        }
+    }
+
+    @Test("Fenced twice within a minute with a stable name ends with 79; without one it is a time-out like any other")
+    func fencedTwice() {
+        for isStable in [true, false] {
+            var machine = Self.ready { $0.isStable = isStable }
+            var now: UInt64 = 1
+            Self.take(&machine, 1, now: now)
+            machine.failed(.sendOffsets, Self.error(.fenced), now: now)
+            #expect(machine.fate == nil)
+            Self.recover(&machine, now: &now)
+            Self.take(&machine, 1, now: now)
+            machine.failed(.sendOffsets, Self.error(.fenced), now: now)
+            #expect(machine.fate?.code == (isStable ? .fenced : nil))
+        }
+    }
+
+    /// Drives the machine from a dead producer back to its poll.
+    static func recover(_ machine: inout LaneMachine, now: inout UInt64) {
+        for _ in 0..<50 {
+            switch machine.next(now: now) {
+            case .dropProducer: machine.producerDropped(now: now)
+            case .discard: machine.discarded(now: now)
+            case .wait, .serve: now += 6_000 * ms
+            case .makeProducer: machine.producerMade(now: now)
+            case .initTransactions: machine.transactionsInitialized(now: now)
+            case .openTopics: machine.topicsOpened(now: now)
+            case .fetchCommitted: machine.located([PartitionResult(partition: partition, offset: 0)], now: now)
+            case .seek: machine.sought(failed: [], now: now)
+            case .poll: return
+            default: break
+            }
+        }
+        Issue.record("the machine did not come back")
+    }
+
+    @Test(
+        "Data that is gone ends with 65, or consumption goes on where it was told to",
+        arguments: DataLossPolicy.allCases)
+    func dataLoss(policy: DataLossPolicy) {
+        var machine = Self.ready { $0.dataLoss = policy }
+        machine.heard(ConsumerEvent(kind: .offsetOutOfRange, topic: 0, partition: 0, offset: 3), now: 1)
+        #expect(machine.next(now: 1) == .findEnds(Self.partition))
+        machine.endsFound(Self.partition, Watermarks(low: 10, high: 20), now: 1)
+        switch policy {
+        case .stop: #expect(machine.fate?.code == .badData)
+        case .earliest: #expect(machine.next(now: 1) == .seek(Self.offsets(10)))
+        case .latest: #expect(machine.next(now: 1) == .seek(Self.offsets(20)))
+        }
+        let isTold = machine.takeNotes().contains { if case .dataLost = $0 { true } else { false } }
+        #expect(isTold)
+    }
+
+    @Test("A stop commits what is under way and leaves the group")
+    func drain() {
+        var machine = Self.ready()
+        Self.take(&machine, 2, now: 1)
+        machine.drain()
+        #expect(machine.next(now: 2) == .sendOffsets(Self.offsets(2), isRepeat: false, milliseconds: -1))
+        machine.offsetsSent(milliseconds: 1, now: 2)
+        machine.committed(milliseconds: 1, coordinatorDrops: 0, now: 3)
+        #expect(machine.next(now: 3) == .close)
+        machine.closed(now: 4)
+        #expect(machine.next(now: 4) == .dropProducer)
+        machine.producerDropped(now: 5)
+        #expect(machine.next(now: 5) == .end)
+        #expect(machine.fate == nil)
+    }
+
+    @Test("No broker within start.timeout ends with 69; once ready the lane waits for ever")
+    func brokersAway() {
+        var starting = LaneMachine(policy: LanePolicy())
+        _ = starting.next(now: 1)
+        starting.producerMade(now: 1)
+        starting.failed(.initTransactions, Self.error(.timedOut, retriable: true), now: 29_000 * Self.ms)
+        #expect(starting.fate == nil)
+        starting.failed(.initTransactions, Self.error(.timedOut, retriable: true), now: 31_000 * Self.ms)
+        #expect(starting.fate?.code == .unavailable)
+        var running = Self.ready()
+        running.failed(.fetchCommitted, Self.error(.timedOut, retriable: true), now: 900_000 * Self.ms)
+        #expect(running.fate == nil)
+    }
+}

@@ -1,0 +1,104 @@
+import DispatchWorker
+import KafkaClient
+import Testing
+
+/// The small parts: partitions, the counter of `stop.after`, identity, settings, the report.
+@Suite struct PartTests {
+    @Test("A partition takes what is new, drops what was handled, counts gaps")
+    func admission() {
+        var partitions = OwnedPartitions()
+        let partition = TopicPartition(topic: "in", partition: 2)
+        partitions.own(partition, topic: 0, start: StartPosition(at: NextOffset(told: 5)), origin: nil)
+        let offsets: [(Int64, Bool)] = [(4, false), (5, true), (5, false), (6, true), (9, true), (8, false)]
+        for (offset, isTaken) in offsets {
+            #expect((partitions.admit(topic: 0, partition: 2, offset: offset) != nil) == isTaken)
+        }
+        #expect(partitions.admit(topic: 0, partition: 3, offset: 5) == nil)
+        #expect(partitions.admit(topic: 1, partition: 2, offset: 50) == nil)
+        #expect(partitions.duplicates == 3)
+        #expect(partitions.gaps == 1)
+        #expect(!partitions.hasPending)
+        partitions.promote()
+        #expect(partitions.pendingOffsets == [PartitionOffset(partition, offset: 10)])
+        partitions.clearPending()
+        #expect(!partitions.hasPending)
+    }
+
+    @Test("Lanes together get exactly as many records as stop.after allows, and what was in vain comes back")
+    func stopCounter() {
+        let counter = StopCounter(target: 100)
+        #expect(counter.reserve(70) == 70)
+        #expect(counter.reserve(70) == 30)
+        #expect(counter.reserve(1) == 0 && counter.isExhausted)
+        counter.giveBack(5)
+        #expect(!counter.isExhausted && counter.reserve(70) == 5)
+        #expect(!counter.commit(99))
+        #expect(counter.commit(1) && counter.isReached)
+        let endless = StopCounter(target: 0)
+        #expect(endless.reserve(7) == 7 && !endless.isExhausted && !endless.commit(1_000))
+    }
+
+    @Test("A lane's names: stable ones only when the instance was named, client.id of at most 64 bytes")
+    func identity() {
+        let named = LaneIdentity(group: "g", instance: "w-1", isStable: true, lane: 3)
+        #expect(named.transactionalID == "linkd.g.w-1.3")
+        #expect(named.groupInstanceID == "w-1.3")
+        #expect(named.clientID == "linkd-w-1-3")
+        let unnamed = LaneIdentity(group: "g", instance: String(repeating: "n", count: 80), isStable: false, lane: 12)
+        #expect(unnamed.groupInstanceID == nil)
+        #expect(unnamed.clientID.utf8.count == 64 && unnamed.clientID.hasSuffix("n-12"))
+    }
+
+    @Test("Settings: overrides win, for one client or both; the guarantee and the pattern decide the rest")
+    func settings() {
+        var configuration = WorkerConfiguration(bootstrap: ["a:1", "b:2"])
+        let identity = LaneIdentity(group: "linkd", instance: "w", isStable: true, lane: 0)
+        func value(_ key: String, _ client: ClientKind) -> String? {
+            ClientSettings.value(key, of: client, configuration: configuration, identity: identity)
+        }
+        #expect(value("bootstrap.servers", .consumer) == "a:1,b:2")
+        #expect(value("linger.ms", .producer) == "10")
+        #expect(value("transactional.id", .producer) == "linkd.linkd.w.0")
+        #expect(value("enable.idempotence", .producer) == nil)
+        #expect(value("topic.blacklist", .consumer) == nil)
+        configuration.clientProperties = [
+            ClientProperty("linger.ms", "3"), ClientProperty("consumer.socket.timeout.ms", "77"),
+            ClientProperty("producer.transaction.timeout.ms", "5000"),
+        ]
+        configuration.guarantee = .atLeastOnce
+        configuration.input = .pattern("^in-.*")
+        configuration.output = "out.put"
+        #expect(value("linger.ms", .producer) == "3")
+        #expect(value("socket.timeout.ms", .consumer) == "77")
+        #expect(value("socket.timeout.ms", .producer) == "5000")
+        #expect(value("transactional.id", .producer) == nil)
+        #expect(value("enable.idempotence", .producer) == "true")
+        #expect(value("topic.blacklist", .consumer) == #"^out\.put$,^.*\.dlq$"#)
+    }
+
+    @Test("The report's one line has its members in the order that is promised")
+    func report() {
+        var report = RunReport()
+        report.records = 1_000_000
+        report.seconds = 1.2345
+        report.cpuSeconds = 2.3454
+        report.decisions = 999_999
+        report.deadLetters = 1
+        report.committed = 13
+        report.lanes = 1
+        report.library = "2.0.2"
+        report.version = "0.1"
+        #expect(
+            report.text(.json)
+                == #"{"records":1000000,"failed":0,"seconds":1.235,"per_s":810045,"cpu_s":2.345,"#
+                + #""cpu_us_per_record":2.345,"decisions":999999,"dead_letters":1,"committed":13,"aborted":0,"#
+                + #""rotations":0,"lanes":1,"guarantee":"exactly-once","librdkafka":"2.0.2","version":"0.1"}"#)
+    }
+
+    @Test("An expression matches topics as librdkafka's does")
+    func patterns() {
+        #expect(PosixPattern("^in-[0-9]+$")?.matches("in-12") == true)
+        #expect(PosixPattern("^in-[0-9]+$")?.matches("in-x") == false)
+        #expect(PosixPattern("^in-(")?.matches("in-") == nil)
+    }
+}
