@@ -26,7 +26,7 @@ let package = Package(
             name: "CRdKafka",
             pkgConfig: "rdkafka",
             providers: [.apt(["librdkafka-dev"]), .brew(["librdkafka"])]),
-        .target(name: "CPlatform"),
+        .target(name: "CPlatform", cSettings: [.treatAllWarnings(as: .error)]),
         .target(name: "KafkaClient", dependencies: ["CRdKafka", "StrictJSON"], swiftSettings: strict),
         .target(
             name: "DispatchWorker",
