@@ -140,13 +140,25 @@ public struct ByteView: BitwiseCopyable, @unchecked Sendable {
     /// Whether two runs of `count` bytes are the same, eight bytes at a time.
     @inlinable
     public static func equalBytes(_ a: UnsafePointer<UInt8>, _ b: UnsafePointer<UInt8>, _ count: Int) -> Bool {
-        var index = 0
-        while index &+ 8 <= count {
-            let x = UnsafeRawPointer(a + index).loadUnaligned(as: UInt64.self)
-            let y = UnsafeRawPointer(b + index).loadUnaligned(as: UInt64.self)
-            if x != y { return false }
-            index &+= 8
+        let left = UnsafeRawPointer(a)
+        let right = UnsafeRawPointer(b)
+        if count >= 8 {
+            var index = 0
+            while index &+ 8 < count {
+                let x = left.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+                if x != right.loadUnaligned(fromByteOffset: index, as: UInt64.self) { return false }
+                index &+= 8
+            }
+            // The last eight, of which some may be compared again.
+            let x = left.loadUnaligned(fromByteOffset: count &- 8, as: UInt64.self)
+            return x == right.loadUnaligned(fromByteOffset: count &- 8, as: UInt64.self)
         }
+        if count >= 4 {
+            let x = left.loadUnaligned(as: UInt32.self) ^ right.loadUnaligned(as: UInt32.self)
+            let last = left.loadUnaligned(fromByteOffset: count &- 4, as: UInt32.self)
+            return x | (last ^ right.loadUnaligned(fromByteOffset: count &- 4, as: UInt32.self)) == 0
+        }
+        var index = 0
         while index < count {
             if a[index] != b[index] { return false }
             index &+= 1

@@ -46,15 +46,55 @@ extension JSONCursor {
         return UInt32(truncatingIfNeeded: hash ^ (hash &>> 17))
     }
 
-    /// Reads a member's name the long way and, where that pays, keeps it as the guess for its place.
+    /// Puts the names that were met as predicted into the list, before another is looked for in it.
+    ///
+    /// Each of them set a bit of the filter that nobody had set, so they differ from one another and from all names
+    /// before; their offsets are never asked for, since the second of two equal names is the one that is reported.
+    private mutating func listPredicted(_ scope: inout ObjectScope, _ shape: borrowing MemberShape) {
+        while scope.unlisted != 0 {
+            let place = scope.unlisted.trailingZeroBitCount
+            scope.unlisted &= scope.unlisted &- 1
+            names.append(NameList.Entry(name: shape.name(at: place), hash: shape.slot(place).pointee.hash, offset: 0))
+        }
+        nameCount = names.count
+    }
+
+    /// Goes to the next member as `nextMember` does, where its guess did not hold or the object ends.
     @inline(never)
     @usableFromInline
-    mutating func scanMember(_ scope: inout ObjectScope, _ shape: inout MemberShape) throws(JSONError) -> Bool {
-        let start = position
-        if position < end, position.pointee == UInt8(ascii: "}") {
+    mutating func nextMemberSlow(_ scope: inout ObjectScope, _ shape: inout MemberShape) throws(JSONError) -> Bool {
+        listPredicted(&scope, shape)
+        if scope.started && position < end && position.pointee == UInt8(ascii: "}") {
             try leaveObject(scope)
             return false
         }
+        if shape.predictsNearEnd(position, end, place: scope.place) {
+            let slot = shape.slot(scope.place)
+            scope.nameOffset = offset &+ Int(slot.pointee.nameStart)
+            scope.name = ByteView(start: position + Int(slot.pointee.nameStart), count: Int(slot.pointee.nameLength))
+            position += Int(slot.pointee.length)
+            scope.place &+= 1
+            scope.started = true
+            scope.tag = slot.pointee.tag
+            try noteName(&scope, hash: slot.pointee.hash)
+            return true
+        }
+        return try scanMember(&scope, &shape)
+    }
+
+    /// Notes the scope's name and refuses it if the object has it already.
+    private mutating func noteName(_ scope: inout ObjectScope, hash: UInt32) throws(JSONError) {
+        if scope.tag >= 64 { return try noteUnknown(&scope, hash: hash) }
+        let bit: UInt64 = 1 &<< UInt64(scope.tag)
+        if scope.known & bit != 0 { throw JSONError(.duplicateName, at: scope.nameOffset) }
+        scope.known |= bit
+    }
+
+    /// Reads a member's name the long way and, where that pays, keeps it as the guess for its place.
+    private mutating func scanMember(
+        _ scope: inout ObjectScope, _ shape: inout MemberShape
+    ) throws(JSONError) -> Bool {
+        let start = position
         guard try nextName(&scope) else { return false }
         scope.tag = shape.tag(of: scope.name)
         let hash = Self.hash(scope.name)
@@ -62,13 +102,7 @@ extension JSONCursor {
             shape.learn(place: scope.place, from: start, to: position, name: scope.name, tag: scope.tag, hash: hash)
         }
         scope.place &+= 1
-        if scope.tag < 64 {
-            let bit: UInt64 = 1 &<< UInt64(scope.tag)
-            if scope.known & bit != 0 { throw JSONError(.duplicateName, at: scope.nameOffset) }
-            scope.known |= bit
-        } else {
-            try noteUnknown(&scope, hash: hash)
-        }
+        try noteName(&scope, hash: hash)
         return true
     }
 

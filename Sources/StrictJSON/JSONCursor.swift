@@ -87,6 +87,7 @@ public struct JSONCursor: ~Copyable {
 
     /// Enters the object at the cursor.
     @inlinable
+    @inline(__always)
     public mutating func enterObject() throws(JSONError) -> ObjectScope {
         if peek() != UInt8(ascii: "{") { throw failure(position < end ? .wrongType : .expectedValue) }
         if depth >= maxDepth { throw JSONError(.tooDeep, at: offset) }
@@ -98,31 +99,44 @@ public struct JSONCursor: ~Copyable {
     /// Goes to the next member's value; false at the end of the object, which is then left.
     ///
     /// The member's name and its tag stand in `scope`. `shape` remembers what came last time at this place: when the
-    /// same bytes come again, nothing is scanned.
+    /// same bytes come again, nothing is scanned. All other ways get a copy of the scope, so that the caller's own
+    /// can stay in registers.
     @inlinable
     @inline(__always)
     public mutating func nextMember(
         _ scope: inout ObjectScope, _ shape: inout MemberShape
     ) throws(JSONError) -> Bool {
-        guard let slot = shape.predict(position, end, place: scope.place) else {
-            return try scanMember(&scope, &shape)
+        if shape.predicts(position, end, place: scope.place) {
+            let slot = shape.slot(scope.place)
+            let bit = slot.pointee.bit
+            if (slot.pointee.tag < 64 ? scope.known : scope.filter) & bit == 0 {
+                if slot.pointee.tag < 64 {
+                    scope.known |= bit
+                } else {
+                    scope.filter |= bit
+                    scope.unlisted |= 1 &<< UInt32(truncatingIfNeeded: scope.place)
+                }
+                scope.name = ByteView(
+                    start: position + Int(slot.pointee.nameStart), count: Int(slot.pointee.nameLength))
+                scope.nameOffset = offset &+ Int(slot.pointee.nameStart)
+                scope.tag = slot.pointee.tag
+                scope.place &+= 1
+                scope.started = true
+                position += Int(slot.pointee.length)
+                return true
+            }
+        } else if position < end, position.pointee == UInt8(ascii: "}"), scope.started, nameCount == scope.firstName {
+            position += 1
+            depth &-= 1
+            return false
         }
-        let name = position + Int(slot.pointee.nameStart)
-        scope.nameOffset = name - base
-        scope.name = ByteView(start: name, count: Int(slot.pointee.nameLength))
-        position += Int(slot.pointee.length)
-        scope.place &+= 1
-        scope.started = true
-        let tag = slot.pointee.tag
-        scope.tag = tag
-        if tag >= 64 {
-            try noteUnknown(&scope, hash: slot.pointee.hash)
-            return true
-        }
-        let bit: UInt64 = 1 &<< UInt64(tag)
-        if scope.known & bit != 0 { throw JSONError(.duplicateName, at: scope.nameOffset) }
-        scope.known |= bit
-        return true
+        var copy = scope
+        // Nothing of the last name is handed on, so that names nobody asks for are never made.
+        copy.name = .empty
+        copy.nameOffset = 0
+        let found = try nextMemberSlow(&copy, &shape)
+        scope = copy
+        return found
     }
 
     // MARK: Arrays
@@ -167,7 +181,10 @@ public struct ObjectScope {
     public var tag: UInt8 = MemberShape.unknown
     /// The known names met so far, as bits.
     public var known: UInt64 = 0
+    /// The other names met so far, as a filter: a name whose bit is not set was not met.
     @usableFromInline var filter: UInt64 = 0
+    /// Places of the shape whose names were met as predicted and are not yet in the cursor's list.
+    @usableFromInline var unlisted: UInt32 = 0
     @usableFromInline var firstName: Int
     @usableFromInline var place = 0
     @usableFromInline var started = false

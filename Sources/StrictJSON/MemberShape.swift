@@ -3,7 +3,7 @@
 /// Producers write the same members in the same order with the same white space. So for each place the bytes between
 /// the last value and this one are kept and compared in one step; a miss reads the name the long way and keeps it.
 /// Exact bytes are compared, so a guess can cost time but never change an answer. Where guesses keep missing they are
-/// left off for a while.
+/// left off for a while. One shape serves one open object at a time.
 public struct MemberShape: ~Copyable {
     /// The tag of a name that is not in the list.
     public static let unknown: UInt8 = 255
@@ -20,6 +20,8 @@ public struct MemberShape: ~Copyable {
         @usableFromInline var nameLength: UInt8 = 0
         @usableFromInline var tag: UInt8 = MemberShape.unknown
         @usableFromInline var hash: UInt32 = 0
+        /// The name's bit among the known names, or in the filter of the others.
+        @usableFromInline var bit: UInt64 = 0
     }
 
     @usableFromInline let slots: UnsafeMutablePointer<Slot>
@@ -58,17 +60,22 @@ public struct MemberShape: ~Copyable {
         for copy in extra { copy.deallocate() }
     }
 
-    /// The guess for this place if it is what stands at `position`.
+    @inlinable
+    func slot(_ place: Int) -> UnsafeMutablePointer<Slot> { slots + place }
+
+    /// Whether the member that stands at `position` is the one that stood at this place last time.
+    ///
+    /// Says no where fewer bytes are left than it reads at once; `predictsNearEnd` answers there.
     @inlinable
     @inline(__always)
-    mutating func predict(
+    mutating func predicts(
         _ position: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>, place: Int
-    ) -> UnsafeMutablePointer<Slot>? {
-        if place >= Self.places { return nil }
+    ) -> Bool {
+        if place >= Self.places { return false }
         let slot = slots + place
         let length = Int(slot.pointee.length)
+        if end - position < (length <= 16 ? 16 : Self.bytes) || length == 0 { return false }
         let raw = UnsafeRawPointer(position)
-        if end - position < (length > 16 ? Self.bytes : 16) { return predictNearEnd(position, end, slot) ? slot : nil }
         var difference = (raw.loadUnaligned(as: UInt64.self) ^ slot.pointee.words.0) & slot.pointee.masks.0
         difference |=
             (raw.loadUnaligned(fromByteOffset: 8, as: UInt64.self) ^ slot.pointee.words.1) & slot.pointee.masks.1
@@ -78,23 +85,28 @@ public struct MemberShape: ~Copyable {
             difference |=
                 (raw.loadUnaligned(fromByteOffset: 24, as: UInt64.self) ^ slot.pointee.words.3) & slot.pointee.masks.3
         }
-        if difference != 0 || length == 0 { return nil }
+        if difference != 0 { return false }
         if score > 0 { score &-= 1 }
-        return slot
+        return true
     }
 
-    /// As `predict`, byte by byte, where fewer bytes are left than it reads at once.
-    @inline(never)
-    @usableFromInline
-    func predictNearEnd(
-        _ position: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>, _ slot: UnsafeMutablePointer<Slot>
-    ) -> Bool {
+    /// As `predicts`, byte by byte.
+    func predictsNearEnd(_ position: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>, place: Int) -> Bool {
+        if place >= Self.places { return false }
+        let slot = slots + place
         let length = Int(slot.pointee.length)
         if length == 0 || end - position < length { return false }
         return withUnsafeBytes(of: &slot.pointee.words) { words in
             for index in 0..<length where words[index] != position[index] { return false }
             return true
         }
+    }
+
+    /// The name of the member that was learned for a place; it lives until the place learns another.
+    func name(at place: Int) -> ByteView {
+        let slot = slots + place
+        let words = UnsafeRawPointer(slot).assumingMemoryBound(to: UInt8.self)
+        return ByteView(start: words + Int(slot.pointee.nameStart), count: Int(slot.pointee.nameLength))
     }
 
     /// The tag of a name.
@@ -145,6 +157,7 @@ public struct MemberShape: ~Copyable {
         }
         slot.pointee = Slot(
             words: words, masks: masks, length: UInt8(length), nameStart: UInt8(name.start - start),
-            nameLength: UInt8(name.count), tag: tag, hash: hash)
+            nameLength: UInt8(name.count), tag: tag, hash: hash,
+            bit: 1 &<< UInt64(tag < 64 ? UInt32(tag) : hash & 63))
     }
 }

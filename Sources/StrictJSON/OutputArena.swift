@@ -9,14 +9,15 @@ public struct OutputArena: ~Copyable {
     @usableFromInline var limit: UnsafeMutablePointer<UInt8>
     /// Where the open record begins.
     @usableFromInline var recordStart: UnsafeMutablePointer<UInt8>
-    private var chunk: Chunk
+    @usableFromInline var chunk: Chunk
     private var full: [Chunk] = []
     private var spare: [Chunk] = []
-    private var fullBytes = 0
+    @usableFromInline var fullBytes = 0
     private let chunkBytes: Int
 
-    private struct Chunk {
-        var base: UnsafeMutablePointer<UInt8>
+    @usableFromInline
+    struct Chunk {
+        @usableFromInline var base: UnsafeMutablePointer<UInt8>
         var capacity: Int
     }
 
@@ -40,7 +41,12 @@ public struct OutputArena: ~Copyable {
     }
 
     /// Bytes that finished records and the open one take.
-    public var bytesInUse: Int { fullBytes + (cursor - chunk.base) }
+    ///
+    /// Inlined, since Swift 6.3 copies the whole arena for a getter that is called.
+    @inlinable
+    public var bytesInUse: Int {
+        @inline(__always) get { fullBytes &+ (cursor - chunk.base) }
+    }
 
     /// Starts a record.
     @inlinable
@@ -148,115 +154,5 @@ public struct OutputArena: ~Copyable {
         reserve(1)
         cursor.pointee = byte
         cursor += 1
-    }
-
-    /// Appends a number as decimal text.
-    @inlinable
-    public mutating func append(decimal value: Int64) {
-        reserve(20)
-        if value < 0 {
-            cursor.pointee = UInt8(ascii: "-")
-            cursor += 1
-        }
-        var rest = value.magnitude
-        var digits = 1
-        var bound: UInt64 = 10
-        while digits < 20 && rest >= bound {
-            digits &+= 1
-            let (next, over) = bound.multipliedReportingOverflow(by: 10)
-            if over { break }
-            bound = next
-        }
-        var place = cursor + digits
-        cursor = place
-        repeat {
-            place -= 1
-            place.pointee = UInt8(truncatingIfNeeded: rest % 10) &+ UInt8(ascii: "0")
-            rest /= 10
-        } while rest != 0
-    }
-
-    /// Appends a JSON string with its quotes; only `"`, `\` and C0 controls are escaped (RFC 8259, section 7).
-    @inlinable
-    public mutating func appendString(_ text: ByteView) {
-        append(byte: UInt8(ascii: "\""))
-        appendEscaped(text)
-        append(byte: UInt8(ascii: "\""))
-    }
-
-    /// Appends the inside of a JSON string: as `appendString`, without the quotes.
-    @inlinable
-    public mutating func appendEscaped(_ text: ByteView) {
-        reserve(text.count &* 6)
-        var index = 0
-        var run = 0
-        while index < text.count {
-            if index &+ 8 <= text.count {
-                let word = UnsafeRawPointer(text.start + index).loadUnaligned(as: UInt64.self)
-                let stop = PlainText.stops(word)
-                if stop == 0 {
-                    index &+= 8
-                    continue
-                }
-                index &+= stop.trailingZeroBitCount &>> 3
-            } else {
-                let byte = text.start[index]
-                if byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\") {
-                    index &+= 1
-                    continue
-                }
-            }
-            appendReserved(text.slice(run, index))
-            escape(text.start[index])
-            index &+= 1
-            run = index
-        }
-        appendReserved(text.slice(run, index))
-    }
-
-    /// Appends ASCII text with its letters in capitals, as Foundation prints a UUID.
-    @inlinable
-    public mutating func appendUppercased(_ text: ByteView) {
-        reserve(text.count)
-        var index = 0
-        while index &+ 8 <= text.count {
-            let word = UnsafeRawPointer(text.start + index).loadUnaligned(as: UInt64.self)
-            let low = word & 0x7F7F_7F7F_7F7F_7F7F
-            let fromA = low &+ 0x1F1F_1F1F_1F1F_1F1F
-            let pastZ = low &+ 0x0505_0505_0505_0505
-            let small = fromA & ~pastZ & ~word & 0x8080_8080_8080_8080
-            UnsafeMutableRawPointer(cursor + index).storeBytes(of: word & ~(small &>> 2), as: UInt64.self)
-            index &+= 8
-        }
-        while index < text.count {
-            let byte = text.start[index]
-            cursor[index] = byte &- UInt8(ascii: "a") < 26 ? byte & 0xDF : byte
-            index &+= 1
-        }
-        cursor += text.count
-    }
-
-    @inline(never)
-    @usableFromInline
-    mutating func escape(_ byte: UInt8) {
-        let short: UInt8 =
-            switch byte {
-            case 0x08: UInt8(ascii: "b")
-            case 0x09: UInt8(ascii: "t")
-            case 0x0A: UInt8(ascii: "n")
-            case 0x0C: UInt8(ascii: "f")
-            case 0x0D: UInt8(ascii: "r")
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"): byte
-            default: 0
-            }
-        append(byte: UInt8(ascii: "\\"))
-        if short != 0 {
-            append(byte: short)
-            return
-        }
-        append("u00")
-        let digits: StaticString = "0123456789abcdef"
-        append(byte: digits.utf8Start[Int(byte >> 4)])
-        append(byte: digits.utf8Start[Int(byte & 15)])
     }
 }

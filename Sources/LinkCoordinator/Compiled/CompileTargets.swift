@@ -65,6 +65,9 @@ extension TableCompiler {
         image.asksDevice = whole.contains { screens[Int($0.screen)].asksDevice }
         image.isGuarded = whole.contains { coordinators[Int(screens[Int($0.screen)].coordinator)].guarding >= 0 }
         if image.isStatic { image.program = program(whole, target).store(in: slab) }
+        image.isLean =
+            image.isStatic && !image.asksDevice && !image.isGuarded && whole.count <= Resolver.maxEntries
+        image.required = slab.store(whole.flatMap { Array(screens[Int($0.screen)].required) })
         return image
     }
 

@@ -19,4 +19,18 @@ package final class CompiledTable: @unchecked Sendable {
         self.slab = slab
         image = slab.store([made]).at(0)
     }
+
+    /// The table as the resolver takes it; valid while this object lives.
+    package var handle: TableHandle { TableHandle(image: image) }
+}
+
+/// A compiled table lent to the resolver: no record pays for a reference count.
+///
+/// Whoever takes one keeps the table, or the set that it is in, for as long.
+package struct TableHandle: BitwiseCopyable, Equatable, @unchecked Sendable {
+    // Unchecked: a pointer to what never changes once the table is made.
+    let image: Ref<TableImage>
+
+    /// Whether both are of the same table.
+    package static func == (a: TableHandle, b: TableHandle) -> Bool { a.image.pointer == b.image.pointer }
 }

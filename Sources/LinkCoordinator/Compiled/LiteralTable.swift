@@ -37,12 +37,7 @@ struct LiteralTable {
             hash ^= hash &>> 31
             index &+= 8
         }
-        var tail: UInt64 = 0
-        var rest = text.count &- index
-        while rest > 0 {
-            rest &-= 1
-            tail = tail &<< 8 | UInt64(text.start[index &+ rest])
-        }
+        let tail = index < text.count ? ByteScan.rest(of: text, from: index) : 0
         hash = (hash ^ tail) &* 0x94D0_49BB_1331_11EB
         return hash ^ hash &>> 29
     }

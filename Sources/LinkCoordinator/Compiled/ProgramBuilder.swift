@@ -74,8 +74,12 @@ struct ProgramBuilder {
                 return Op(kind: .bytes, field: 0, bytes: slab.view(bytes))
             case .value(let field): return Op(kind: .value, field: Int32(field), bytes: .empty)
             case .text(let field): return Op(kind: .text, field: Int32(field), bytes: .empty)
-            case .identityStart(let bytes): return Op(kind: .identityStart, field: 0, bytes: slab.view(bytes))
-            case .identityEnd(let bytes): return Op(kind: .identityEnd, field: 0, bytes: slab.view(bytes))
+            case .identityStart(let bytes):
+                constant += bytes.count
+                return Op(kind: .identityStart, field: 0, bytes: slab.view(bytes))
+            case .identityEnd(let bytes):
+                constant += bytes.count
+                return Op(kind: .identityEnd, field: 0, bytes: slab.view(bytes))
             }
         }
         return Program(ops: slab.store(ops), constantBytes: constant)

@@ -21,8 +21,11 @@ final class Slab {
         return UnsafeBufferPointer(start: typed, count: values.count)
     }
 
-    /// Copies bytes into the slab.
-    func view(_ bytes: [UInt8]) -> ByteView { ByteView(store(bytes)) }
+    /// Copies bytes into the slab, with padding behind them: they may be copied on in whole words.
+    func view(_ bytes: [UInt8]) -> ByteView {
+        let padding = [UInt8](repeating: 0, count: OutputArena.padding)
+        return ByteView(start: ByteView(store(bytes + padding)).start, count: bytes.count)
+    }
 
     /// Copies a text into the slab, as UTF-8.
     func view(_ text: String) -> ByteView { view([UInt8](text.utf8)) }

@@ -206,6 +206,10 @@ struct TargetImage {
     var isStatic: Bool
     var asksDevice: Bool
     var isGuarded: Bool
+    /// Whether `program` and `required` say all of it: nothing depends on the device, a guard or a parent route.
+    var isLean = false
+    /// Fields that its entries cannot do without, in their order.
+    var required = UnsafeBufferPointer<Int32>(start: nil, count: 0)
 }
 
 /// A variant.

@@ -159,8 +159,10 @@ extension MatcherImage {
         switch matcher {
         case .literal(let text): self.init(kind: .literal, text: slab.view(text))
         case .enumeration(let values):
+            // Lengths as bits, by which most segments are seen to be none of the values.
+            let lengths = values.reduce(UInt64(0)) { $0 | 1 &<< UInt64(Swift.min($1.count, 63)) }
             self.init(
-                kind: .enumeration, values: slab.store(values.map(slab.view)),
+                kind: .enumeration, low: lengths, values: slab.store(values.map(slab.view)),
                 spellings: slab.store(spellings.map(slab.view)))
         case .affix(let prefix, let inner, let suffix):
             self.init(

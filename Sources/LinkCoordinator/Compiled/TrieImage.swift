@@ -11,7 +11,7 @@ struct MatcherImage {
     /// Bounds of an int, or lengths of a class.
     var min: Int64 = 0
     var max: Int64 = 0
-    /// Characters of a class, as bits.
+    /// Characters of a class, as bits; of an enum, `low` has the lengths of its values (63 for all longer ones).
     var low: UInt64 = 0
     var high: UInt64 = 0
     /// Literal, the segment of `anySegment`, or the prefix of an affix.

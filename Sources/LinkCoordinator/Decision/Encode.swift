@@ -2,42 +2,40 @@ internal import StrictJSON
 
 // The decision as bytes (3.6): members in their fixed order, no white space, what is empty left out.
 extension Resolver {
-    /// Writes `{` and everything before `outcome`.
+    /// Writes `{` and everything before `outcome`, room reserved once for all of it.
     private mutating func writeHead(_ out: inout OutputArena) {
-        out.reserve(256)
-        out.append(byte: UInt8(ascii: "{"))
         if let head {
-            out.append("\"decision\":\"")
-            writeSource(head, &out)
-            out.append(byte: UInt8(ascii: "-"))
+            let texts = head.source.count &* 2 &+ head.event.count &* 6 &+ head.device.count &* 6
+            out.reserve(texts &+ 192 &+ OutputArena.slack)
+            out.put("{\"decision\":\"")
+            let start = out.recordBytes
+            out.putShort(head.source)
+            out.append(decimal: head.offset)
+            let id = out.openRecord.slice(start, out.recordBytes)
+            out.put(byte: UInt8(ascii: "-"))
             out.append(decimal: Int64(head.index))
-            out.append("\",\"event\":\"")
-            if head.event.isEmpty {
-                writeSource(head, &out)
-            } else {
-                write(head.event, isPlain: head.eventIsPlain, &out)
-            }
-            out.append("\",\"device\":\"")
+            out.put("\",\"event\":\"")
+            if head.event.isEmpty { out.putShort(id) } else { write(head.event, isPlain: head.eventIsPlain, &out) }
+            out.put("\",\"device\":\"")
             write(head.device, isPlain: head.deviceIsPlain, &out)
-            out.append("\",")
+            out.put("\",")
+        } else {
+            out.append(byte: UInt8(ascii: "{"))
         }
         if route >= 0 {
             let chosen = image.routes.at(route)
-            out.append(chosen.head)
-            if variant >= 0 { out.append(chosen.variants.at(variant).json) }
+            out.appendPadded(chosen.head)
+            if variant >= 0 { out.appendPadded(chosen.variants.at(variant).json) }
         } else {
-            out.append(image.head)
+            out.appendPadded(image.head)
         }
         if !via.isEmpty { writeVia(&out) }
     }
 
-    private mutating func writeSource(_ head: Ref<DecisionHead>, _ out: inout OutputArena) {
-        out.append(head.source)
-        out.append(decimal: head.offset)
-    }
-
+    /// Writes the inside of a string into room that was reserved.
+    @inline(__always)
     private mutating func write(_ text: ByteView, isPlain: Bool, _ out: inout OutputArena) {
-        if isPlain { out.append(text) } else { out.appendEscaped(text) }
+        if isPlain { out.putShort(text) } else { out.putEscaped(text) }
     }
 
     private mutating func writeVia(_ out: inout OutputArena) {
@@ -53,26 +51,28 @@ extension Resolver {
 
     /// Writes what follows the outcome's own members.
     private mutating func writeTail(_ out: inout OutputArena) {
-        if let head, !head.context.isEmpty {
+        if let head, head.context.count > 0 {
             out.append(",\"context\":{")
             out.append(head.context)
             out.append(byte: UInt8(ascii: "}"))
         }
-        if !notes.isEmpty {
-            out.append(",\"notes\":[")
-            for index in 0..<notes.count {
-                if index > 0 { out.append(byte: UInt8(ascii: ",")) }
-                let note = notes[index]
-                out.append(byte: UInt8(ascii: "\""))
-                out.append(note.head)
-                out.appendEscaped(note.name)
-                out.append(note.middle)
-                out.appendEscaped(note.value)
-                out.append(byte: UInt8(ascii: "\""))
-            }
-            out.append(byte: UInt8(ascii: "]"))
-        }
+        if !notes.isEmpty { writeNotes(&out) }
         out.append(byte: UInt8(ascii: "}"))
+    }
+
+    private mutating func writeNotes(_ out: inout OutputArena) {
+        out.append(",\"notes\":[")
+        for index in 0..<notes.count {
+            if index > 0 { out.append(byte: UInt8(ascii: ",")) }
+            let note = notes.base + index
+            out.append(byte: UInt8(ascii: "\""))
+            out.append(note.pointee.head)
+            out.appendEscaped(note.pointee.name)
+            out.append(note.pointee.middle)
+            out.appendEscaped(note.pointee.value)
+            out.append(byte: UInt8(ascii: "\""))
+        }
+        out.append(byte: UInt8(ascii: "]"))
     }
 
     private mutating func writeReason(_ rejection: Rejection, _ out: inout OutputArena) {
@@ -134,7 +134,7 @@ extension Resolver {
     ) {
         writeHead(&out)
         if stackIsStatic {
-            run(target.program, scope: 0, &out)
+            run(target.ref(\.program), scope: 0, &out)
         } else {
             out.append(",\"outcome\":\"navigate\"")
             writeDynamicStack(dismissModals: target.dismissModals, &out)
@@ -182,75 +182,101 @@ extension Resolver {
         out.append("\",\"stack\":[")
         for index in 0..<stack.count {
             if index > 0 { out.append(byte: UInt8(ascii: ",")) }
-            run(stack[index].program, scope: stack[index].scope, &out)
+            run(Ref(stack.base + index).ref(\.program), scope: stack[index].scope, &out)
         }
         out.append(byte: UInt8(ascii: "]"))
     }
 
     /// Runs a program: constant bytes as they are, values from their scope.
-    private mutating func run(_ program: Program, scope: UInt8, _ out: inout OutputArena) {
-        out.reserve(program.constantBytes)
+    ///
+    /// Room for all constant bytes is reserved before, and with each value again, so that they go out unchecked.
+    private mutating func run(_ program: Ref<Program>, scope: UInt8, _ out: inout OutputArena) {
+        let constant = program.constantBytes &+ OutputArena.slack
+        out.reserve(constant)
         var mark = 0
         var empty = 0
-        for op in program.ops {
-            switch op.kind {
-            case .bytes: out.append(op.bytes)
-            case .value: writeValue(Int(op.field), scope: scope, &out)
-            case .text: writeText(Int(op.field), scope: scope, &out)
+        guard var op = program.ops.baseAddress else { return }
+        let end = op + program.ops.count
+        while op < end {
+            switch op.pointee.kind {
+            case .bytes: out.putPadded(op.pointee.bytes)
+            case .value: writeValue(Int(op.pointee.field), scope: scope, reserve: constant, &out)
+            case .text: writeText(Int(op.pointee.field), scope: scope, reserve: constant, &out)
             case .identityStart:
                 mark = out.recordBytes
-                out.append(op.bytes)
+                out.putPadded(op.pointee.bytes)
                 empty = out.recordBytes
             case .identityEnd:
                 if out.recordBytes == empty {
                     out.truncateRecord(to: mark)
                 } else {
-                    out.append(op.bytes)
+                    out.putPadded(op.pointee.bytes)
                 }
             }
+            op += 1
         }
     }
 
     /// Writes the JSON of a field's value, or of its absence.
-    private mutating func writeValue(_ field: Int, scope: UInt8, _ out: inout OutputArena) {
-        if isMissing(field, scope: scope) {
-            out.append(image.fields.at(field).absentJSON)
-            return
+    @inline(__always)
+    private mutating func writeValue(_ field: Int, scope: UInt8, reserve constant: Int, _ out: inout OutputArena) {
+        let value = values.base + slot(field, scope: scope)
+        if value.pointee.stamp != stamp || value.pointee.state == .missing {
+            let absent = image.fields.at(field).absentJSON
+            out.reserve(absent.count &+ constant)
+            out.putPadded(absent)
+        } else if value.pointee.state == .list {
+            writeList(value.pointee, &out)
+            out.reserve(constant)
+        } else {
+            write(value, reserve: constant, &out)
         }
-        let value = values[slot(field, scope: scope)]
-        guard value.state == .list else {
-            write(value, &out)
-            return
-        }
+    }
+
+    private mutating func writeList(_ value: BoundValue, _ out: inout OutputArena) {
         out.append(byte: UInt8(ascii: "["))
         for index in 0..<Int(value.count) {
             if index > 0 { out.append(byte: UInt8(ascii: ",")) }
-            write(items[Int(value.first) &+ index], &out)
+            write(items.base + (Int(value.first) &+ index), reserve: OutputArena.slack, &out)
         }
         out.append(byte: UInt8(ascii: "]"))
     }
 
-    private mutating func write(_ value: BoundValue, _ out: inout OutputArena) {
-        switch value.state {
-        case .text: out.appendString(value.view)
+    /// Writes a value and reserves room for what follows it.
+    @inline(__always)
+    private mutating func write(
+        _ value: UnsafeMutablePointer<BoundValue>, reserve constant: Int, _ out: inout OutputArena
+    ) {
+        let view = value.pointee.view
+        switch value.pointee.state {
+        case .text:
+            out.reserve(view.count &* 6 &+ 2 &+ constant)
+            out.put(byte: UInt8(ascii: "\""))
+            out.putEscaped(view)
+            out.put(byte: UInt8(ascii: "\""))
         case .uuid:
-            out.reserve(38)
-            out.append(byte: UInt8(ascii: "\""))
-            out.appendUppercased(value.view)
-            out.append(byte: UInt8(ascii: "\""))
-        case .plain: out.append(value.view)
-        case .missing, .list: out.append("null")
+            out.reserve(view.count &+ 2 &+ constant)
+            out.put(byte: UInt8(ascii: "\""))
+            out.putUppercased(view)
+            out.put(byte: UInt8(ascii: "\""))
+        case .plain:
+            out.reserve(view.count &+ constant)
+            out.putShort(view)
+        case .missing, .list:
+            out.reserve(4 &+ constant)
+            out.put("null")
         }
     }
 
     /// Writes a field's canonical text inside a string, for an identity.
-    private mutating func writeText(_ field: Int, scope: UInt8, _ out: inout OutputArena) {
+    private mutating func writeText(_ field: Int, scope: UInt8, reserve constant: Int, _ out: inout OutputArena) {
         if isMissing(field, scope: scope) {
             out.appendEscaped(image.fields.at(field).absentText)
-            return
+        } else {
+            let value = values[slot(field, scope: scope)]
+            if value.state == .uuid { out.appendUppercased(value.view) } else { out.appendEscaped(value.view) }
         }
-        let value = values[slot(field, scope: scope)]
-        if value.state == .uuid { out.appendUppercased(value.view) } else { out.appendEscaped(value.view) }
+        out.reserve(constant)
     }
 
     /// Writes `resume`: the claim, the request as it came, and how long it may wait.

@@ -26,7 +26,7 @@ extension Table {
         var resolver = Resolver()
         var arena = OutputArena(chunkBytes: 4096)
         arena.begin()
-        _ = resolver.resolve(request, facts, table: compiled, head: nil, into: &arena)
+        _ = resolver.resolve(request, facts, table: compiled.handle, head: nil, into: &arena)
         var explanation = Explanation(decision: Decision(arena.finish().array))
         var tracer = Tracer(self, request, facts)
         tracer.trace(into: &explanation)
@@ -135,8 +135,9 @@ private struct Tracer: ~Copyable {
     }
 
     private mutating func constraintMismatch(_ route: TableSource.Route) -> (at: Int?, want: String)? {
-        for constraint in route.query where !resolver.holds(compiler.image(constraint)) {
-            return (nil, constraint.name(holding: true))
+        for constraint in route.query {
+            let image = compiler.slab.store([compiler.image(constraint)])
+            if !resolver.holds(image.at(0)) { return (nil, constraint.name(holding: true)) }
         }
         return nil
     }

@@ -71,11 +71,12 @@ extension CompiledTable {
             request.withRequest { request in
                 withUnsafePointer(to: facts) { facts in
                     withUnsafePointer(to: request) { request in
-                        _ = resolver.resolve(request, facts, table: self, head: nil, into: &arena)
+                        _ = resolver.resolve(request, facts, table: handle, head: nil, into: &arena)
                     }
                 }
             }
         }
+        withExtendedLifetime(self) {}
         if written == nil { return resolve(request.withoutObject, device) }
         return arena.finish().array
     }

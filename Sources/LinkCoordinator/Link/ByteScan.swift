@@ -26,12 +26,52 @@ package enum ByteScan {
             if found != 0 { return index &+ found.trailingZeroBitCount &>> 3 }
             index &+= 8
         }
-        while index < view.count {
-            let byte = view.start[index]
-            if byte == a || byte == b { return index }
-            index &+= 1
+        if index >= view.count { return index }
+        let word = rest(of: view, from: index)
+        let found = zeros(word ^ wordA) | zeros(word ^ wordB)
+        return min(view.count, index &+ found.trailingZeroBitCount &>> 3)
+    }
+
+    /// The bytes of `view` from `index` on, 1 to 7 of them, as a word filled up with zeros.
+    @inlinable
+    static func rest(of view: ByteView, from index: Int) -> UInt64 {
+        let left = view.count &- index
+        // The last eight bytes at once, those before `index` shifted out.
+        if view.count >= 8 { return load(view, view.count &- 8) &>> UInt64(truncatingIfNeeded: 64 &- 8 &* left) }
+        return short(view.start + index, left)
+    }
+
+    /// 1 to 7 bytes as a word filled up with zeros, read as two runs that may overlap.
+    @inlinable
+    static func short(_ start: UnsafePointer<UInt8>, _ count: Int) -> UInt64 {
+        let raw = UnsafeRawPointer(start)
+        if count >= 4 {
+            let low = UInt64(raw.loadUnaligned(as: UInt32.self))
+            let high = UInt64(raw.loadUnaligned(fromByteOffset: count &- 4, as: UInt32.self))
+            return low | high &<< UInt64(truncatingIfNeeded: 8 &* (count &- 4))
         }
-        return index
+        if count >= 2 {
+            let low = UInt64(raw.loadUnaligned(as: UInt16.self))
+            let high = UInt64(raw.loadUnaligned(fromByteOffset: count &- 2, as: UInt16.self))
+            return low | high &<< UInt64(truncatingIfNeeded: 8 &* (count &- 2))
+        }
+        return UInt64(start.pointee)
+    }
+
+    /// Whether any byte is `a`, `b` or over 0x7F.
+    @inlinable
+    static func hasAny(_ a: UInt8, or b: UInt8, orHighIn view: ByteView) -> Bool {
+        let wordA = UInt64(a) &* ones
+        let wordB = UInt64(b) &* ones
+        var index = 0
+        while index &+ 8 <= view.count {
+            let word = load(view, index)
+            if zeros(word ^ wordA) | zeros(word ^ wordB) | (word & highs) != 0 { return true }
+            index &+= 8
+        }
+        if index >= view.count { return false }
+        let word = rest(of: view, from: index)
+        return zeros(word ^ wordA) | zeros(word ^ wordB) | (word & highs) != 0
     }
 
     /// The end of the plain run from `from` on: the index of the first slash, percent sign or byte over 0x7F.
@@ -44,12 +84,10 @@ package enum ByteScan {
             if found != 0 { return index &+ found.trailingZeroBitCount &>> 3 }
             index &+= 8
         }
-        while index < view.count {
-            let byte = view.start[index]
-            if byte == UInt8(ascii: "/") || byte == UInt8(ascii: "%") || byte >= 0x80 { return index }
-            index &+= 1
-        }
-        return index
+        if index >= view.count { return index }
+        let word = rest(of: view, from: index)
+        let found = zeros(word ^ 0x2F2F_2F2F_2F2F_2F2F) | zeros(word ^ 0x2525_2525_2525_2525) | (word & highs)
+        return min(view.count, index &+ found.trailingZeroBitCount &>> 3)
     }
 
     /// How many bytes are `byte`.
@@ -109,13 +147,7 @@ package enum ByteScan {
     @inlinable
     package static func foldedKey(_ view: ByteView) -> UInt64 {
         if view.count >= 8 { return foldASCII(load(view, 0)) }
-        var word: UInt64 = 0
-        var index = view.count
-        while index > 0 {
-            index &-= 1
-            word = word &<< 8 | UInt64(view.start[index])
-        }
-        return foldASCII(word)
+        return view.isEmpty ? 0 : foldASCII(short(view.start, view.count))
     }
 
     /// `word` with the ASCII capitals among its bytes in lower case.

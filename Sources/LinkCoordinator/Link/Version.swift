@@ -16,6 +16,11 @@ package struct Version: Sendable, BitwiseCopyable {
 
     /// Reads a version; nil if the text is none.
     package init?(_ text: ByteView) {
+        if let numbers = Self.plain(text) {
+            self.numbers = numbers
+            prerelease = .empty
+            return
+        }
         guard text.count > 0, text.count <= Self.maxBytes else { return nil }
         var read: (UInt32, UInt32, UInt32, UInt32, UInt32) = (0, 0, 0, 0, 0)
         var at = 0
@@ -46,6 +51,37 @@ package struct Version: Sendable, BitwiseCopyable {
         guard at == text.count else { return nil }
         numbers = read
         self.prerelease = prerelease
+    }
+
+    /// Reads the usual form, two or three short numbers with dots between; nil sends the reader the long way.
+    @inline(__always)
+    private static func plain(_ text: ByteView) -> (UInt32, UInt32, UInt32, UInt32, UInt32)? {
+        guard text.count > 0, text.count <= 12 else { return nil }
+        var major: UInt32 = 0
+        var minor: UInt32 = 0
+        var value: UInt32 = 0
+        var digits = 0
+        var dots = 0
+        var at = text.start
+        let end = text.end
+        while at < end {
+            let digit = UInt32(at.pointee) &- UInt32(UInt8(ascii: "0"))
+            if digit < 10 {
+                value = value &* 10 &+ digit
+                digits &+= 1
+            } else {
+                guard at.pointee == UInt8(ascii: "."), digits > 0, digits < 10, dots < 2 else { return nil }
+                major = minor
+                minor = value
+                value = 0
+                digits = 0
+                dots &+= 1
+            }
+            at += 1
+        }
+        guard digits > 0, digits < 10 else { return nil }
+        return dots == 2
+            ? (major, minor, value, 0, 0) : dots == 1 ? (minor, value, 0, 0, 0) : (value, 0, 0, 0, 0)
     }
 
     /// Reads 1 to 9 digits.

@@ -55,8 +55,10 @@ extension Resolver {
         let place = slot(Int(binding.field), scope: scope)
         if field.kind == .list { return bindList(binding, field, place) }
         if binding.trusted, let text = captureSlice(binding.name) {
-            values[place] = BoundValue(
-                stamp: stamp, state: field.kind == .uuid ? .uuid : .plain, view: text)
+            let value = values.base + place
+            value.pointee.stamp = stamp
+            value.pointee.state = field.kind == .uuid ? .uuid : .plain
+            value.pointee.view = text
             return true
         }
         switch source(binding) {
@@ -88,7 +90,7 @@ extension Resolver {
     private mutating func source(_ binding: Ref<BindingImage>) -> Found {
         switch binding.source {
         case .path: return capture(binding.name).map { .text($0) } ?? .absent
-        case .query: return find(binding.query)
+        case .query: return find(binding.ref(\.query))
         case .rewrite: return rewritten(binding.name).map { .text($0) } ?? .absent
         case .payload: return payloadValue(binding.tokens)
         case .fragment: return hasFragment ? fragmentText() : .absent
@@ -149,7 +151,7 @@ extension Resolver {
         switch binding.source {
         case .query:
             splitQuery()
-            for index in 0..<pieces.count where matches(pieces[index], binding.query) {
+            for index in 0..<pieces.count where matches(index, binding.ref(\.query)) {
                 let piece = pieces[index]
                 if !piece.hasValue { continue }
                 guard let text = text(of: piece) else {
@@ -191,7 +193,21 @@ extension Resolver {
     }
 
     /// Looks for what the stack's screens cannot do without; a parent that wants something is dropped, never the leaf.
-    mutating func requireData() throws(Rejection) {
+    mutating func requireData(of target: Ref<TargetImage>) throws(Rejection) {
+        if target.isLean && stackIsStatic {
+            if !lacksAny(target.required) { return }
+            makeStack(of: target)
+        }
+        try requireEntryData()
+    }
+
+    /// Whether one of the fields has no value from the route itself.
+    private mutating func lacksAny(_ fields: UnsafeBufferPointer<Int32>) -> Bool {
+        for field in fields where isMissing(Int(field), scope: 0) { return true }
+        return false
+    }
+
+    private mutating func requireEntryData() throws(Rejection) {
         var index = 0
         while index < stack.count {
             let entry = stack[index]

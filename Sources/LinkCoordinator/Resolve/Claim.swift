@@ -3,18 +3,16 @@ package import StrictJSON
 extension Resolver {
     /// Whether a table reads links of this scheme and host: what it claims, of several tables.
     package mutating func claims(
-        _ link: ByteView, _ request: UnsafePointer<LinkRequest>, table: CompiledTable
+        _ link: ByteView, _ request: UnsafePointer<LinkRequest>, table: TableHandle
     ) -> Bool {
         start(request, device.pointer, image: table.image)
-        defer { withExtendedLifetime(table) {} }
         if link.count > table.image.maxBytes { return false }
         return (try? readOrigin(link)) != nil
     }
 
     /// The link that a payload holds for a table (N10), or nil; lives until the next resolution.
-    package mutating func payloadLink(_ request: UnsafePointer<LinkRequest>, table: CompiledTable) -> ByteView? {
+    package mutating func payloadLink(_ request: UnsafePointer<LinkRequest>, table: TableHandle) -> ByteView? {
         start(request, device.pointer, image: table.image)
-        defer { withExtendedLifetime(table) {} }
         return findPayloadLink()
     }
 }
@@ -25,10 +23,12 @@ package struct TableSet: Sendable {
     package let tables: [Table]
 
     private let applications: [(name: [UInt8], table: Int)]
+    private let only: TableHandle?
 
     /// Makes a set of at least one table.
     package init(_ tables: [Table]) {
         self.tables = tables
+        only = tables.count == 1 ? tables[0].compiled.handle : nil
         applications = tables.enumerated().flatMap { index, table in
             table.source.applications.map { ([UInt8]($0.value.utf8), index) }
         }
@@ -36,27 +36,35 @@ package struct TableSet: Sendable {
 
     /// The table for an event: by its application, else the only table, else the one that claims the link.
     ///
-    /// Nil where none is it, or several are.
+    /// Nil where none is it, or several are. What is returned lives as long as the set.
+    @inline(__always)
     package func table(
         application: ByteView?, request: UnsafePointer<LinkRequest>, using resolver: inout Resolver
-    ) -> CompiledTable? {
+    ) -> TableHandle? {
+        if application == nil, let only { return only }
+        return search(application: application, request: request, using: &resolver)
+    }
+
+    @inline(never)
+    private func search(
+        application: ByteView?, request: UnsafePointer<LinkRequest>, using resolver: inout Resolver
+    ) -> TableHandle? {
         if let application { return table(application: application) }
-        if tables.count == 1 { return tables[0].compiled }
-        var found: CompiledTable?
-        for table in tables where Self.claims(table.compiled, request, &resolver) {
+        var found: TableHandle?
+        for table in tables where Self.claims(table.compiled.handle, request, &resolver) {
             if found != nil { return nil }
-            found = table.compiled
+            found = table.compiled.handle
         }
         return found
     }
 
-    private func table(application: ByteView) -> CompiledTable? {
+    private func table(application: ByteView) -> TableHandle? {
         var found: Int?
         for entry in applications where Self.equal(entry.name, application) {
             if let found, found != entry.table { return nil }
             found = entry.table
         }
-        return found.map { tables[$0].compiled }
+        return found.map { tables[$0].compiled.handle }
     }
 
     private static func equal(_ name: [UInt8], _ view: ByteView) -> Bool {
@@ -64,7 +72,7 @@ package struct TableSet: Sendable {
     }
 
     private static func claims(
-        _ table: CompiledTable, _ request: UnsafePointer<LinkRequest>, _ resolver: inout Resolver
+        _ table: TableHandle, _ request: UnsafePointer<LinkRequest>, _ resolver: inout Resolver
     ) -> Bool {
         switch request.pointee.form {
         case .link: return resolver.claims(request.pointee.text, request, table: table)

@@ -12,6 +12,7 @@ extension Resolver {
         stack.removeAll()
         mode = target.mode == .unsaid ? .replace : target.mode
         stackIsStatic = target.isStatic
+        if target.isLean { return }
         switch target.kind {
         case .external: return
         case .path: appendTarget(target, scope: 0)
@@ -22,6 +23,11 @@ extension Resolver {
             if !stack.isEmpty { insertParents(of: target) }
         }
         if !stackIsStatic { keepSingleSlots() }
+    }
+
+    /// Makes the entries of a lean target, which is otherwise written without them.
+    mutating func makeStack(of target: Ref<TargetImage>) {
+        if target.isLean && stack.isEmpty { appendTarget(target, scope: 0) }
     }
 
     /// Appends a static path's entries, first those of parent routes, which bind in scopes of their own.

@@ -6,12 +6,13 @@ extension Resolver {
     /// The bytes live until the next template is built.
     mutating func externalURL(_ template: UnsafeBufferPointer<TemplateImage>) throws(Rejection) -> ByteView {
         built.begin()
-        for part in template {
+        for index in 0..<template.count {
+            let part = template.at(index)
             switch part.kind {
             case .bytes: built.append(part.bytes)
             case .segmentEnd: break
             case .query:
-                if case .text(let value) = find(part.query) { PercentDecoding.encode(value, into: &built) }
+                if case .text(let value) = find(part.ref(\.query)) { PercentDecoding.encode(value, into: &built) }
             case .capture:
                 if let first = tail(part.name) {
                     for index in first..<max(first, path.count) {

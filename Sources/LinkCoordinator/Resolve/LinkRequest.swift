@@ -31,6 +31,8 @@ package struct LinkRequest {
     package var text: ByteView
     /// Whether `text` came without a JSON escape, so that it can go into JSON as it is.
     package var isPlain: Bool
+    /// Whether all bytes of `text` are known to be of 0x20 to 0x7E and none a backslash, so that rule N1 holds.
+    package var isScreened = false
     /// How a path is applied.
     package var mode: Mode = .unsaid
     /// The parameters of a route: the text of one strictly read JSON object, or empty for none.
@@ -53,6 +55,10 @@ package struct DeviceFacts {
     /// The facts in the order in which notes name them; the raw value is the bit in a set of facts.
     package enum Fact: Int, Sendable, CaseIterable {
         case platform, app, os, locale, region, capabilities, claims, attributes, coordinator
+
+        /// The fact's bit in a set of facts.
+        @inlinable
+        package var bit: UInt16 { 1 &<< UInt16(truncatingIfNeeded: rawValue) }
     }
 
     /// Facts that are known: well-formed text, or a well-formed list.

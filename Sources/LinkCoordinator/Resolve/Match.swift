@@ -7,8 +7,14 @@ extension Ref<MatcherImage> {
         switch self.kind {
         case .literal: segment.key == self.text
         case .any: true
+        case .enumeration: self.low &>> UInt64(min(segment.key.count, 63)) & 1 != 0 && isValue(segment.key)
         default: takesTyped(text: segment.text, key: segment.key)
         }
+    }
+
+    private func isValue(_ key: ByteView) -> Bool {
+        for value in self.values where value == key { return true }
+        return false
     }
 
     @inline(never)
@@ -16,9 +22,7 @@ extension Ref<MatcherImage> {
         switch self.kind {
         case .literal: return key == self.text
         case .any: return !segment.isEmpty
-        case .enumeration:
-            for value in self.values where value == key { return true }
-            return false
+        case .enumeration: return isValue(key)
         case .affix:
             guard key.count > self.text.count &+ self.suffix.count, key.hasPrefix(self.text),
                 key.hasSuffix(self.suffix),
@@ -80,11 +84,7 @@ extension Resolver {
     mutating func uppercased(_ text: ByteView) -> ByteView {
         textsUsed = true
         texts.begin()
-        texts.reserve(text.count)
-        for index in 0..<text.count {
-            let byte = text.start[index]
-            texts.append(byte: byte &- UInt8(ascii: "a") < 26 ? byte & 0xDF : byte)
-        }
+        texts.appendUppercased(text)
         return texts.finish()
     }
 

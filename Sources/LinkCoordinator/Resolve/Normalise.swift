@@ -3,21 +3,25 @@ internal import StrictJSON
 // Phase 1 for links: N1 to N6 and N11. The query is only counted here (N8); it is split when somebody asks.
 extension Resolver {
     /// Takes a link apart; what it finds stands in the resolver.
-    mutating func normalise(_ link: ByteView) throws(Rejection) {
+    ///
+    /// A screened link is known to have no forbidden bytes.
+    mutating func normalise(_ link: ByteView, isScreened: Bool = false) throws(Rejection) {
         if link.count > image.maxBytes { throw Rejection(.budget, "bytes") }
-        if let bad = ByteScan.firstForbidden(in: link) { throw Rejection(.badEncoding, "byte ", number: bad) }
+        if !isScreened, let bad = ByteScan.firstForbidden(in: link) {
+            throw Rejection(.badEncoding, "byte ", number: bad)
+        }
         let path: ByteView
         let known = origins.find(link, table: image.serial)
         var authority = ByteView.empty
         if known >= 0 {
-            let entry = origins[known]
-            block = image.blocks.at(Int(entry.block))
-            scheme = link.slice(0, entry.schemeCount)
-            schemeNumber = entry.schemeNumber
+            let entry = origins.entry(known)
+            block = image.blocks.at(Int(entry.pointee.block))
+            scheme = link.slice(0, entry.pointee.schemeCount)
+            schemeNumber = entry.pointee.schemeNumber
             host = origins.host(known)
             hasHost = !block.hostIsSegment
-            if !hasHost { authority = link.slice(entry.schemeCount &+ 3, entry.count) }
-            path = splitTail(link, from: entry.count)
+            if !hasHost { authority = link.slice(entry.pointee.schemeCount &+ 3, entry.pointee.count) }
+            path = splitTail(link, from: entry.pointee.count)
         } else {
             (authority, path) = try readOrigin(link)
         }

@@ -52,7 +52,8 @@ struct OriginCache: ~Copyable {
         return -1
     }
 
-    subscript(place: Int) -> Entry { entries[place] }
+    /// The entry at a place that was found.
+    func entry(_ place: Int) -> UnsafePointer<Entry> { UnsafePointer(entries + place) }
 
     func host(_ place: Int) -> ByteView {
         ByteView(start: hosts + place * Self.maxBytes, count: entries[place].hostCount)

@@ -92,21 +92,8 @@ extension Resolver {
 
     /// Whether text of the query differs from its decoded form, or may.
     private mutating func needsDecoding(_ text: ByteView) -> Bool {
-        let plus = block.plusIsSpace
-        var index = 0
-        if !plus {
-            while index &+ 8 <= text.count {
-                let word = ByteScan.load(text, index)
-                if ByteScan.zeros(word ^ 0x2525_2525_2525_2525) | (word & ByteScan.highs) != 0 { return true }
-                index &+= 8
-            }
-        }
-        while index < text.count {
-            let byte = text.start[index]
-            if byte == UInt8(ascii: "%") || byte >= 0x80 || (plus && byte == UInt8(ascii: "+")) { return true }
-            index &+= 1
-        }
-        return false
+        let plus = block.plusIsSpace ? UInt8(ascii: "+") : UInt8(ascii: "%")
+        return ByteScan.hasAny(UInt8(ascii: "%"), or: plus, orHighIn: text)
     }
 
     /// A name or value decoded as the dialect says, in NFC; nil where it does not decode.
@@ -125,8 +112,10 @@ extension Resolver {
         piece.isDecoded ? piece.value : decodedQueryText(piece.value)
     }
 
+    /// Whether the piece at `index` has this name.
     @inline(__always)
-    mutating func matches(_ piece: QueryPiece, _ name: QueryNameImage) -> Bool {
+    mutating func matches(_ index: Int, _ name: Ref<QueryNameImage>) -> Bool {
+        let piece = Ref(UnsafePointer(pieces.base + index))
         if piece.key != name.key || piece.name.count != name.text.count || piece.isBad { return false }
         if block.namesFold {
             return piece.name.count <= 8 || ByteScan.equalFolded(piece.name, name.text)
@@ -135,15 +124,15 @@ extension Resolver {
     }
 
     /// The value of a name under the dialect's rule for duplicates.
-    mutating func find(_ name: QueryNameImage) -> Found {
+    mutating func find(_ name: Ref<QueryNameImage>) -> Found {
         splitQuery()
         var chosen = -1
         var null = false
         var count = 0
         let last = block.duplicates == .last
-        for index in 0..<pieces.count where matches(pieces[index], name) {
+        for index in 0..<pieces.count where matches(index, name) {
             count &+= 1
-            let piece = pieces[index]
+            let piece = Ref(UnsafePointer(pieces.base + index))
             if block.flatten {
                 chosen = index
                 break
@@ -169,18 +158,19 @@ extension Resolver {
     }
 
     /// Whether a constraint of the table holds for this query.
-    mutating func holds(_ constraint: ConstraintImage) -> Bool {
+    mutating func holds(_ constraint: Ref<ConstraintImage>) -> Bool {
+        let name = constraint.ref(\.name)
         switch constraint.test {
         case .present:
             splitQuery()
-            for index in 0..<pieces.count where matches(pieces[index], constraint.name) { return true }
+            for index in 0..<pieces.count where matches(index, name) { return true }
             return false
         case .absent:
             splitQuery()
-            for index in 0..<pieces.count where matches(pieces[index], constraint.name) { return false }
+            for index in 0..<pieces.count where matches(index, name) { return false }
             return true
         case .equals:
-            if case .text(let value) = find(constraint.name) { return value == constraint.value }
+            if case .text(let value) = find(name) { return value == constraint[dynamicMember: \.value] }
             return false
         }
     }

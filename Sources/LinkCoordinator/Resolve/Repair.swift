@@ -7,9 +7,9 @@ extension Resolver {
         _ binding: Ref<BindingImage>, _ field: Ref<FieldImage>, _ place: Int
     ) -> Bool {
         let wasFound: Bool
-        if case .absent = find(binding.query) { wasFound = false } else { wasFound = true }
+        if case .absent = find(binding.ref(\.query)) { wasFound = false } else { wasFound = true }
         if !wasFound && field.absence != .required { return false }
-        let name = binding.query
+        let name = binding.ref(\.query)
         var found: BoundValue?
         var label: StaticString = ""
         var count = 0
@@ -35,7 +35,7 @@ extension Resolver {
     }
 
     /// The value with U+2010 to 2015 and U+2212 as `-`.
-    private mutating func dashed(_ name: QueryNameImage) -> ByteView? {
+    private mutating func dashed(_ name: Ref<QueryNameImage>) -> ByteView? {
         guard case .text(let value) = find(name) else { return nil }
         built.begin()
         var index = 0
@@ -51,7 +51,7 @@ extension Resolver {
     }
 
     /// The value found with spaces around names and values dropped.
-    private mutating func trimmed(_ name: QueryNameImage) -> ByteView? {
+    private mutating func trimmed(_ name: Ref<QueryNameImage>) -> ByteView? {
         let saved = pieces.count
         for index in 0..<saved {
             var piece = pieces[index]
@@ -75,7 +75,7 @@ extension Resolver {
     }
 
     /// The value found with `&amp;` read as `&` and a pilcrow as `&para`, before splitting.
-    private mutating func withoutEntities(_ name: QueryNameImage) -> ByteView? {
+    private mutating func withoutEntities(_ name: Ref<QueryNameImage>) -> ByteView? {
         guard hasQuery else { return nil }
         built.begin()
         var index = 0
@@ -105,7 +105,7 @@ extension Resolver {
     }
 
     /// The value of a name among the pieces from `first` on, which are then taken away again.
-    private mutating func findAmong(_ name: QueryNameImage, from first: Int) -> ByteView? {
+    private mutating func findAmong(_ name: Ref<QueryNameImage>, from first: Int) -> ByteView? {
         let kept = (0..<first).map { pieces[$0] }
         let added = (first..<pieces.count).map { pieces[$0] }
         pieces.removeAll()

@@ -18,14 +18,14 @@ package struct DecisionSummary: Sendable, Equatable {
 extension Resolver {
     /// Resolves a request for one device and appends the decision's JSON (3.6) to the open record of `out`.
     ///
-    /// Exactly one decision comes out, for any bytes. Without a `head` the worker's members are left out.
+    /// Exactly one decision comes out, for any bytes. The table must live until it has. Without a `head` the worker's
+    /// members are left out.
     package mutating func resolve(
-        _ request: UnsafePointer<LinkRequest>, _ device: UnsafePointer<DeviceFacts>, table: CompiledTable,
+        _ request: UnsafePointer<LinkRequest>, _ device: UnsafePointer<DeviceFacts>, table: TableHandle,
         head: UnsafePointer<DecisionHead>?, into out: inout OutputArena
     ) -> DecisionSummary {
         start(request, device, image: table.image)
         self.head = head.map { Ref($0) }
-        defer { withExtendedLifetime(table) {} }
         do throws(Rejection) {
             return try run(&out)
         } catch {
@@ -39,7 +39,7 @@ extension Resolver {
     ) throws(Rejection) -> DecisionSummary {
         switch request.form {
         case .link:
-            try normalise(request.text)
+            try normalise(request.text, isScreened: request.isScreened)
             try select()
         case .path:
             try readPath(request.text)
@@ -60,17 +60,17 @@ extension Resolver {
         if target.kind == .external {
             try bindRoute(chosen)
             let url = try externalURL(target.template)
-            writeExternal(url, notice: notice(candidate.notice), nil, &out)
+            writeExternal(url, notice: notice(candidate.ref(\.notice)), nil, &out)
             return DecisionSummary(.external)
         }
         try compose(target, policy: chosen.unknownScreen)
         target = try checkSupport(target, route: chosen)
         try bindRoute(chosen)
-        try requireData()
+        try requireData(of: target)
         try checkPresentation()
         let guarding = stoppingGuard(target)
         if guarding >= 0 { return try deferRequest(guarding, &out) }
-        writeStack(target, notice: notice(candidate.notice), nil, &out)
+        writeStack(target, notice: notice(candidate.ref(\.notice)), nil, &out)
         return DecisionSummary(.navigate)
     }
 
@@ -83,7 +83,7 @@ extension Resolver {
         mode = request.mode == .unsaid ? (isRelative ? .append : .replace) : request.mode
         let plain = image.plainTarget
         let target = try checkSupport(plain, route: nil)
-        try requireData()
+        try requireData(of: target)
         try checkPresentation()
         let guarding = stoppingGuard(target)
         if guarding >= 0 { return try deferRequest(guarding, &out) }
@@ -126,6 +126,7 @@ extension Resolver {
         let guarding = image.guards.at(number)
         let target = guarding.ref(\.target)
         try compose(target, policy: .reject)
+        makeStack(of: target)
         if let lacking = firstUnsupported() {
             let (coordinator, screen) = names(of: stack[lacking])
             throw Rejection(.unsupported, coordinator, dot: screen)
@@ -135,7 +136,7 @@ extension Resolver {
     }
 
     /// The notice of a variant, or nothing where the device lacks one of its screens.
-    private mutating func notice(_ notice: NoticeImage) -> ByteView {
+    private mutating func notice(_ notice: Ref<NoticeImage>) -> ByteView {
         for screen in notice.screens where !supports(screen) {
             let image = image.screens.at(Int(screen))
             let coordinator = self.image.coordinators.at(Int(image.coordinator)).name
@@ -174,7 +175,7 @@ extension Resolver {
 extension Resolver {
     /// Writes the decision of an event that is over: `none` with reason `expired`, decided before the core.
     package mutating func expire(
-        _ request: UnsafePointer<LinkRequest>, _ device: UnsafePointer<DeviceFacts>, table: CompiledTable,
+        _ request: UnsafePointer<LinkRequest>, _ device: UnsafePointer<DeviceFacts>, table: TableHandle,
         head: UnsafePointer<DecisionHead>?, into out: inout OutputArena
     ) -> DecisionSummary {
         start(request, device, image: table.image)

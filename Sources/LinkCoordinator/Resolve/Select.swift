@@ -161,7 +161,7 @@ extension Resolver {
     }
 
     mutating func allHold(_ constraints: UnsafeBufferPointer<ConstraintImage>) -> Bool {
-        for constraint in constraints where !holds(constraint) { return false }
+        for index in 0..<constraints.count where !holds(constraints.at(index)) { return false }
         return true
     }
 

@@ -51,6 +51,10 @@ struct ContextWriter: ~Copyable {
         text.withUnsafeBufferPointer { arena.appendString(ByteView($0)) }
     }
 
+    /// Whether a member is one to pass through.
+    @inline(__always)
+    func isWanted(_ tag: UInt8) -> Bool { wanted != 0 && tag < 64 && wanted & (1 &<< UInt64(tag)) != 0 }
+
     /// Keeps the value of a member if it is to be passed through.
     @inline(__always)
     mutating func note(_ tag: UInt8, _ value: ByteView) {
@@ -83,6 +87,9 @@ struct ContextWriter: ~Copyable {
         let all = written.finish()
         return bytes > IngestLimits.contextBytes ? nil : all
     }
+
+    /// Whether anything was noted of this record.
+    var hasSome: Bool { seen != 0 }
 
     /// Forgets what was noted of a record that failed.
     mutating func clear() { seen = 0 }

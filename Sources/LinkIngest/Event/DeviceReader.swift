@@ -11,24 +11,89 @@ struct DeviceReader: ~Copyable {
     ])
     private var attributeShape = MemberShape([])
     private var normalForms = OutputArena(chunkBytes: 4096)
+    private var hasNormalForms = false
     private let capabilities = FactList(capacity: IngestLimits.factElements)
     private let claims = FactList(capacity: IngestLimits.factElements)
     private let attributes = FactList(capacity: 2 * IngestLimits.factElements)
 
     /// Reads the object at the cursor.
-    mutating func read(_ cursor: inout JSONCursor, into device: inout EventDevice) throws(JSONError) {
-        device.clear()
-        if normalForms.bytesInUse != 0 { normalForms.reset() }
-        device.offset = cursor.offset
+    mutating func read(
+        _ cursor: inout JSONCursor, into device: UnsafeMutablePointer<EventDevice>
+    ) throws(JSONError) {
+        device.pointee.clear()
+        if hasNormalForms { forgetNormalForms() }
+        device.pointee.offset = cursor.offset
+        var known: UInt16 = 0
         var scope = try cursor.enterObject()
         while try cursor.nextMember(&scope, &shape) {
-            let first = cursor.peek()
-            if first == UInt8(ascii: "n") {
-                _ = try cursor.null()
-                continue
+            if Self.isText(scope.tag), let plain = cursor.plainString() {
+                known |= Self.take(plain, scope.tag, cursor.offset, into: device)
+            } else {
+                try readAny(scope.tag, &cursor, into: &device.pointee)
             }
-            try readMember(scope.tag, first, &cursor, into: &device)
         }
+        device.pointee.facts.known |= known
+    }
+
+    private mutating func forgetNormalForms() {
+        normalForms.reset()
+        hasNormalForms = false
+    }
+
+    /// Whether a member is text or, being unknown, of no interest.
+    @inline(__always)
+    private static func isText(_ tag: UInt8) -> Bool { tag < 6 || tag >= 9 }
+
+    /// Takes a plain string as a member's value; returns the bit of the fact that is known by it.
+    ///
+    /// - Parameter end: Where the value ends, one past its closing quote.
+    @inline(__always)
+    private static func take(
+        _ plain: ByteView, _ tag: UInt8, _ end: Int, into device: UnsafeMutablePointer<EventDevice>
+    ) -> UInt16 {
+        let fact: DeviceFacts.Fact
+        let fits = plain.count <= IngestLimits.factBytes
+        switch tag {
+        case 0:
+            device.pointee.idOffset = end &- plain.count &- 2
+            if fits { device.pointee.id = plain }
+            return 0
+        case 1:
+            fact = .platform
+            if fits { device.pointee.facts.platform = plain }
+        case 2:
+            fact = .app
+            if fits { device.pointee.facts.app = plain }
+        case 3:
+            fact = .locale
+            if fits { device.pointee.facts.locale = plain }
+        case 4:
+            fact = .os
+            if fits { device.pointee.facts.os = plain }
+        case 5:
+            fact = .region
+            if fits { device.pointee.facts.region = plain }
+        case 9:
+            fact = .coordinator
+            if fits { device.pointee.facts.coordinator = plain }
+        default: return 0
+        }
+        if fits { return fact.bit }
+        device.pointee.facts.setUnreadable(fact)
+        return 0
+    }
+
+    /// Reads the value of any member, whatever stands there.
+    @inline(never)
+    private mutating func readAny(
+        _ tag: UInt8, _ cursor: inout JSONCursor, into device: inout EventDevice
+    ) throws(JSONError) {
+        let first = cursor.peek()
+        if first == UInt8(ascii: "n") {
+            _ = try cursor.null()
+            return
+        }
+        try readMember(tag, first, &cursor, into: &device)
     }
 
     private mutating func readMember(
@@ -90,6 +155,7 @@ struct DeviceReader: ~Copyable {
 
     private mutating func normalForm(of text: ByteView) -> ByteView {
         if !text.hasNonASCII { return text }
+        hasNormalForms = true
         normalForms.begin()
         normalForms.append(nfc(text.array))
         return normalForms.finish()

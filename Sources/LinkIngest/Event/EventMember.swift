@@ -1,11 +1,8 @@
 /// The members that an event knows at its top level; the raw value is the tag in the reader's shape.
 ///
-/// `sent` and `campaign` say nothing to the reader: they are here because most events have them, and a name that is
-/// known is told from a repeated one by a bit. The members of a push body follow them (`PushMember`), for a record may
-/// be a push as a whole.
+/// The members of a push body follow them (`PushMember`), for a record may be a push as a whole.
 enum EventMember: UInt8, CaseIterable {
-    case id, link, device, sent, campaign, application, expires, path, mode, route, params, payload, payloadType,
-        action, devices
+    case id, link, device, application, expires, path, mode, route, params, payload, payloadType, action, devices
 
     /// The name in the text.
     var name: StaticString {
@@ -13,8 +10,6 @@ enum EventMember: UInt8, CaseIterable {
         case .id: "id"
         case .link: "link"
         case .device: "device"
-        case .sent: "sent"
-        case .campaign: "campaign"
         case .application: "application"
         case .expires: "expires"
         case .path: "path"
@@ -29,7 +24,13 @@ enum EventMember: UInt8, CaseIterable {
     }
 
     /// The tag of the first member of a push body.
-    static let firstPushTag = UInt8(allCases.count)
+    static var firstPushTag: UInt8 { EventMember.devices.rawValue + 1 }
     /// The tag of the first name that only the configuration knows.
-    static let firstOtherTag = firstPushTag + UInt8(PushMember.allCases.count)
+    static var firstOtherTag: UInt8 { firstPushTag + PushMember.webpush.rawValue + 1 }
+
+    /// Whether a member is one whose value is taken as it stands when it is a plain string.
+    @inline(__always)
+    static func mayBePlain(_ tag: UInt8) -> Bool {
+        tag <= EventMember.link.rawValue || tag >= firstOtherTag
+    }
 }

@@ -5,6 +5,15 @@ internal import StrictJSON
 extension EventReader {
     /// Judges the event that was scanned and completes it; returns what is wrong with it.
     mutating func settle(_ key: ByteView?) -> Fault? {
+        if state.isUsual, !context.hasSome, case .link = event.request.form {
+            event.deviceCount = 1
+            return nil
+        }
+        return settleUnusual(key)
+    }
+
+    @inline(never)
+    private mutating func settleUnusual(_ key: ByteView?) -> Fault? {
         state.isPushRecord = state.forms == 0 && recordBody.foundKind != nil
         if let fault = state.typeFault, !state.isPushRecord { return fault }
         if let fault = settleContext() ?? settleForm() { return fault }

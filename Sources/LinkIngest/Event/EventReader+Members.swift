@@ -9,23 +9,50 @@ extension EventReader {
         cursor.open(text)
         var scope = try cursor.enterObject()
         while try cursor.nextMember(&scope, &shape) {
-            let first = cursor.peek()
-            if first == UInt8(ascii: "n") {
-                _ = try cursor.null()
-                continue
-            }
-            let start = cursor.offset
-            if scope.tag < EventMember.firstPushTag {
-                if let member = EventMember(rawValue: scope.tag) { try readMember(member, first, at: start) }
-            } else if scope.tag < EventMember.firstOtherTag {
-                let member = PushMember(rawValue: scope.tag - EventMember.firstPushTag)
-                try pushes.readMember(member, &cursor, of: text, into: &recordBody)
+            let tag = scope.tag
+            if EventMember.mayBePlain(tag), let plain = cursor.plainString() {
+                takePlain(tag, plain)
             } else {
-                try cursor.skip()
+                try readAny(tag)
             }
-            context.note(scope.tag, text.slice(start, cursor.offset))
         }
         try cursor.finish()
+    }
+
+    /// Takes a plain string as the value of an id, a link or a member that nobody reads.
+    @inline(__always)
+    private mutating func takePlain(_ tag: UInt8, _ plain: ByteView) {
+        // The value begins at its quote.
+        let start = plain.start - text.start &- 1
+        if tag == EventMember.id.rawValue {
+            takeID(plain, isPlain: true, at: start)
+        } else if tag == EventMember.link.rawValue {
+            state.countForm(at: start)
+            event.request.form = .link
+            event.request.text = plain
+            event.request.isPlain = true
+            event.request.isScreened = true
+        }
+        if context.isWanted(tag) { context.note(tag, text.slice(start, start &+ plain.count &+ 2)) }
+    }
+
+    /// Reads the value of any member, whatever stands there.
+    private mutating func readAny(_ tag: UInt8) throws(JSONError) {
+        let first = cursor.peek()
+        if first == UInt8(ascii: "n") {
+            _ = try cursor.null()
+            return
+        }
+        let start = cursor.offset
+        if tag < EventMember.firstPushTag {
+            if let member = EventMember(rawValue: tag) { try readMember(member, first, at: start) }
+        } else if tag < EventMember.firstOtherTag {
+            let member = PushMember(rawValue: tag - EventMember.firstPushTag)
+            try pushes.readMember(member, &cursor, of: text, into: &recordBody)
+        } else {
+            try cursor.skip()
+        }
+        if context.isWanted(tag) { context.note(tag, text.slice(start, cursor.offset)) }
     }
 
     private mutating func readMember(_ member: EventMember, _ first: UInt8, at start: Int) throws(JSONError) {
@@ -37,7 +64,6 @@ extension EventReader {
         case .payload: try readPayload(first, at: start)
         case .device: try readDevice(first, at: start)
         case .devices: try readDevices(first, at: start)
-        case .sent, .campaign: try cursor.skip()
         case .application:
             guard let text = try readText("expected application as text", first, at: start) else { return }
             event.application = cursor.unescaped(text)
@@ -69,10 +95,16 @@ extension EventReader {
     private mutating func readID(_ first: UInt8, at start: Int) throws(JSONError) {
         let expected: StaticString = "expected id as text of 1 to 128 bytes"
         guard let text = try readText(expected, first, at: start) else { return }
-        let id = cursor.unescaped(text)
-        if id.isEmpty || id.count > IngestLimits.eventIDBytes { return state.note(.type(expected, at: start)) }
+        takeID(cursor.unescaped(text), isPlain: !text.hasEscape, at: start)
+    }
+
+    @inline(__always)
+    private mutating func takeID(_ id: ByteView, isPlain: Bool, at start: Int) {
+        if id.isEmpty || id.count > IngestLimits.eventIDBytes {
+            return state.note(.type("expected id as text of 1 to 128 bytes", at: start))
+        }
         event.id = id
-        event.idIsPlain = !text.hasEscape
+        event.idIsPlain = isPlain
     }
 
     private mutating func readForm(
@@ -83,6 +115,7 @@ extension EventReader {
         event.request.form = form
         event.request.text = cursor.unescaped(text)
         event.request.isPlain = !text.hasEscape
+        event.request.isScreened = false
     }
 
     private mutating func readPayload(_ first: UInt8, at start: Int) throws(JSONError) {
@@ -110,6 +143,7 @@ extension EventReader {
 
     private mutating func readMode(_ first: UInt8, at start: Int) throws(JSONError) {
         let expected: StaticString = "expected mode replace, append or reuse"
+        state.hasExtras = true
         guard let text = try readText(expected, first, at: start) else { return }
         let name = cursor.unescaped(text)
         if name.equals("replace") {
@@ -129,6 +163,7 @@ extension EventReader {
             try cursor.skip()
             return state.note(.type("expected params as an object", at: start))
         }
+        state.hasExtras = true
         var scope = try cursor.enterObject()
         while try cursor.nextMember(&scope) {
             let first = cursor.peek()
@@ -147,7 +182,7 @@ extension EventReader {
             return state.note(.type("expected device as an object", at: start))
         }
         state.countDevice(list: false, at: start)
-        try devices.read(&cursor, into: &devicePointer.pointee)
+        try devices.read(&cursor, into: devicePointer)
         checkDeviceID()
     }
 
@@ -158,7 +193,6 @@ extension EventReader {
         }
         state.countDevice(list: true, at: start)
         state.listOffset = start
-        var listed = EventDevice()
         var scope = try cursor.enterArray()
         while try cursor.nextElement(&scope) {
             let start = cursor.offset
@@ -172,14 +206,16 @@ extension EventReader {
                 try cursor.skip()
                 continue
             }
-            try devices.read(&cursor, into: &listed)
-            checkID(of: listed)
+            try devices.read(&cursor, into: devicePointer)
+            checkDeviceID()
             deviceTexts.set(state.listed, text.slice(start, cursor.offset))
             state.listed += 1
         }
     }
 
-    private mutating func checkDeviceID() { checkID(of: device) }
+    private mutating func checkDeviceID() {
+        if devicePointer.pointer(to: \.id).unsafelyUnwrapped.pointee.isEmpty { checkID(of: device) }
+    }
 
     private mutating func checkID(of device: EventDevice) {
         guard device.id.isEmpty, state.deviceFault == nil else { return }

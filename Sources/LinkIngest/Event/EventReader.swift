@@ -153,7 +153,7 @@ package struct EventReader: ~Copyable {
     private mutating func readListed(_ index: Int) {
         deviceCursor.open(deviceTexts.prefix(state.listed)[index])
         do {
-            try devices.read(&deviceCursor, into: &devicePointer.pointee)
+            try devices.read(&deviceCursor, into: devicePointer)
         } catch {
             assertionFailure("a device that was read once reads again")
         }

@@ -32,6 +32,7 @@ package struct IngestedEvent {
         idIsPlain = true
         request.text = .empty
         request.isPlain = true
+        request.isScreened = false
         request.roots = UnsafeBufferPointer(start: nil, count: 0)
         request.mode = .unsaid
         request.params = .empty

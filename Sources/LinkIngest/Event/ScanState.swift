@@ -5,6 +5,8 @@ struct ScanState {
     /// Where the second of them begins, or the second of `device` and `devices`.
     var secondForm = -1
     var secondDevice = -1
+    /// Whether `mode` or `params` are there.
+    var hasExtras = false
     var hasDevice = false
     var hasDevices = false
     /// Devices of the list whose text is kept.
@@ -39,6 +41,12 @@ struct ScanState {
         namedKind = nil
         kind = nil
         isPushRecord = false
+        hasExtras = false
+    }
+
+    /// Whether one form and one device were met and nothing to object to, nor a mode or parameters of other forms.
+    var isUsual: Bool {
+        forms == 1 && hasDevice && !hasDevices && typeFault == nil && deviceFault == nil && !hasExtras
     }
 
     /// Notes a fault of type unless one was noted before.

@@ -25,7 +25,7 @@ struct Explainer: ~Copyable {
             guard let request = event.pointer(to: \.request), let facts = device.pointer(to: \.facts) else { return [] }
             let application = event.pointee.hasApplication ? event.pointee.application : nil
             let chosen = tables.table(application: application, request: request, using: &resolver)
-            guard let table = tables.tables.first(where: { $0.compiled === chosen }) else { return [] }
+            guard let table = tables.tables.first(where: { $0.compiled.handle == chosen }) else { return [] }
             explanations.append(table.explain(request, facts))
         }
         return explanations

@@ -1,0 +1,57 @@
+extension OutputArena {
+    /// Appends bytes behind which `padding` more can be read, as those of a table.
+    @inlinable
+    public mutating func appendPadded(_ bytes: ByteView) {
+        reserve(bytes.count &+ Self.slack)
+        putPadded(bytes)
+    }
+
+    /// Appends a number as decimal text.
+    @inlinable
+    public mutating func append(decimal value: Int64) {
+        reserve(20)
+        if value >= 0 && value < 10 {
+            put(byte: UInt8(truncatingIfNeeded: value) &+ UInt8(ascii: "0"))
+            return
+        }
+        if value < 0 { put(byte: UInt8(ascii: "-")) }
+        var rest = value.magnitude
+        var digits = 1
+        var bound: UInt64 = 10
+        while digits < 20 && rest >= bound {
+            digits &+= 1
+            let (next, over) = bound.multipliedReportingOverflow(by: 10)
+            if over { break }
+            bound = next
+        }
+        var place = cursor + digits
+        cursor = place
+        repeat {
+            place -= 1
+            place.pointee = UInt8(truncatingIfNeeded: rest % 10) &+ UInt8(ascii: "0")
+            rest /= 10
+        } while rest != 0
+    }
+
+    /// Appends a JSON string with its quotes; only `"`, `\` and C0 controls are escaped (RFC 8259, section 7).
+    @inlinable
+    public mutating func appendString(_ text: ByteView) {
+        append(byte: UInt8(ascii: "\""))
+        appendEscaped(text)
+        append(byte: UInt8(ascii: "\""))
+    }
+
+    /// Appends the inside of a JSON string: as `appendString`, without the quotes.
+    @inlinable
+    public mutating func appendEscaped(_ text: ByteView) {
+        reserve(text.count &* 6 &+ Self.slack)
+        putEscaped(text)
+    }
+
+    /// Appends ASCII text with its letters in capitals, as Foundation prints a UUID.
+    @inlinable
+    public mutating func appendUppercased(_ text: ByteView) {
+        reserve(text.count)
+        putUppercased(text)
+    }
+}
