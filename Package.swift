@@ -70,6 +70,13 @@ let package = Package(
                 "TestSupport",
             ],
             exclude: ["Snapshots"], swiftSettings: strict),
+        // The whole worker as processes of their own that are killed, on a real broker.
+        .testTarget(
+            name: "ExactlyOnceTests",
+            dependencies: [
+                "linkd", "DispatchWorker", "KafkaClient", "LinkCoordinator", "StrictJSON", "TestSupport",
+            ],
+            swiftSettings: strict),
         .testTarget(name: "TidyTests", dependencies: ["TestSupport"], swiftSettings: strict),
         // What is shipped beside the code: it runs the built program.
         .testTarget(

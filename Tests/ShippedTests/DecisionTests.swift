@@ -8,7 +8,7 @@ import Testing
     static func resolve(_ events: [String], table: String? = nil) throws -> [String] {
         let flags = table.map { ["--table", $0] } ?? []
         let result = try ChildProcess.run(
-            [Linkd.path, "resolve", "--json"] + flags, in: Checkout.root,
+            [BuiltProgram.linkd, "resolve", "--json"] + flags, in: Checkout.root,
             input: events.map { $0 + "\n" }.joined())
         // 65: a dead letter is among them.
         guard result.status == 0 || result.status == 65 else {

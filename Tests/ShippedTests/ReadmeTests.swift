@@ -18,7 +18,7 @@ import Testing
         }
         return try ChildProcess.run(
             ["bash", "-euc", script.joined(separator: "\n")], in: Checkout.root,
-            environment: environment.merging(["LINKD_TEST_PROGRAM": Linkd.path], uniquingKeysWith: { $1 }))
+            environment: environment.merging(["LINKD_TEST_PROGRAM": BuiltProgram.linkd], uniquingKeysWith: { $1 }))
     }
 
     @Test("The commands that need no broker end with 0")
@@ -54,7 +54,8 @@ import Testing
         try #require(events.count == 1 && decisions.count == 1)
         // One line is one event.
         let event = events[0].lines.joined(separator: " ")
-        let result = try ChildProcess.run([Linkd.path, "resolve", "--json"], in: Checkout.root, input: event + "\n")
+        let result = try ChildProcess.run(
+            [BuiltProgram.linkd, "resolve", "--json"], in: Checkout.root, input: event + "\n")
         #expect(result.output.split(separator: "\n") == [Substring(decisions[0].lines.joined())])
     }
 
@@ -64,7 +65,7 @@ import Testing
         try #require(rows.count == 5)
         for row in rows {
             let link = String(row[2].dropFirst().dropLast())
-            let result = try ChildProcess.run([Linkd.path, "resolve", "--json", link], in: Checkout.root)
+            let result = try ChildProcess.run([BuiltProgram.linkd, "resolve", "--json", link], in: Checkout.root)
             #expect(result.output.contains("\"path\":\"\(row[3].dropFirst().dropLast())\""), "\(link)")
         }
     }

@@ -13,6 +13,9 @@ package enum StopSignals {
     package static var count: Int { received.load(ordering: .relaxed) }
 
     /// Counts these signals from now on instead of dying of them; a broken pipe is an error of a write, no death.
+    ///
+    /// They are let through even where whoever started the process held them back: a mask is inherited, threads of
+    /// libdispatch start their children with all signals blocked, and nothing but SIGKILL would end a worker then.
     package static func install() {
         // The global is made before a handler may need it.
         _ = received.load(ordering: .relaxed)
@@ -20,6 +23,10 @@ package enum StopSignals {
             signal(number) { _ in received.wrappingAdd(1, ordering: .relaxed) }
         }
         signal(SIGPIPE, SIG_IGN)
+        var stops = sigset_t()
+        sigemptyset(&stops)
+        for number in [SIGTERM, SIGINT] { sigaddset(&stops, number) }
+        pthread_sigmask(SIG_UNBLOCK, &stops, nil)
     }
 
     /// Ends the process at once, without destructors.

@@ -1,0 +1,124 @@
+import Foundation
+import KafkaClient
+import StrictJSON
+import TestSupport
+import Testing
+
+/// The promise itself: worker processes that are killed on a real broker, and every event decided exactly once.
+///
+/// `LINKD_TEST_EVENTS` is the number of events, `LINKD_TEST_SEED` the seed, `LINKD_TEST_WORKLOAD` a file of the
+/// workload's events to take instead of made ones, `LINKD_TEST_BINARY` another build of the program.
+@Suite(
+    .enabled(if: BrokerEnvironment.hasBroker, "no broker: KAFKA_BOOTSTRAP_SERVERS is not set"), .serialized,
+    .timeLimit(.minutes(15)))
+struct ExactlyOnceTests {
+    private static func setting(_ name: String) -> String? { ProcessInfo.processInfo.environment[name] }
+
+    static let seed = setting("LINKD_TEST_SEED").flatMap { UInt64($0) } ?? UInt64.random(in: 0...0xFFFF_FFFF)
+
+    /// The workload's events.
+    private static func events() throws -> [InputRecord] {
+        let count = setting("LINKD_TEST_EVENTS").flatMap { Int($0) } ?? 20_000
+        if let path = setting("LINKD_TEST_WORKLOAD") {
+            return Array(try InputRecord.read(workload: path).prefix(count))
+        }
+        var events = ShopEvents(random: SeededGenerator(seed: seed))
+        return (0..<count).map { events.event($0) }
+    }
+
+    /// A run and what it left behind.
+    private struct Evidence {
+        var input: [ReadRecord]
+        var decisions: [ReadRecord]
+        var deadLetters: [ReadRecord]
+        var tally: KillRun.Tally
+    }
+
+    /// Runs workers over the records and kills them, holds everything against what must be, and returns it.
+    private static func prove(
+        _ records: [InputRecord], topicSettings: [String] = [], flags: [String] = []
+    ) throws -> Evidence {
+        let logs = FileManager.default.temporaryDirectory.appending(path: "exact-logs-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: logs, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: logs) }
+        let topics = try RunTopics(bootstrap: BrokerEnvironment.bootstrapServers ?? "", settings: topicSettings)
+        defer { topics.close() }
+        let run = try KillRun(topics, records: records, seed: seed, flags: flags, logs: logs)
+        try run.run()
+        let evidence = Evidence(
+            input: try topics.read(topics.input), decisions: try topics.read(topics.output),
+            deadLetters: try topics.read(topics.deadLetters), tally: run.tally)
+        #expect(evidence.input.count == records.count)
+        try check(evidence, topics)
+        try checkStrikes(evidence, topics)
+        return evidence
+    }
+
+    private static func check(_ evidence: Evidence, _ topics: RunTopics) throws {
+        let oracle = try Oracle(evidence.input, topic: topics.input)
+        #expect(oracle.contradictions == [], "seed \(seed)")
+        let check = OutcomeCheck(
+            oracle, topic: topics.input, decisions: evidence.decisions, deadLetters: evidence.deadLetters)
+        #expect(check == OutcomeCheck(), "seed \(seed): \(check.summary)")
+        #expect(evidence.decisions.count == oracle.decisions.count)
+        #expect(evidence.deadLetters.count == oracle.deadLetters.count)
+        #expect(try topics.committed() == topics.ends(topics.input), "a lag is left, seed \(seed)")
+        for topic in [topics.output, topics.deadLetters] {
+            #expect(try topics.stableEnds(topic) == topics.ends(topic), "a transaction hangs, seed \(seed)")
+        }
+    }
+
+    /// The run is worth nothing when the kills met idle workers.
+    private static func checkStrikes(_ evidence: Evidence, _ topics: RunTopics) throws {
+        let tally = evidence.tally
+        let outputs = tally.outputs
+        #expect(zip(outputs, outputs.dropFirst()).allSatisfy { $0 < $1 }, "no output between kills: \(outputs)")
+        #expect(tally.kills == 3 * (KillRun.killsWhileWorking + 1))
+        #expect(tally.killsWithWork >= 3 * KillRun.killsWhileWorking - 3, "seed \(seed): \(tally)")
+        let aborted = try topics.read(topics.output, isolation: "read_uncommitted").count - evidence.decisions.count
+        #expect(aborted > 0, "no kill met a transaction with records, seed \(seed)")
+        let events = tally.events.filter { $0.value > 0 }.sorted { $0.key < $1.key }
+        print(
+            "exactly once: seed \(seed), \(tally.kills) kills (\(tally.killsWithWork) with records waiting, "
+                + "\(tally.killsInTransaction) with a transaction open), 1 SIGTERM, "
+                + "\(String(format: "%.1f", tally.seconds)) s, \(evidence.input.count) in, "
+                + "\(evidence.decisions.count) decisions, \(evidence.deadLetters.count) dead letters, "
+                + "\(aborted) records of aborted transactions; logged: \(events.map { "\($0.key) \($0.value)" })")
+    }
+
+    @Test("Events while three processes are killed again and again: each is decided exactly once")
+    func killed() async throws {
+        try await onThread {
+            let evidence = try Self.prove(Self.events())
+            #expect(evidence.deadLetters.isEmpty)
+            guard let script = ReferenceCheck.script else {
+                print("exactly once: the workload's check.py is not beside the checkout: its comparison is SKIPPED")
+                return
+            }
+            let line = try ReferenceCheck.run(script, input: evidence.input, decisions: evidence.decisions)
+            let count = Int64(evidence.input.count)
+            let counts = try JSONValue.parse(Array(line.utf8))
+            #expect(counts["in"]?.integer == count && counts["out"]?.integer == count, "\(line)")
+            #expect(counts["different"]?.integer == 0, "\(line)")
+            print("exactly once: check.py --loose: \(line)")
+        }
+    }
+
+    @Test("One bad record in a hundred, of twelve kinds: each is one dead letter or one rejection, nothing else moves")
+    func spoiled() async throws {
+        try await onThread {
+            var records = try Self.events()
+            var random = SeededGenerator(seed: Self.seed ^ 12)
+            let bad = InputRecord.spoil(&records, using: &random)
+            let evidence = try Self.prove(
+                records, topicSettings: ["max.message.bytes=4000000"],
+                flags: ["--limits-decision-bytes", String(BadKind.decisionBytesLimit)])
+            var reasons: [String: Int] = [:]
+            for letter in evidence.deadLetters { reasons[letter.header("dlq.reason") ?? "none", default: 0] += 1 }
+            let rejections = records.count { $0.kind == .badLinkBytes }
+            #expect(evidence.deadLetters.count + rejections == bad)
+            let list = reasons.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
+            print("exactly once: \(bad) bad records: \(rejections) rejections, dead letters: \(list)")
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import KafkaClient
+import StrictJSON
+
+/// Puts the records on the input topic in portions: one idempotent producer, placed by their keys.
+final class Feed {
+    private let producer: KafkaProducer
+    private let topic: ProducerTopic
+    private let records: [InputRecord]
+    /// Records that were handed to the producer.
+    private(set) var sent = 0
+
+    init(_ records: [InputRecord], to topics: RunTopics) throws {
+        self.records = records
+        producer = try KafkaProducer([
+            "bootstrap.servers": topics.bootstrap, "enable.idempotence": "true", "partitioner": "murmur2_random",
+            "linger.ms": "2", "message.max.bytes": "10000000",
+        ])
+        topic = try producer.topic(topics.input)
+    }
+
+    /// Sends on up to this many records in all.
+    func send(upTo end: Int) throws {
+        while sent < min(end, records.count) {
+            let record = records[sent]
+            do throws(KafkaError) {
+                try produce(record)
+                sent += 1
+            } catch {
+                guard error.code == .queueFull else { throw error }
+                producer.poll(timeoutMilliseconds: 10)
+            }
+        }
+    }
+
+    private func produce(_ record: InputRecord) throws(KafkaError) {
+        var arena = OutputArena(chunkBytes: 4096)
+        func view(_ bytes: [UInt8]?) -> ByteView? {
+            guard let bytes else { return nil }
+            arena.begin()
+            arena.append(bytes)
+            return arena.finish()
+        }
+        let headers = record.headers.map { HeaderView(name: view($0.name) ?? .empty, value: view($0.value)) }
+        try producer.produce(
+            topic, partition: nil, key: view(record.key), value: view(record.value), headers: headers)
+    }
+
+    /// Serves the producer for so long.
+    func pause(milliseconds: Int32) { producer.poll(timeoutMilliseconds: milliseconds) }
+
+    /// Waits until all that was sent has arrived, and ends the producer; throws when a record did not arrive.
+    func finish() throws {
+        try producer.flush(timeoutMilliseconds: 120_000)
+        let deliveries = producer.deliveries
+        producer.close()
+        guard deliveries.delivered == records.count, deliveries.failed == 0 else {
+            throw RunFailure("\(deliveries.delivered) of \(records.count) records were delivered")
+        }
+    }
+}

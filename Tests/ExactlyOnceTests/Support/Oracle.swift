@@ -1,0 +1,65 @@
+import DispatchWorker
+import Foundation
+import KafkaClient
+import LinkCoordinator
+import StrictJSON
+import TestSupport
+
+/// Where a record stands in the input.
+struct SourcePlace: Hashable, Comparable, CustomStringConvertible {
+    var partition: Int32
+    var offset: Int64
+
+    var description: String { "\(partition)-\(offset)" }
+
+    static func < (a: SourcePlace, b: SourcePlace) -> Bool { (a.partition, a.offset) < (b.partition, b.offset) }
+}
+
+/// What must come of each input record: the same code in this process, without a broker, threads or faults.
+struct Oracle {
+    /// The one decision of each record that has one.
+    private(set) var decisions: [SourcePlace: (key: [UInt8], value: [UInt8])] = [:]
+    /// The records that must be dead letters.
+    private(set) var deadLetters: [SourcePlace: (kind: BadKind, record: ReadRecord)] = [:]
+    /// What contradicts the kinds of records that the test made.
+    private(set) var contradictions: [String] = []
+
+    init(_ records: [ReadRecord], topic: String) throws {
+        let file = Checkout.root.appending(path: "config/routes/shop.json")
+        let table = try Table.load(Array(Data(contentsOf: file)))
+        var processor = RecordProcessor(tables: TableSet([table]))
+        var arena = OutputArena(chunkBytes: 1 << 16)
+        let topicBytes = Array(topic.utf8)
+        for record in records {
+            let place = SourcePlace(partition: record.partition, offset: record.offset)
+            let kind = record.header("kind").flatMap(BadKind.init)
+            if let kind, kind.reason != nil {
+                deadLetters[place] = (kind, record)
+                continue
+            }
+            var produced: [ProducedDecision] = []
+            arena.reset()
+            let cause = Self.withRecord(record) { consumed in
+                let cause = topicBytes.withUnsafeBufferPointer {
+                    processor.process(consumed, topicName: ByteView($0), into: &arena, decisions: &produced)
+                }
+                decisions[place] = produced.first.map { ($0.key.array, $0.value.array) }
+                return cause
+            }
+            let isAsMade = cause == nil && produced.count == 1 && (kind == nil || produced[0].outcome == .reject)
+            if !isAsMade { contradictions.append("\(place): \(kind?.rawValue ?? "good") \(cause?.detail ?? "")") }
+        }
+    }
+
+    private static func withRecord<Result>(_ record: ReadRecord, _ body: (ConsumedRecord) -> Result) -> Result {
+        (record.key ?? []).withUnsafeBufferPointer { key in
+            (record.value ?? []).withUnsafeBufferPointer { value in
+                body(
+                    ConsumedRecord(
+                        topic: 0, partition: record.partition, offset: record.offset, timestamp: record.timestamp,
+                        key: record.key.map { _ in ByteView(key) }, value: record.value.map { _ in ByteView(value) },
+                        index: 0, hasHeaders: !record.headers.isEmpty))
+            }
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import KafkaClient
+import StrictJSON
+import TestSupport
+
+/// A record as it is read back.
+struct ReadRecord: Sendable {
+    var partition: Int32
+    var offset: Int64
+    var timestamp: Int64
+    var key: [UInt8]?
+    var value: [UInt8]?
+    var headers: [RecordHeader]
+
+    /// The last header of this name, as text.
+    func header(_ name: String) -> String? {
+        headers.last { $0.name == Array(name.utf8) }?.value.map { String(decoding: $0, as: UTF8.self) }
+    }
+}
+
+/// The topics and the group of one run, and what the broker says of them.
+final class RunTopics {
+    let bootstrap: String
+    let input: String
+    let output: String
+    let deadLetters: String
+    let group: String
+    let partitions: Int32 = 6
+    private let committedView: KafkaConsumer
+    private let uncommittedView: KafkaConsumer
+
+    /// Creates topics under names of their own, as an operator would.
+    init(bootstrap: String, settings: [String]) throws {
+        self.bootstrap = bootstrap
+        input = BrokerEnvironment.uniqueName("exact")
+        output = input + ".out"
+        deadLetters = input + ".dlq"
+        group = input + ".group"
+        let created = try ChildProcess.run(
+            [BuiltProgram.linkd, "topics", "create", "-b", bootstrap, "--input", input, "--output", output]
+                + ["--partitions", String(partitions)] + settings.flatMap { ["--set", $0] })
+        guard created.status == 0 else { throw RunFailure("topics create: \(created.errors)") }
+        let views = try ["read_committed", "read_uncommitted"].map { [group] isolation in
+            try KafkaConsumer(["bootstrap.servers": bootstrap, "group.id": group, "isolation.level": isolation]) {
+                _, _ in
+            }
+        }
+        committedView = views[0]
+        uncommittedView = views[1]
+    }
+
+    /// Ends the clients.
+    func close() {
+        committedView.abandon()
+        uncommittedView.abandon()
+    }
+
+    private func places(_ topic: String) -> [TopicPartition] {
+        (0..<partitions).map { TopicPartition(topic: topic, partition: $0) }
+    }
+
+    /// The group's committed offset of each input partition, 0 for none; open transactions are not waited for.
+    func committed() throws -> [Int64] {
+        try uncommittedView.committed(places(input), timeoutMilliseconds: 20_000).map { max(0, $0.offset ?? 0) }
+    }
+
+    /// The end of each partition of a topic.
+    func ends(_ topic: String) throws -> [Int64] {
+        try places(topic).map { try uncommittedView.watermarks(of: $0, timeoutMilliseconds: 20_000).high }
+    }
+
+    /// The last stable offset of each partition of a topic: below its end while a transaction is open.
+    func stableEnds(_ topic: String) throws -> [Int64] {
+        try places(topic).map { try committedView.watermarks(of: $0, timeoutMilliseconds: 20_000).high }
+    }
+
+    /// All records of a topic, by partition and offset.
+    func read(_ topic: String, isolation: String = "read_committed") throws -> [ReadRecord] {
+        let reader = try KafkaReader([
+            "bootstrap.servers": bootstrap, "isolation.level": isolation, "enable.partition.eof": "true",
+            "group.id": "reader", "fetch.wait.max.ms": "50", "fetch.message.max.bytes": "10000000",
+        ])
+        defer { reader.close() }
+        try reader.start(places(topic).map { PartitionOffset($0, offset: LogicalOffset.beginning) })
+        var result: [ReadRecord] = []
+        var ended: Set<Int32> = []
+        let isWhole = waits(seconds: 120) {
+            _ = reader.poll(max: 10_000, timeoutMilliseconds: 200)
+            for record in reader.records {
+                result.append(
+                    ReadRecord(
+                        partition: record.partition, offset: record.offset, timestamp: record.timestamp,
+                        key: record.key?.array, value: record.value?.array,
+                        headers: record.hasHeaders ? reader.headers(of: record.index) : []))
+            }
+            for event in reader.events where event.kind == .endOfPartition { ended.insert(event.partition) }
+            return ended.count == Int(partitions)
+        }
+        if !isWhole { throw RunFailure("\(topic) could not be read to its end") }
+        return result.sorted { ($0.partition, $0.offset) < ($1.partition, $1.offset) }
+    }
+}

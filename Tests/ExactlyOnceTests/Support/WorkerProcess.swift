@@ -1,0 +1,98 @@
+import Foundation
+
+/// A `linkd worker` that is started, killed and started again under one instance name.
+final class WorkerProcess {
+    /// The instance name.
+    let name: String
+    /// Its log, of all its lives one after another.
+    let log: URL
+    private let command: [String]
+    private var process = Process()
+    private var ended = DispatchSemaphore(value: 0)
+    /// Where in the log the present life begins.
+    private var logStart: UInt64 = 0
+    /// How often it was ended by SIGKILL.
+    private(set) var kills = 0
+
+    /// Names a worker; `command` is the program and its arguments.
+    init(name: String, command: [String], logs: URL) throws {
+        self.name = name
+        self.command = command
+        log = logs.appending(path: "\(name).log")
+        try Data().write(to: log)
+    }
+
+    /// Starts it.
+    func start() throws {
+        let file = try FileHandle(forWritingTo: log)
+        logStart = try file.seekToEnd()
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: command[0])
+        process.arguments = Array(command.dropFirst())
+        let own = ProcessInfo.processInfo.environment
+        process.environment = own.filter { ["PATH", "HOME", "LD_LIBRARY_PATH"].contains($0.key) }
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = file
+        let ended = DispatchSemaphore(value: 0)
+        process.terminationHandler = { _ in ended.signal() }
+        try process.run()
+        try file.close()
+        self.process = process
+        self.ended = ended
+    }
+
+    /// Whether it runs.
+    var isRunning: Bool { process.isRunning }
+
+    /// Whether all its lanes have got partitions since it was started.
+    func isAssigned(lanes: Int) throws -> Bool {
+        let file = try FileHandle(forReadingFrom: log)
+        defer { try? file.close() }
+        try file.seek(toOffset: logStart)
+        let text = String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
+        return (0..<lanes).allSatisfy { text.contains(#""event":"assigned","lane":\#($0),"#) }
+    }
+
+    /// Ends it with SIGKILL and waits until it is gone.
+    func kill() throws {
+        let status = try end(by: SIGKILL, seconds: 10)
+        guard status == SIGKILL, process.terminationReason == .uncaughtSignal else {
+            throw RunFailure("\(name) had ended with \(status) before it was killed\n\(lastLines)")
+        }
+        kills += 1
+    }
+
+    /// Ends it with SIGTERM; throws when its exit code is not 0.
+    func stop() throws {
+        let status = try end(by: SIGTERM, seconds: 60)
+        guard status == 0, process.terminationReason == .exit else {
+            throw RunFailure("\(name) ended with \(status) after SIGTERM\n\(lastLines)")
+        }
+    }
+
+    /// Ends it, if it still runs, whatever that takes.
+    func clear() {
+        if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
+    }
+
+    private func end(by signal: Int32, seconds: Double) throws -> Int32 {
+        Foundation.kill(process.processIdentifier, signal)
+        guard ended.wait(timeout: .now() + seconds) == .success else {
+            throw RunFailure("\(name) did not end within \(seconds) s of signal \(signal)\n\(lastLines)")
+        }
+        return process.terminationStatus
+    }
+
+    /// The end of its log.
+    var lastLines: String {
+        let text = (try? String(contentsOf: log, encoding: .utf8)) ?? ""
+        return text.split(separator: "\n").suffix(12).joined(separator: "\n")
+    }
+
+    /// How many lines of its log tell this event.
+    func count(of event: String) -> Int {
+        let text = (try? String(contentsOf: log, encoding: .utf8)) ?? ""
+        return text.split(separator: "\n").count { $0.contains(#""event":"\#(event)""#) }
+    }
+}
