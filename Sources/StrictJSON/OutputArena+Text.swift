@@ -20,9 +20,8 @@ extension OutputArena {
         var bound: UInt64 = 10
         while digits < 20 && rest >= bound {
             digits &+= 1
-            let (next, over) = bound.multipliedReportingOverflow(by: 10)
-            if over { break }
-            bound = next
+            // Wraps with the twentieth digit only, after which it is not looked at.
+            bound = bound &* 10
         }
         var place = cursor + digits
         cursor = place

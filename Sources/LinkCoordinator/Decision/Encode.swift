@@ -24,8 +24,11 @@ extension Resolver {
         }
         if route >= 0 {
             let chosen = image.routes.at(route)
-            out.appendPadded(chosen.head)
-            if variant >= 0 { out.appendPadded(chosen.variants.at(variant).json) }
+            let name = chosen.head
+            let number = variant >= 0 ? chosen.variants.at(variant).json : .empty
+            out.reserve(name.count &+ number.count &+ OutputArena.slack)
+            out.putPadded(name)
+            out.putPadded(number)
         } else {
             out.appendPadded(image.head)
         }

@@ -58,6 +58,14 @@ package enum ByteScan {
         return UInt64(start.pointee)
     }
 
+    /// Bytes of `word` that are zero, as their high bits, all of them exact.
+    @inlinable
+    @inline(__always)
+    static func exactZeros(_ word: UInt64) -> UInt64 {
+        let sevens: UInt64 = 0x7F7F_7F7F_7F7F_7F7F
+        return ~(((word & sevens) &+ sevens) | word | sevens)
+    }
+
     /// Whether any byte is `a`, `b` or over 0x7F.
     @inlinable
     static func hasAny(_ a: UInt8, or b: UInt8, orHighIn view: ByteView) -> Bool {
@@ -72,6 +80,21 @@ package enum ByteScan {
         if index >= view.count { return false }
         let word = rest(of: view, from: index)
         return zeros(word ^ wordA) | zeros(word ^ wordB) | (word & highs) != 0
+    }
+
+    /// The index of the first byte from `from` on that is `a`, or `view.count`.
+    @inlinable
+    package static func first(_ a: UInt8, in view: ByteView, from: Int) -> Int {
+        var index = from
+        let wordA = UInt64(a) &* ones
+        while index &+ 8 <= view.count {
+            let found = zeros(load(view, index) ^ wordA)
+            if found != 0 { return index &+ found.trailingZeroBitCount &>> 3 }
+            index &+= 8
+        }
+        if index >= view.count { return index }
+        let found = zeros(rest(of: view, from: index) ^ wordA)
+        return min(view.count, index &+ found.trailingZeroBitCount &>> 3)
     }
 
     /// The end of the plain run from `from` on: the index of the first slash, percent sign or byte over 0x7F.

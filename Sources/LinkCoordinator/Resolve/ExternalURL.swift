@@ -31,6 +31,7 @@ extension Resolver {
 
     /// Whether a segment of the URL's path is `.` or `..`, which a browser would climb.
     private static func hasDotSegment(_ url: ByteView) -> Bool {
+        if !beginsWithDot(url) { return false }
         var start = 0
         var index = 0
         while index <= url.count {
@@ -45,6 +46,22 @@ extension Resolver {
                 if index < url.count && byte != UInt8(ascii: "/") { return false }
                 start = index &+ 1
             }
+            index &+= 1
+        }
+        return false
+    }
+
+    /// Whether a dot stands behind a slash anywhere; where none does, no segment is made of dots.
+    private static func beginsWithDot(_ url: ByteView) -> Bool {
+        var index = 0
+        while index &+ 9 <= url.count {
+            let slashes = ByteScan.zeros(ByteScan.load(url, index) ^ 0x2F2F_2F2F_2F2F_2F2F)
+            let dots = ByteScan.zeros(ByteScan.load(url, index &+ 1) ^ 0x2E2E_2E2E_2E2E_2E2E)
+            if slashes & dots != 0 { return true }
+            index &+= 8
+        }
+        while index &+ 1 < url.count {
+            if url.start[index] == UInt8(ascii: "/") && url.start[index &+ 1] == UInt8(ascii: ".") { return true }
             index &+= 1
         }
         return false

@@ -37,7 +37,7 @@ extension Resolver {
         if stop < link.count {
             let hash =
                 link.start[stop] == UInt8(ascii: "#")
-                ? stop : ByteScan.first(UInt8(ascii: "#"), or: UInt8(ascii: "#"), in: link, from: stop)
+                ? stop : ByteScan.first(UInt8(ascii: "#"), in: link, from: stop)
             if hash < link.count {
                 hasFragment = true
                 fragment = link.slice(hash &+ 1, link.count)
@@ -183,7 +183,7 @@ extension Resolver {
             var plain = true
             if stop < path.count && path.start[stop] != UInt8(ascii: "/") {
                 plain = false
-                stop = ByteScan.first(UInt8(ascii: "/"), or: UInt8(ascii: "/"), in: path, from: stop)
+                stop = ByteScan.first(UInt8(ascii: "/"), in: path, from: stop)
             }
             if stop == at {
                 if block.emptySegments == .reject {

@@ -17,27 +17,50 @@ extension Resolver {
             splitFlat(text)
             return
         }
-        let separators = block.separators
-        let single = separators.count == 1 ? separators[0] : 0
+        if block.separators.count == 1 {
+            splitPairs(text, block.separators[0])
+            return
+        }
         var at = 0
         while at <= text.count {
             var end = at
             var equals = -1
-            if single != 0 {
-                end = ByteScan.first(single, or: UInt8(ascii: "="), in: text, from: at)
-                if end < text.count && text.start[end] != single {
-                    equals = end
-                    end = ByteScan.first(single, or: single, in: text, from: end)
-                }
-            } else {
-                while end < text.count && !isSeparator(text.start[end]) {
-                    if equals < 0 && text.start[end] == UInt8(ascii: "=") { equals = end }
-                    end &+= 1
-                }
+            while end < text.count && !isSeparator(text.start[end]) {
+                if equals < 0 && text.start[end] == UInt8(ascii: "=") { equals = end }
+                end &+= 1
             }
             if end > at { addPiece(text, from: at, equals: equals, to: end) }
             at = end &+ 1
         }
+    }
+
+    /// Splits at one separator: eight bytes at a time are asked for it and for `=`.
+    private mutating func splitPairs(_ text: ByteView, _ separator: UInt8) {
+        let separators = UInt64(separator) &* ByteScan.ones
+        var at = 0
+        var equals = -1
+        var index = 0
+        while index < text.count {
+            let isWhole = index &+ 8 <= text.count
+            let word = isWhole ? ByteScan.load(text, index) : ByteScan.rest(of: text, from: index)
+            var marks =
+                ByteScan.exactZeros(word ^ separators) | ByteScan.exactZeros(word ^ 0x3D3D_3D3D_3D3D_3D3D)
+            while marks != 0 {
+                let place = index &+ marks.trailingZeroBitCount &>> 3
+                marks &= marks &- 1
+                // Zeros that fill up the last word are no bytes of the text.
+                if place >= text.count { break }
+                if text.start[place] == separator {
+                    if place > at { addPiece(text, from: at, equals: equals, to: place) }
+                    at = place &+ 1
+                    equals = -1
+                } else if equals < 0 {
+                    equals = place
+                }
+            }
+            index &+= 8
+        }
+        if text.count > at { addPiece(text, from: at, equals: equals, to: text.count) }
     }
 
     private mutating func isSeparator(_ byte: UInt8) -> Bool {
