@@ -27,7 +27,7 @@ let package = Package(
             pkgConfig: "rdkafka",
             providers: [.apt(["librdkafka-dev"]), .brew(["librdkafka"])]),
         .target(name: "CPlatform", cSettings: [.treatAllWarnings(as: .error)]),
-        .target(name: "KafkaClient", dependencies: ["CRdKafka", "StrictJSON"], swiftSettings: strict),
+        .target(name: "KafkaClient", dependencies: ["CRdKafka", "CPlatform", "StrictJSON"], swiftSettings: strict),
         .target(
             name: "DispatchWorker",
             dependencies: ["LinkCoordinator", "LinkIngest", "KafkaClient", "StrictJSON", "CPlatform"],

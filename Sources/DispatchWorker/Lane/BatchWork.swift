@@ -72,6 +72,8 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
         let outputLimit = min(limits.decisionBytes, outputs.topic.messageLimit)
         var result = BatchResult()
         var index = start
+        var topic: Int32 = -1
+        var topicName = ByteView.empty
         while index < records.count && result.records < most && arena.bytesInUse < limits.commitBytes {
             let record = records[index]
             index &+= 1
@@ -80,12 +82,16 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
                     topic: record.topic, partition: record.partition, offset: record.offset)
             else { continue }
             result.records &+= 1
+            if record.topic != topic {
+                topic = record.topic
+                topicName = consumer.topicNameBytes(at: topic)
+            }
             var cause: DeadLetterCause?
             if let refused, record.offset == refused.offset, partitions.slots[slot].partition == refused.partition {
                 cause = DeadLetterCause(
                     reason: .refusedOutput, detail: "the broker refuses this record's outputs, also when sent alone")
             } else {
-                cause = resolve(record, consumer, outputLimit)
+                cause = resolve(record, consumer, topicName, outputLimit)
             }
             if let cause {
                 let attempts = cause.reason == .refusedOutput ? failures + 1 : 1
@@ -106,16 +112,16 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
     /// One record's decisions into the queues, or why it has none.
     @inline(__always)
     private mutating func resolve<Consumer: LaneConsumer>(
-        _ record: ConsumedRecord, _ consumer: Consumer, _ outputLimit: Int
+        _ record: ConsumedRecord, _ consumer: Consumer, _ topicName: ByteView, _ outputLimit: Int
     ) -> DeadLetterCause? {
         guard let value = record.value else { return Self.nullValue }
         if value.count == 0 { return Self.emptyValue }
         if value.count > limits.recordBytes { return oversizeInput(value.count) }
         decisions.removeAll(keepingCapacity: true)
-        headers.removeAll(keepingCapacity: true)
+        if !headers.isEmpty { headers.removeAll(keepingCapacity: true) }
         if record.hasHeaders, let cause = takeHeaders(of: record.index, consumer) { return cause }
         if let cause = processing.process(
-            record, topicName: consumer.topicNameBytes(at: record.topic), into: &arena, decisions: &decisions)
+            record, topicName: topicName, into: &arena, decisions: &decisions)
         {
             return cause
         }

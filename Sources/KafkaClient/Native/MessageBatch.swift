@@ -1,3 +1,4 @@
+internal import CPlatform
 internal import CRdKafka
 internal import StrictJSON
 
@@ -62,6 +63,7 @@ struct MessageBatch: ~Copyable {
         var count = 0
         for index in 0..<messageCount {
             let message = messages[index].unsafelyUnwrapped
+            prefetch(index &+ Self.prefetchDistance)
             guard message.pointee.err == RD_KAFKA_RESP_ERR_NO_ERROR else {
                 events.append(Self.event(message, &topics))
                 continue
@@ -80,6 +82,15 @@ struct MessageBatch: ~Copyable {
         }
         recordCount = count
     }
+
+    /// Another thread of librdkafka's wrote the values last, so they are in no cache of this core yet.
+    private func prefetch(_ index: Int) {
+        guard index < messageCount, let message = messages[index] else { return }
+        linkd_prefetch(message.pointee.payload, UInt(min(message.pointee.len, 1024)))
+    }
+
+    /// Messages that lie between the one that is read and the one that is asked for.
+    private static let prefetchDistance = 12
 
     /// Appends a message's headers as views that live as long as the batch.
     func headers(of index: Int32, into views: inout [HeaderView]) {
