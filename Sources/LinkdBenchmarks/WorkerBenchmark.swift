@@ -16,7 +16,7 @@ enum WorkerBenchmark {
                 ["topics", "create", "-b", broker, "--input", input, "--output", output, "--partitions", "6", "-q"])
         }
         let file = try writeValues(options)
-        _ = try Program.run(linkd, ["produce", "-b", broker, "--topic", input, "--raw", "-q", file])
+        _ = try Program.run(linkd, ["produce", "-b", broker, "--topic", input, "-q", file])
         for guarantee in ["exactly-once", "at-least-once"] {
             try measure(
                 guarantee, options, report, linkd: linkd, floor: floor, broker: broker, run: run, input: input)
