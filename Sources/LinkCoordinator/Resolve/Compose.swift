@@ -127,7 +127,7 @@ extension Resolver {
     }
 
     /// Coordinators with a single slot keep only their last entry.
-    private mutating func keepSingleSlots() {
+    mutating func keepSingleSlots() {
         guard image.hasSingleSlots else { return }
         var kept: [EntryImage] = []
         var index = stack.count

@@ -80,6 +80,7 @@ extension Resolver {
     ) throws(Rejection) -> DecisionSummary {
         noteFacts()
         try composePath(from: 0, policy: .reject)
+        keepSingleSlots()
         mode = request.mode == .unsaid ? (isRelative ? .append : .replace) : request.mode
         let plain = image.plainTarget
         let target = try checkSupport(plain, route: nil)

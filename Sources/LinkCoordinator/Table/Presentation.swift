@@ -1,5 +1,5 @@
 /// How an entry is shown on top of the one before it.
-package enum Presentation: String, Sendable, CaseIterable, BitwiseCopyable {
+public enum Presentation: String, Sendable, CaseIterable, BitwiseCopyable {
     /// Pushed onto the navigation of the entry before.
     case push
     /// As a sheet.

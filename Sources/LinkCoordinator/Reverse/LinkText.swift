@@ -1,0 +1,108 @@
+internal import StrictJSON
+
+/// Writes the parts of a link in the dialect of one link block (route-table.md, 2.1).
+struct LinkText {
+    let block: TableSource.LinkBlock
+    let foldsCase: Bool
+
+    /// Percent-encodes all but unreserved characters (RFC 3986, section 2.3).
+    static func encode(_ text: String) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        var bytes: [UInt8] = []
+        for byte in text.utf8 {
+            if PercentDecoding.isUnreserved(byte) {
+                bytes.append(byte)
+            } else {
+                bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Whether a text may be a decoded segment (N4).
+    static func isSegment(_ text: String) -> Bool {
+        if text.isEmpty || text == "." || text == ".." { return false }
+        return text.isClean(invisiblesAllowed: false)
+    }
+
+    /// The segments that a pattern has with these captures.
+    func segments(
+        of pattern: Pattern, _ arguments: LinkArguments, isCoordinator: (String) -> Bool
+    ) throws(LinkError) -> [String] {
+        var segments: [String] = []
+        for (index, matcher) in pattern.matchers.enumerated() where !matcher.isTerminal {
+            if case .literal(let text) = matcher {
+                segments.append(String(decoding: text, as: UTF8.self))
+                continue
+            }
+            guard let capture = pattern.captures.first(where: { $0.segment == index && !$0.isTail }) else { continue }
+            let place = "path.\(capture.name)"
+            guard let values = arguments.captures[capture.name] else {
+                throw LinkError(.wanting, place, matcher.name)
+            }
+            let text = values.joined()
+            segments.append(try segment(matcher, values.count == 1 ? text : "", place))
+        }
+        return try segments + tail(of: pattern, arguments, isCoordinator: isCoordinator)
+    }
+
+    /// A segment with a captured text between the matcher's affixes.
+    private func segment(_ matcher: Matcher, _ value: String, _ place: String) throws(LinkError) -> String {
+        var text = value
+        if case .affix(let prefix, _, let suffix) = matcher {
+            text = String(decoding: prefix, as: UTF8.self) + value + String(decoding: suffix, as: UTF8.self)
+        }
+        let fits = Array(text.utf8).withUnsafeBufferPointer { matcher.takes(ByteView($0), foldsCase: foldsCase) }
+        guard fits, !value.isEmpty, Self.isSegment(text) else { throw LinkError(.value, place, matcher.name) }
+        return text
+    }
+
+    private func tail(
+        of pattern: Pattern, _ arguments: LinkArguments, isCoordinator: (String) -> Bool
+    ) throws(LinkError) -> [String] {
+        let terminal = pattern.matchers[pattern.segmentCount]
+        if case .anySegment(let text) = terminal { return [String(decoding: text, as: UTF8.self)] }
+        guard let capture = pattern.captures.first(where: \.isTail) else { return [] }
+        let place = "path.\(capture.name)"
+        let texts = arguments.captures[capture.name] ?? []
+        if texts.isEmpty {
+            if terminal == .restStar { return [] }
+            throw LinkError(.wanting, place, terminal.name)
+        }
+        let begins = terminal != .coordinatorPath || isCoordinator(texts[0])
+        guard begins, texts.allSatisfy(Self.isSegment) else { throw LinkError(.value, place, terminal.name) }
+        return texts
+    }
+
+    /// The segments that rewrites take off again, for the names that the route binds from.
+    func prefix(_ arguments: LinkArguments) throws(LinkError) -> [String] {
+        var segments: [String] = []
+        var wanted = arguments.rewrites
+        for rule in block.rewrites {
+            guard let name = rule.name, let value = wanted.removeValue(forKey: name) else { continue }
+            for matcher in rule.pattern.matchers where !matcher.isTerminal {
+                if case .literal(let text) = matcher {
+                    segments.append(String(decoding: text, as: UTF8.self))
+                } else {
+                    segments.append(try segment(matcher, value, "rewrite.\(name)"))
+                }
+            }
+        }
+        if let name = wanted.keys.min() {
+            throw LinkError(.unwritable, "rewrite.\(name)", "a rewrite of that name for the link's scheme")
+        }
+        return segments
+    }
+}
+
+extension String {
+    /// Whether text that was decoded may stand in a link (N4).
+    func isClean(invisiblesAllowed: Bool) -> Bool {
+        Array(utf8).withUnsafeBufferPointer {
+            PercentDecoding.isClean(ByteView($0), invisiblesAllowed: invisiblesAllowed)
+        }
+    }
+
+    /// Whether both are equal when ASCII capitals count as small letters.
+    func equalsFolded(_ other: String) -> Bool { utf8.map(lowerASCII) == other.utf8.map(lowerASCII) }
+}

@@ -1,0 +1,70 @@
+internal import StrictJSON
+
+// What a link came back as: the values that the last resolution bound, for comparison with what was written.
+extension Resolver {
+    /// The value of a field in the route's own scope, or what stands for a missing one.
+    mutating func boundValue(_ number: Int) -> ModelValue {
+        let field = image.fields.at(number)
+        let value = values[number]
+        guard value.stamp == stamp, value.state != .missing else { return absentValue(field) }
+        guard value.state == .list else { return modelValue(value, field.kind) }
+        let kind = field.item
+        var list: [ModelValue] = []
+        for index in 0..<Int(value.count) { list.append(modelValue(items[Int(value.first) + index], kind)) }
+        return .list(list)
+    }
+
+    private mutating func absentValue(_ field: Ref<FieldImage>) -> ModelValue {
+        switch field.absence {
+        case .required, .null: .null
+        case .emptyList: .list([])
+        case .value: modelValue(text: field.absentText.string, field.kind)
+        }
+    }
+
+    private mutating func modelValue(_ value: BoundValue, _ kind: FieldImage.Kind) -> ModelValue {
+        modelValue(text: value.state == .uuid ? value.view.string.uppercased() : value.view.string, kind)
+    }
+
+    private mutating func modelValue(text: String, _ kind: FieldImage.Kind) -> ModelValue {
+        switch kind {
+        case .bool: .bool(text == "true")
+        case .int, .double: .number(text)
+        default: .text(text)
+        }
+    }
+
+    /// The texts of a capture of the chosen pattern, of a tail its segments; nil if it is not captured.
+    mutating func capturedTexts(_ name: String) -> [String]? {
+        guard let number = image.names.firstIndex(where: { $0.string == name }) else { return nil }
+        guard let first = tail(Int32(number)) else { return capture(Int32(number)).map { [$0.string] } }
+        var texts: [String] = []
+        for index in first..<max(first, path.count) { texts.append(path[index].text.string) }
+        return texts
+    }
+
+    /// Selects and binds without composing a stack, so that it does not matter what the device lacks.
+    mutating func readBack(
+        _ request: UnsafePointer<LinkRequest>, _ device: UnsafePointer<DeviceFacts>, table: TableHandle
+    ) throws(Rejection) {
+        start(request, device, image: table.image)
+        try normalise(request.pointee.text)
+        try select()
+        let chosen = image.routes.at(route)
+        if chosen.action == .variants { try bindRoute(chosen) }
+    }
+
+    /// As what other than this route, by a pattern of its own and with these values, the last resolution ended.
+    mutating func difference(from route: Int, _ arguments: LinkArguments) -> String? {
+        if self.route != route || !via.isEmpty {
+            guard self.route >= 0 else { return "no route" }
+            return "route \(image.routes.at(self.route).id.string)"
+        }
+        for (number, value) in arguments.expected where boundValue(number) != value {
+            let field = image.fields.at(number)
+            return "another \(field.modelName.string).\(field.name.string)"
+        }
+        for (name, texts) in arguments.free where capturedTexts(name) ?? [] != texts { return "another path.\(name)" }
+        return nil
+    }
+}

@@ -1,0 +1,151 @@
+import LinkCoordinator
+import Testing
+
+@Suite("The link of a route") struct LinkTests {
+    static let uuid = "B121D5E7-EA65-49F8-8B33-B3C43FA93866"
+
+    @Test("the links of the shipped tables are written as people write them")
+    func shipped() throws {
+        let demo = try Table.load(TableFiles.shipped("seeds/coordinator-demo"))
+        #expect(try demo.link(route: "root") == "coordinator:///")
+        #expect(
+            try demo.link(route: "product", models: ["Product": ["id": .text(Self.uuid), "count": 5]])
+                == "coordinator://product?id=\(Self.uuid)&count=5")
+        #expect(
+            try demo.link(
+                route: "path", models: ["Product": ["id": .text(Self.uuid.lowercased()), "count": 7]],
+                captures: ["path": "/auth/a/products/merch"])
+                == "coordinator://auth/a/products/merch?id=\(Self.uuid)&count=7")
+        let trips = try Table.load(TableFiles.shipped("seeds/trips-calendar"))
+        #expect(
+            try trips.link(route: "details", models: ["TripRef": ["reference": "55091-231959"]])
+                == "tcal:///details?reference=55091-231959")
+        let flow = try Table.load(TableFiles.shipped("seeds/content-flow"))
+        #expect(
+            try flow.link(route: "first", models: ["FirstText": ["text": "Some param"]])
+                == "content://first?text=Some%20param")
+        #expect(try flow.link(route: "first") == "content://first")
+    }
+
+    @Test("a rewrite's prefix, an optional, a query constraint, a fragment and a host rule are written")
+    func everything() throws {
+        let table = try Self.table(
+            link: #"""
+                {"schemes":["s"],"host":"authority","hosts":["*.a.example","b.example:81"],
+                 "rewrites":[{"stripPrefix":"/v{n:int}","as":"api"},{"stripPrefix":"/{l:enum(en|ru)}"}],
+                 "query":{"plus":"space"}}
+                """#,
+            routes: #"""
+                {"id":"full","match":{"path":"/x{id:int}y/{tail?}","host":"b.example"},
+                 "query":{"kind":"a b","flag":"*","off":null},"to":{"path":"/c/m"},
+                 "bind":{"M":{"id":"path.id","tail":"path.tail","locale":"rewrite.l","mark":"fragment","tags":"query.t",
+                 "n":"query.n"}}}
+                """#)
+        #expect(
+            try table.link(
+                route: "full",
+                models: [
+                    "M": [
+                        "id": 7, "tail": "a/b", "locale": "ru", "mark": "é#", "tags": ["x+y", "&"], "n": 2,
+                    ]
+                ])
+                == "s://b.example:81/ru/x7y/a%2Fb?kind=a%20b&flag&t=x%2By&t=%26&n=2#%C3%A9%23")
+        #expect(
+            try table.link(route: "full", models: ["M": ["id": 7, "locale": "en", "mark": "m", "n": 1]])
+                == "s://b.example:81/en/x7y?kind=a%20b&flag#m")
+    }
+
+    static func table(link: String, routes: String) throws -> Table {
+        try Table.load(
+            [UInt8](
+                #"""
+                {"schemaVersion":1,"table":{"id":"t","version":"1"},"link":\#(link),
+                 "models":{"M":{"id":"int(1..99)","tail":"string?","locale":"string","mark":"string(1..)",
+                           "tags":"list<string>","n":"int=1"}},
+                 "coordinators":{"c":{"screens":{"m":{"needs":["M"]},"plain":{}}}},
+                 "routes":[\#(routes)]}
+                """#.utf8))
+    }
+
+    @Test(
+        "a dialect that decodes otherwise is written so that it comes back",
+        arguments: [
+            (#"{"decode":"before"}"#, "a&b=c%", "s://h/p?q=a%2526b%253Dc%2525"),
+            (#"{"decode":"none","pairSeparators":","}"#, "a&b=c%", "s://h/p?q=a&b=c%"),
+            (#"{"pairSeparators":";&"}"#, "a;b", "s://h/p?q=a%3Bb"),
+            (#"{"flatten":true}"#, "a=b", "s://h/p?q=a%3Db"),
+            (#"{"duplicates":"last","plus":"space"}"#, "a b+c", "s://h/p?q=a%20b%2Bc"),
+        ])
+    func dialects(dialect: String, value: String, link: String) throws {
+        let table = try Self.dialect(dialect)
+        #expect(try table.link(route: "p", models: ["Q": ["q": .text(value)]]) == link)
+        let decision = table.resolve(link)
+        #expect(decision.models.entries.last?["Q"] == ["q": .text(value)])
+    }
+
+    static func dialect(_ query: String) throws -> Table {
+        try Table.load(
+            [UInt8](
+                #"""
+                {"schemaVersion":1,"table":{"id":"t","version":"1"},
+                 "link":{"schemes":["s"],"host":"authority","hosts":["h"],"query":\#(query)},
+                 "models":{"Q":{"q":"string"}},
+                 "coordinators":{"c":{"screens":{"m":{"needs":["Q"]},"plain":{}}}},
+                 "routes":[{"id":"p","match":"/p","to":{"path":"/c/m"},"bind":{"Q":{"q":"query.q"}}},
+                           {"id":"special","match":"/x/special","to":{"path":"/c/plain"}},
+                           {"id":"any","match":"/x/{what}","to":{"path":"/c/plain"}},
+                           {"id":"away","match":"/away","redirect":"/x/special"},
+                           {"id":"inner","to":{"path":"/c/plain"}}]}
+                """#.utf8))
+    }
+
+    @Test(
+        "what no link can carry is a typed error that names the place",
+        arguments: [
+            ("p", ["Q": [:]], [:], LinkError.Code.wanting, "Q.q"), ("p", [:], [:], .wanting, "Q.q"),
+            ("p", ["Q": ["q": 5]], [:], .value, "Q.q"), ("p", ["Q": ["q": "x,y"]], [:], .unwritable, "query.q"),
+            ("p", ["Q": ["r": "x"]], [:], .unknownName, "Q.r"), ("p", ["R": [:]], [:], .unknownName, "R"),
+            ("p", ["Q": ["q": "x"]], ["what": "x"], .unknownName, "path.what"),
+            ("any", [:], [:], .wanting, "path.what"), ("any", [:], ["what": ".."], .value, "path.what"),
+            ("any", [:], ["what": "special"], .lost, "route special"),
+            ("any", ["Q": ["q": "x"]], [:], .unwritable, "Q.q"),
+            ("away", [:], [:], .redirects, "/x/special"), ("inner", [:], [:], .noPattern, "inner"),
+            ("none", [:], [:], .unknownRoute, "none"),
+        ] as [(String, Models, [String: String], LinkError.Code, String)])
+    func refused(route: String, models: Models, captures: [String: String], code: LinkError.Code, place: String) throws
+    {
+        let table = try Self.dialect(#"{"decode":"none","pairSeparators":","}"#)
+        let error = #expect(throws: LinkError.self) {
+            try table.link(route: route, models: models, captures: captures)
+        }
+        #expect(error?.code == code)
+        #expect(error?.place == place)
+    }
+
+    @Test("an app's own model goes into a link and comes out of its decision")
+    func ownModel() throws {
+        struct Product: LinkModel, Encodable, Equatable {
+            var id: String
+            var count: Int
+        }
+        let demo = try Table.load(TableFiles.shipped("seeds/coordinator-demo"))
+        let product = Product(id: Self.uuid, count: 5)
+        let decision = demo.resolve(try demo.link(route: "product", models: Models(product)))
+        #expect(try decision.models.extract(Product.self, at: 0) == product)
+    }
+
+    @Test("paths are printed canonically and parsed with their mode; single slots keep one entry")
+    func paths() throws {
+        let demo = try Table.load(TableFiles.shipped("seeds/coordinator-demo"))
+        #expect(demo.print([]) == "/")
+        let relative = try demo.parse("auth/a/auth/b/")
+        #expect(demo.print(relative.stack) == "/auth/a/b")
+        #expect(relative.mode == .append)
+        #expect(try demo.parse("c", from: "auth").stack.map(\.screen) == ["c"])
+        #expect(demo.path("auth/c").mode == .append)
+        #expect(throws: PathError(reason: "unknown_screen", detail: "x")) { try demo.parse("/auth/x") }
+        let flow = try Table.load(TableFiles.shipped("seeds/content-flow"))
+        #expect(flow.print(try flow.parse("/content/third/notice").stack) == "/content/notice")
+        #expect(flow.path("/content/third/notice").path == "/content/notice")
+    }
+}

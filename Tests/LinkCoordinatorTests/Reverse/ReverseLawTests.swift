@@ -1,0 +1,188 @@
+import LinkCoordinator
+import StrictJSON
+import TestSupport
+import Testing
+
+/// The tables of the laws of the reverse: the shipped ones and the fixture.
+enum ReverseTables {
+    static func all() throws -> [Table] {
+        var tables = [try Table.load(TableFiles.fixture("anchor-features.json"))]
+        tables.append(try Table.load(TableFiles.shipped("shop")))
+        for seed in TableFiles.seeds { tables.append(try Table.load(TableFiles.shipped("seeds/\(seed)"))) }
+        return tables
+    }
+}
+
+@Suite("Laws of the reverse") struct ReverseLawTests {
+    static let cases = 100_000
+
+    @Test("P1: a stack that is printed and parsed is the same stack")
+    func printAndParse() throws {
+        let tables = try ReverseTables.all()
+        var generator = SeededGenerator(seed: 1_2026_11)
+        var long = 0
+        var switches = 0
+        for number in 0..<Self.cases {
+            let table = tables[number % tables.count]
+            let stack = Self.stack(table.source, &generator)
+            let path = table.print(stack)
+            let parsed = try table.parse(path)
+            guard parsed.stack == stack, parsed.mode == .replace else {
+                Issue.record("seed \(generator.seed), case \(number): \(path) of \(table.id) came back otherwise")
+                return
+            }
+            if stack.count > 2 { long += 1 }
+            if Set(stack.map(\.coordinator)).count > 1 { switches += 1 }
+        }
+        print(
+            "P1: \(Self.cases) stacks of \(tables.count) tables, seed \(generator.seed): \(long) of more than two "
+                + "entries, \(switches) of several coordinators")
+        #expect(long > Self.cases / 3 && switches > Self.cases / 4)
+    }
+
+    /// A stack that a path can stand for: screens as they are presented by default, of a single slot one entry.
+    static func stack(_ source: TableSource, _ generator: inout SeededGenerator) -> [StackEntry] {
+        var stack: [StackEntry] = []
+        var taken = Set<String>()
+        for _ in 0..<Int.random(in: 0...9, using: &generator) {
+            let owner: TableSource.Coordinator
+            if let last = stack.last, Bool.random(using: &generator),
+                let same = source.coordinators.first(where: { $0.name.value == last.coordinator })
+            {
+                owner = same
+            } else {
+                guard let other = source.coordinators.randomElement(using: &generator) else { return [] }
+                owner = other
+            }
+            guard let screen = owner.screens.randomElement(using: &generator) else { continue }
+            if owner.singleSlot && !taken.insert(owner.name.value).inserted { continue }
+            stack.append(
+                StackEntry(
+                    coordinator: owner.name.value, screen: screen.name.value, view: screen.view?.value,
+                    present: screen.defaultPresentation, nav: screen.nav))
+        }
+        return stack
+    }
+
+    @Test("P2: a path that is parsed and printed is canonical: to do it again changes nothing")
+    func parseAndPrint() throws {
+        let tables = try ReverseTables.all()
+        var generator = SeededGenerator(seed: 2_2026_11)
+        var parsedCount = 0
+        var changed = 0
+        for number in 0..<Self.cases {
+            let table = tables[number % tables.count]
+            let path = Self.path(table.source, &generator)
+            guard let parsed = try? table.parse(path) else { continue }
+            parsedCount += 1
+            let canonical = table.print(parsed.stack)
+            if canonical != path { changed += 1 }
+            let again = try table.parse(canonical)
+            guard again.stack == parsed.stack, table.print(again.stack) == canonical else {
+                Issue.record("seed \(generator.seed), case \(number): \(path) of \(table.id) gave \(canonical)")
+                return
+            }
+        }
+        print(
+            "P2: \(Self.cases) paths of \(tables.count) tables, seed \(generator.seed): \(parsedCount) are paths, "
+                + "\(changed) were not canonical")
+        #expect(parsedCount > Self.cases / 3 && changed > Self.cases / 10)
+    }
+
+    /// A path of names of the table, with empty segments, escapes, names twice, and now and then a wrong one.
+    static func path(_ source: TableSource, _ generator: inout SeededGenerator) -> String {
+        var segments: [String] = []
+        for _ in 0..<Int.random(in: 0...4, using: &generator) {
+            guard let owner = source.coordinators.randomElement(using: &generator) else { return "/" }
+            segments.append(owner.name.value)
+            for _ in 0..<Int.random(in: 0...2, using: &generator) {
+                if let screen = owner.screens.randomElement(using: &generator) { segments.append(screen.name.value) }
+            }
+        }
+        if Int.random(in: 0..<12, using: &generator) == 0 {
+            segments.insert("nowhere", at: Int.random(in: 0...segments.count, using: &generator))
+        }
+        if Int.random(in: 0..<8, using: &generator) == 0 {
+            segments.insert("", at: Int.random(in: 0...segments.count, using: &generator))
+        }
+        if Int.random(in: 0..<6, using: &generator) == 0, let index = segments.indices.randomElement(using: &generator)
+        {
+            segments[index] = segments[index].utf8.map { "%" + hex($0) }.joined()
+        }
+        return (Bool.random(using: &generator) ? "/" : "") + segments.joined(separator: "/")
+            + (Int.random(in: 0..<8, using: &generator) == 0 ? "/" : "")
+    }
+
+    private static func hex(_ byte: UInt8) -> String { (byte < 16 ? "0" : "") + String(byte, radix: 16) }
+
+    @Test("P3: the link of a route and values resolves to that route with these values")
+    func linkAndResolve() throws {
+        let tables = try ReverseTables.all()
+        var arguments = ArgumentGenerator(seed: 3_2026_11)
+        let device = Device(platform: "ios", app: "6.1.0", os: "18.0", capabilities: ["ar"], claims: ["session"])
+        var refused: [LinkError.Code: Int] = [:]
+        var linked = 0
+        var valued = 0
+        let routes = tables.flatMap { table in
+            table.source.routes.filter { !$0.patterns.isEmpty && !$0.redirects }.map { (table, $0) }
+        }
+        for number in 0..<Self.cases {
+            let (table, route) = routes[number % routes.count]
+            let given = arguments.arguments(for: route, in: table.source)
+            let link: String
+            do throws(LinkError) {
+                link = try table.link(
+                    route: route.id.value, models: given.models, captures: given.captures, device: device)
+            } catch {
+                refused[error.code, default: 0] += 1
+                continue
+            }
+            linked += 1
+            if given.models.fields.contains(where: { !$0.value.isEmpty }) || !given.captures.isEmpty { valued += 1 }
+            let decision = table.resolve(link, device: device)
+            if let difference = Self.difference(decision, route, given, table.source) {
+                Issue.record("seed \(arguments.generator.seed), case \(number): \(link) of \(table.id): \(difference)")
+                return
+            }
+        }
+        print(
+            "P3: \(Self.cases) routes with values of \(tables.count) tables, seed \(arguments.generator.seed): "
+                + "\(linked) links came back, \(valued) of them with values; refused: "
+                + refused.map { "\($0.key.rawValue) \($0.value)" }.sorted().joined(separator: ", "))
+        #expect(linked > Self.cases * 4 / 5 && valued > Self.cases / 2)
+        #expect(Set(refused.keys).isSubset(of: [.lost, .unwritable, .conflict]))
+    }
+
+    /// What of a decision is not as it was asked; nil if nothing.
+    static func difference(
+        _ decision: Decision, _ route: TableSource.Route, _ given: ArgumentGenerator.Arguments, _ source: TableSource
+    ) -> String? {
+        if decision.route != route.id.value { return "route \(decision.route ?? "none")" }
+        if !decision.via.isEmpty { return "via \(decision.via)" }
+        if case .variants = route.action, let reason = decision.reason, reason != "unsupported" { return reason }
+        guard decision.outcome == .navigate, decision.reason == nil else { return nil }
+        for (model, fields) in given.models.fields {
+            // The last entry with the model is the route's own; parents may bind theirs from other places.
+            guard let came = decision.models.entries.last(where: { $0[model] != nil })?[model] else { continue }
+            for (field, value) in fields where !same(value, came[field]) { return "\(model).\(field)" }
+        }
+        return nil
+    }
+
+    /// Whether a value came back; a uuid in capitals, text however it is composed.
+    private static func same(_ given: ModelValue, _ came: ModelValue?) -> Bool {
+        guard let came else { return false }
+        switch (given, came) {
+        case (.text(let a), .text(let b)): return a == b || (a.utf8.count == 36 && a.uppercased() == b)
+        case (.list(let a), .list(let b)): return a.count == b.count && zip(a, b).allSatisfy { same($0, $1) }
+        default: return given == came
+        }
+    }
+}
+
+extension TableSource.Route {
+    /// Whether the route leads to another one.
+    var redirects: Bool {
+        if case .redirect = action { true } else { false }
+    }
+}
