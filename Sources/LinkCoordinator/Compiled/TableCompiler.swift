@@ -102,13 +102,24 @@ struct TableCompiler {
 
     func tokens(_ path: JSONPath) -> UnsafeBufferPointer<ByteView> { slab.store(path.tokens.map(slab.view)) }
 
+    /// The schemes that blocks list, then those that only patterns name and the block of `*` reads.
     private func schemeImages() -> [SchemeImage] {
-        source.blocks.enumerated().flatMap { index, block in
+        let listed = source.blocks.enumerated().flatMap { index, block in
             block.schemes.map {
                 SchemeImage(
                     text: slab.view($0.value), block: Int32(index), number: schemeNumbers[$0.value] ?? -1)
             }
         }
+        guard let others = source.blocks.firstIndex(where: \.takesOtherSchemes) else { return listed }
+        let known = Set(source.blocks.flatMap { $0.schemes.map(\.value) })
+        let isExact = source.blocks[others].schemeCase == .exact
+        let named = schemeNumbers.filter { scheme, _ in
+            !known.contains(scheme) && (isExact || scheme == scheme.lowercased())
+        }
+        return listed
+            + named.sorted { $0.value < $1.value }.map {
+                SchemeImage(text: slab.view($0.key), block: Int32(others), number: $0.value)
+            }
     }
 
     // MARK: What the table asks of a device

@@ -1,0 +1,70 @@
+import LinkCoordinator
+import StrictJSON
+
+/// A table made at random, in parts, so that its routes can be shuffled, added and dropped.
+struct GeneratedTable: Sendable {
+    /// One route as JSON members.
+    struct Route: Sendable {
+        var id: String
+        /// The members after `id`, each as `"name": value`.
+        var members: [String]
+        /// What stands in `overlaps`.
+        var overlaps: [String] = []
+
+        var json: String {
+            var all = ["\"id\": \"\(id)\""] + members
+            if !overlaps.isEmpty {
+                all.append("\"overlaps\": [" + overlaps.map { "\"\($0)\"" }.joined(separator: ", ") + "]")
+            }
+            return "{ " + all.joined(separator: ", ") + " }"
+        }
+    }
+
+    /// Members of the file other than `routes`, each as `"name": value`.
+    var parts: [String]
+    var routes: [Route]
+
+    /// The file.
+    var json: [UInt8] {
+        let routes = self.routes.map { "  " + $0.json }.joined(separator: ",\n")
+        return Array(("{ " + parts.joined(separator: ",\n") + ",\n\"routes\": [\n\(routes)\n] }").utf8)
+    }
+
+    /// Loads the table; while it is refused, routes that are complained of acknowledge their overlap or are dropped.
+    ///
+    /// Works the same whether loading proves that routes are reachable and disjoint or not.
+    ///
+    /// - Returns: The table, or nil where a complaint concerns no route or none is left.
+    mutating func settle() -> Table? {
+        for _ in 0..<(routes.count * 3 + 1) {
+            let (table, problems) = Table.check(json)
+            if let table { return table }
+            if !mend(problems.filter { $0.severity == .error }) { return nil }
+        }
+        return nil
+    }
+
+    private mutating func mend(_ errors: [TableProblem]) -> Bool {
+        var dropped = Set<String>()
+        var changed = false
+        for error in errors where !error.routes.contains(where: dropped.contains) {
+            if error.code == .overlap, acknowledge(error.routes) {
+                changed = true
+                continue
+            }
+            guard let id = error.routes.last(where: { id in routes.contains { $0.id == id } }) else { continue }
+            dropped.insert(id)
+        }
+        routes.removeAll { dropped.contains($0.id) }
+        return (changed || !dropped.isEmpty) && !routes.isEmpty
+    }
+
+    /// Lets the first of two routes name the other; false where it did already.
+    private mutating func acknowledge(_ ids: [String]) -> Bool {
+        guard ids.count >= 2, let index = routes.firstIndex(where: { $0.id == ids[0] }),
+            !routes[index].overlaps.contains(ids[1])
+        else { return false }
+        routes[index].overlaps.append(ids[1])
+        return true
+    }
+}

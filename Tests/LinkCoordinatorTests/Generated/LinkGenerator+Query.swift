@@ -1,0 +1,71 @@
+import LinkCoordinator
+
+// Queries of generated links.
+extension LinkGenerator {
+    /// A query with what the route's constraints and bindings read, wrong and unknown items among it.
+    mutating func query(_ block: TableSource.LinkBlock, _ route: TableSource.Route?) -> String? {
+        var items: [String] = []
+        for constraint in route?.query ?? [] {
+            switch constraint.test {
+            case .equals(let value):
+                if !one(in: 6) { items.append(constraint.name.value + "=" + (one(in: 6) ? "other" : value)) }
+            case .present: if !one(in: 6) { items.append(constraint.name.value + (one(in: 2) ? "" : "=1")) }
+            case .absent: if one(in: 8) { items.append(constraint.name.value + "=1") }
+            }
+        }
+        for binding in route?.bindings ?? [] {
+            guard case .query(let name) = binding.source.value, !one(in: 7) else { continue }
+            items += self.items(name, type(of: binding))
+        }
+        if one(in: 4) {
+            items.append(pick(["mode=ar", "mode", "mode=", "w=1", "w", "%77=%31", "zz=1", "zz", "=", "%zz=1"]))
+        }
+        if items.isEmpty { return one(in: 10) ? "" : nil }
+        if one(in: 3) { items.shuffle(using: &generator) }
+        let separators = block.query.pairSeparators.map { String(UnicodeScalar($0)) }
+        var text = ""
+        for (index, item) in items.enumerated() {
+            if index > 0 { text += pick(separators) }
+            if one(in: 30) { text += pick(separators) }
+            text += item
+        }
+        return text
+    }
+
+    private func type(of binding: TableSource.Binding) -> FieldType? {
+        source.models.first { $0.name.value == binding.model.value }?.field(named: binding.field.value)?.type
+    }
+
+    /// One item of a name, or two; at times in another case, null, empty or of another type.
+    private mutating func items(_ name: String, _ type: FieldType?) -> [String] {
+        var items: [String] = []
+        for _ in 0..<(one(in: 8) ? 2 : 1) {
+            let written = one(in: 8) ? name.uppercased() : name
+            if one(in: 15) {
+                items.append(written)
+            } else {
+                items.append(written + "=" + (one(in: 6) ? wrongValue() : value(type)))
+            }
+        }
+        return items
+    }
+
+    private mutating func wrongValue() -> String {
+        pick(["", "07", "abc", "%zz", "%C3%A9", "é", "99999999999999999999", "a%20b", " 5 ", "-0", "2025-02-30", "+5"])
+    }
+
+    /// Text of a type, as a query writes it.
+    mutating func value(_ type: FieldType?) -> String {
+        switch type {
+        case .uuid: pick(["B121D5E7-EA65-49F8-8B33-B3C43FA93866", "b121d5e7-ea65-49f8-8b33-b3c43fa93866"])
+        case .int(let min, let max): String(min > 0 ? min : Swift.min(max, pick([0, 5, 42])))
+        case .bool: pick(["true", "0"])
+        case .double: pick(["2.50", "0", "-1.5"])
+        case .date: "2025-01-31"
+        case .enumeration(let values): String(decoding: pick(values), as: UTF8.self)
+        case .url: pick(["https://e.example/x", "https%3A%2F%2Fc.a.example%2F"])
+        case .list(let element, _, _): value(element)
+        case .string, nil: pick(["abc", "a%20b", "a+b", "é", "%C3%A9", "x", "5"])
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import LinkCoordinator
+import StrictJSON
+
+/// A query read by the letter of rule N8, without regard to speed: what the resolver's is compared with.
+struct ReferenceQuery {
+    /// What a name stands for.
+    enum Value: Equatable {
+        case absent, null, invalid
+        case text([UInt8])
+    }
+
+    private let dialect: TableSource.QueryDialect
+    /// Names as they are matched (nil for one that does not decode) and values as they came (nil for null).
+    private var items: [(name: [UInt8]?, value: [UInt8]?)] = []
+
+    init(_ text: String?, _ dialect: TableSource.QueryDialect) {
+        self.dialect = dialect
+        guard let text else { return }
+        var bytes = Array(text.utf8)
+        if dialect.decode == .before, let decoded = Self.decoded(bytes, plusIsSpace: false) { bytes = decoded }
+        let pieces = bytes.split { dialect.pairSeparators.contains($0) }.map(Array.init)
+        if dialect.flatten {
+            let flat = pieces.flatMap { $0.split(separator: UInt8(ascii: "=")).map(Array.init) }
+            for (index, piece) in flat.enumerated() {
+                items.append((name(piece), index + 1 < flat.count ? flat[index + 1] : nil))
+            }
+        } else {
+            for piece in pieces {
+                let halves = piece.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+                items.append((name(Array(halves[0])), halves.count == 2 ? Array(halves[1]) : nil))
+            }
+        }
+    }
+
+    private func name(_ raw: [UInt8]) -> [UInt8]? { text(raw).map(folded) }
+
+    private func folded(_ name: [UInt8]) -> [UInt8] {
+        dialect.names == .insensitive ? name.map { $0 &- UInt8(ascii: "A") < 26 ? $0 | 0x20 : $0 } : name
+    }
+
+    private func text(_ raw: [UInt8]) -> [UInt8]? {
+        dialect.decode == .none ? raw : Self.decoded(raw, plusIsSpace: dialect.plus == .space)
+    }
+
+    /// Text decoded once and in NFC; nil where an escape is broken or a control or no text comes out.
+    static func decoded(_ raw: [UInt8], plusIsSpace: Bool) -> [UInt8]? {
+        var out: [UInt8] = []
+        var index = 0
+        while index < raw.count {
+            if raw[index] == UInt8(ascii: "%") {
+                let digits = raw[(index + 1)...].prefix(2)
+                guard digits.count == 2, digits.allSatisfy({ Character(UnicodeScalar($0)).isHexDigit }),
+                    let byte = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
+                else { return nil }
+                out.append(byte)
+                index += 3
+            } else {
+                out.append(plusIsSpace && raw[index] == UInt8(ascii: "+") ? UInt8(ascii: " ") : raw[index])
+                index += 1
+            }
+        }
+        guard let text = String(validating: out, as: UTF8.self),
+            !text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F })
+        else { return nil }
+        return Array(nfc(text).utf8)
+    }
+
+    /// Whether the name is there, null included.
+    func has(_ name: String) -> Bool { items.contains { $0.name == folded(Array(name.utf8)) } }
+
+    /// The value of a name.
+    func value(_ name: String) -> Value {
+        var own = items.filter { $0.name == folded(Array(name.utf8)) }.map(\.value)
+        if own.isEmpty { return .absent }
+        if dialect.flatten { return own[0].map { text($0).map { .text($0) } ?? .invalid } ?? .absent }
+        if dialect.duplicates == .reject, own.count > 1 { return .invalid }
+        if dialect.nulls == .keep { own.removeAll { $0 == nil } }
+        guard let chosen = dialect.duplicates == .last ? own.last : own.first, let raw = chosen else { return .null }
+        return text(raw).map { .text($0) } ?? .invalid
+    }
+
+    /// Whether a constraint of a table holds.
+    func holds(_ constraint: TableSource.QueryConstraint) -> Bool {
+        switch constraint.test {
+        case .present: has(constraint.name.value)
+        case .absent: !has(constraint.name.value)
+        case .equals(let wanted): value(constraint.name.value) == .text(Array(wanted.utf8))
+        }
+    }
+}
