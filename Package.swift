@@ -69,7 +69,7 @@ let package = Package(
                 "LinkdCommands", "DispatchWorker", "KafkaClient", "LinkIngest", "LinkCoordinator", "StrictJSON",
                 "TestSupport",
             ],
-            exclude: ["Snapshots"], swiftSettings: strict),
+            exclude: ["Snapshots", "Tables"], swiftSettings: strict),
         // The whole worker as processes of their own that are killed, on a real broker.
         .testTarget(
             name: "ExactlyOnceTests",

@@ -8,7 +8,8 @@ enum CommandIndex {
 
     private static let work: [Command] = [
         DemoCommand.command, WorkerCommand.command, ProduceCommand.command, InspectCommand.command,
-        ResolveCommand.command, RoutesCheckCommand.command, RoutesListCommand.command, TopicsCreateCommand.command,
-        TopicsCheckCommand.command, ConfigCommand.command,
+        ResolveCommand.command, RoutesCheckCommand.command, RoutesListCommand.command, RoutesExplainCommand.command,
+        RoutesGraphCommand.command, RoutesDocsCommand.command,
+        TopicsCreateCommand.command, TopicsCheckCommand.command, ConfigCommand.command,
     ]
 }

@@ -31,6 +31,11 @@ package struct ExitCode: RawRepresentable, Sendable, Hashable {
     /// The limit of dead letters was passed.
     package static let deadLetterLimit = ExitCode(rawValue: 81)
 
+    /// The user ended it with Ctrl-C: 128 and the number of the signal, as a shell counts.
+    package static let interrupted = ExitCode(rawValue: 130)
+    /// The same with SIGTERM.
+    package static let terminated = ExitCode(rawValue: 143)
+
     /// A word for the number, for people.
     package var name: String {
         switch self {
@@ -46,6 +51,7 @@ package struct ExitCode: RawRepresentable, Sendable, Hashable {
         case .fenced: "fenced"
         case .forced: "forced end"
         case .deadLetterLimit: "dead-letter limit"
+        case .interrupted, .terminated: "interrupted"
         default: "ended"
         }
     }

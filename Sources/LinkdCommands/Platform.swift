@@ -128,6 +128,12 @@ enum Platform {
         }
     }
 
+    /// Whether reading would not wait, after at most so long; also at the end of the input.
+    static func canRead(_ descriptor: Int32, milliseconds: Int32) -> Bool {
+        var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&request, 1, milliseconds) > 0
+    }
+
     /// Opens a file for reading; the error is the system's own words.
     static func open(_ path: String) -> Result<Int32, SystemError> {
         #if canImport(Glibc)

@@ -7,7 +7,7 @@ internal import Testing
 @Suite(.enabled(if: TestBroker.plain != nil, "no broker: KAFKA_BOOTSTRAP_SERVERS is not set"))
 struct BrokerTests {
     private static func run(_ arguments: String..., input: String = "") throws -> CommandResult {
-        try ChildProcess.run(
+        try LinkdProcess.run(
             arguments, input: input, environment: ["KAFKA_BOOTSTRAP_SERVERS": TestBroker.plain ?? ""])
     }
 
@@ -16,7 +16,7 @@ struct BrokerTests {
         let input = TestBroker.uniqueName("commands-topics")
         let names = ["--input", input, "--output", input + ".out"]
         func topics(_ arguments: String...) throws -> CommandResult {
-            try ChildProcess.run(
+            try LinkdProcess.run(
                 ["topics"] + arguments + names, environment: ["KAFKA_BOOTSTRAP_SERVERS": TestBroker.plain ?? ""])
         }
         let missing = try topics("check")
@@ -39,7 +39,7 @@ struct BrokerTests {
         let deadLetters = try JSONValue.parse(Array(checked.out.utf8))["topics"]?.array?.last
         #expect(deadLetters?["max_message_bytes"]?.integer == Int64(1_048_588 + 65_536))
         #expect(deadLetters?["retention_ms"]?.integer == Int64(30 * 86_400_000))
-        let pattern = try ChildProcess.run(
+        let pattern = try LinkdProcess.run(
             ["topics", "check", "--input", "^\(input)$", "--output", input + ".out", "--json"],
             environment: ["KAFKA_BOOTSTRAP_SERVERS": TestBroker.plain ?? ""])
         #expect(pattern.code == 0, "\(pattern.err)")
@@ -104,7 +104,7 @@ struct RefusalTests {
         "What is not allowed ends with 77",
         arguments: [["produce"], ["inspect"], ["topics", "create"], ["topics", "check"], ["inspect", "--dlq"]])
     func notAllowed(arguments: [String]) throws {
-        let result = try ChildProcess.run(arguments, environment: TestBroker.refusing ?? [:])
+        let result = try LinkdProcess.run(arguments, environment: TestBroker.refusing ?? [:])
         #expect(result.code == 77, "\(result.err)")
         #expect(result.err.contains("exit 77 (refused)"))
         #expect(!result.err.contains("mallory-secret"))
@@ -114,7 +114,7 @@ struct RefusalTests {
     func wrongPassword() throws {
         var environment = TestBroker.refusing ?? [:]
         environment["KAFKA_SASL_PASSWORD"] = "not-the-password"
-        let result = try ChildProcess.run(["topics", "check"], environment: environment)
+        let result = try LinkdProcess.run(["topics", "check"], environment: environment)
         #expect(result.code == 77, "\(result.err)")
         #expect(result.err.contains("refused to authenticate"))
         #expect(!result.err.contains("not-the-password"))

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 @testable internal import LinkdCommands
@@ -9,7 +10,7 @@ internal import Testing
 
     @Test("The demo shows decisions of every table with their stacks, dead letters, counts, and what to try next")
     func demo() throws {
-        let result = try ChildProcess.run(["demo"], environment: ["LINKD_HOME": Self.home])
+        let result = try LinkdProcess.run(["demo"], environment: ["LINKD_HOME": Self.home])
         #expect(result.code == 0, "\(result.err)")
         for words in [
             "shop@1+", "coordinator-demo@7+", "trips-calendar@3+", "easydev991@1+", "content-flow@1+",
@@ -26,7 +27,7 @@ internal import Testing
         let samples = try String(contentsOfFile: Self.home + "/samples/records.jsonl", encoding: .utf8)
         var expected: [String: Int] = [:]
         for match in samples.matches(of: /"dead_letter":"([a-z0-9_]+)"/) { expected[String(match.1), default: 0] += 1 }
-        let result = try ChildProcess.run(["demo", "-q"], environment: ["LINKD_HOME": Self.home])
+        let result = try LinkdProcess.run(["demo", "-q"], environment: ["LINKD_HOME": Self.home])
         #expect(result.code == 0, "\(result.err)")
         #expect(result.err == "")
         var counted: [String: Int] = [:]
@@ -38,7 +39,7 @@ internal import Testing
 
     @Test("Without its files the demo says where it looked")
     func missingFiles() throws {
-        let result = try ChildProcess.run(["demo"])
+        let result = try LinkdProcess.run(["demo"])
         #expect(result.code == 78)
         #expect(result.err.contains("LINKD_HOME (not set)"))
     }
@@ -46,7 +47,7 @@ internal import Testing
     @Test("With --keep the broker answers until a signal comes, which ends with 0")
     func keep() throws {
         let process = Process()
-        process.executableURL = ChildProcess.binary
+        process.executableURL = URL(fileURLWithPath: BuiltProgram.linkd)
         process.arguments = ["demo", "--keep", "-q"]
         process.environment = ["LINKD_HOME": Self.home]
         let pipe = Pipe()
@@ -59,7 +60,7 @@ internal import Testing
             out += String(decoding: data, as: UTF8.self)
         }
         let broker = try #require(out.firstMatch(of: /stays up at (127\.0\.0\.1:\d+) until/)).1
-        let seen = try ChildProcess.run(["inspect", "-b", String(broker), "--outcome", "reject", "-f", "%{reason}\\n"])
+        let seen = try LinkdProcess.run(["inspect", "-b", String(broker), "--outcome", "reject", "-f", "%{reason}\\n"])
         #expect(seen.code == 0, "\(seen.err)")
         #expect(seen.out.contains("no_route\n"))
         process.interrupt()

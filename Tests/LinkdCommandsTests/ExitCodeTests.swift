@@ -23,7 +23,7 @@ internal import Testing
             (["config", "--config", "/no/such.json"], 78, "cannot be read"),
         ])
     func withoutBroker(arguments: [String], code: Int32, words: String) throws {
-        let result = try ChildProcess.run(arguments)
+        let result = try LinkdProcess.run(arguments)
         #expect(result.code == code, "\(result.err)")
         #expect(result.err.contains(words), "\(result.err)")
         #expect(result.err.split(separator: "\n").last?.hasPrefix("exit \(code) (") == true, "\(result.err)")
@@ -32,21 +32,21 @@ internal import Testing
 
     @Test("A variable that is no setting ends with 78")
     func environment() throws {
-        let result = try ChildProcess.run(["config"], environment: ["LINKD_LANE": "2"])
+        let result = try LinkdProcess.run(["config"], environment: ["LINKD_LANE": "2"])
         #expect(result.code == 78)
         #expect(result.err.contains("set LINKD_LANES instead"))
     }
 
     @Test("The version names librdkafka's too")
     func version() throws {
-        let result = try ChildProcess.run(["--version"])
+        let result = try LinkdProcess.run(["--version"])
         #expect(result.code == 0)
         #expect(result.out.hasPrefix("linkd \(LinkdVersion.text) (librdkafka "))
     }
 
     @Test("No command at all shows the help and ends with 64")
     func nothing() throws {
-        let result = try ChildProcess.run([])
+        let result = try LinkdProcess.run([])
         #expect(result.code == 64)
         #expect(result.out.contains("Begin with `linkd demo`"))
     }

@@ -9,7 +9,7 @@ internal import Testing
         .appendingPathComponent("../../config").standardizedFileURL.path
 
     private static func run(_ arguments: [String], input: String = "") throws -> CommandResult {
-        try ChildProcess.run(arguments, input: input, environment: ["LINKD_HOME": home])
+        try LinkdProcess.run(arguments, input: input, environment: ["LINKD_HOME": home])
     }
 
     @Test("Every sample event becomes what it expects", arguments: ["articles", "shop", "pushes"])
@@ -134,7 +134,7 @@ internal import Testing
     @Test("A table that is not there ends with 78, and so do shipped ones that are nowhere")
     func missingTable() throws {
         #expect(try Self.run(["routes", "check", "/no/such.json"]).code == 78)
-        let result = try ChildProcess.run(["routes", "check"])
+        let result = try LinkdProcess.run(["routes", "check"])
         #expect(result.code == 78)
         #expect(result.err.contains("LINKD_HOME (not set)"))
     }

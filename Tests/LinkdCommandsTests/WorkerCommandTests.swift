@@ -23,7 +23,7 @@ internal import Testing
             (["-b", "127.0.0.1:1", "--table", shop, "--lanes", "65"], 64, "1..64"),
         ])
     func start(arguments: [String], code: Int32, words: String) throws {
-        let result = try ChildProcess.run(["worker"] + arguments)
+        let result = try LinkdProcess.run(["worker"] + arguments)
         #expect(result.code == code, "\(result.err)")
         #expect(result.err.split(separator: "\n").last?.contains(words) == true, "\(result.err)")
         #expect(result.out == "")
@@ -32,7 +32,7 @@ internal import Testing
     @Test("A bad table ends with 65; its problems are log lines with their places")
     func badTable() throws {
         try withTemporaryFile("{\n  \"schemaVersion\": 1,\n  \"rutes\": []\n}") { path in
-            let result = try ChildProcess.run(["worker", "-b", "127.0.0.1:1", "--table", path])
+            let result = try LinkdProcess.run(["worker", "-b", "127.0.0.1:1", "--table", path])
             #expect(result.code == 65)
             let lines = try result.err.split(separator: "\n").map { try JSONValue.parse(Array($0.utf8)) }
             #expect(lines.first?["event"]?.string == "table.refused")
@@ -54,16 +54,16 @@ struct WorkerBrokerTests {
     func endToEnd() throws {
         let input = TestBroker.uniqueName("commands-worker")
         let topics = ["--input", input, "--output", input + ".out"]
-        #expect(try ChildProcess.run(["topics", "create"] + topics, environment: Self.environment).code == 0)
+        #expect(try LinkdProcess.run(["topics", "create"] + topics, environment: Self.environment).code == 0)
         let events = """
             {"id":"e1","link":"shop:///p/new","device":{"id":"d-1","app":"6.0"}}
             {"id":"e2","link":"shop:///nope","device":{"id":"d-2","app":"6.0"}}
             {"id":"e3"}
             """
         #expect(
-            try ChildProcess.run(["produce", "--raw", "--topic", input], input: events, environment: Self.environment)
+            try LinkdProcess.run(["produce", "--raw", "--topic", input], input: events, environment: Self.environment)
                 .code == 0)
-        let worked = try ChildProcess.run(
+        let worked = try LinkdProcess.run(
             ["worker", "--table", Self.config + "/routes/shop.json", "--group", input, "--stop-after", "3"]
                 + ["--report", "json"] + topics, environment: Self.environment)
         #expect(worked.code == 0, "\(worked.err)")
@@ -72,12 +72,12 @@ struct WorkerBrokerTests {
         #expect(report["decisions"]?.integer == Int64(2))
         #expect(report["dead_letters"]?.integer == Int64(1))
         #expect(report["version"]?.string == LinkdVersion.text)
-        let decisions = try ChildProcess.run(
+        let decisions = try LinkdProcess.run(
             ["inspect", "--topic", input + ".out", "-f", "%k %{outcome} %{route} %{reason}\\n"],
             environment: Self.environment)
         #expect(
             decisions.out.split(separator: "\n").sorted() == ["d-1 navigate new-items ", "d-2 reject  no_route"])
-        let dead = try ChildProcess.run(
+        let dead = try LinkdProcess.run(
             ["inspect", "--topic", input + ".dlq", "-f", "%{dlq.reason} %{dlq.event} %s"], environment: Self.environment
         )
         #expect(dead.out == #"missing_link e3 {"id":"e3"}"#)
@@ -87,16 +87,16 @@ struct WorkerBrokerTests {
     func missingTopics() throws {
         let input = TestBroker.uniqueName("commands-missing")
         let table = ["--table", Self.config + "/routes/shop.json"]
-        let missing = try ChildProcess.run(
+        let missing = try LinkdProcess.run(
             ["worker", "--input", input, "--output", input + ".out"] + table, environment: Self.environment)
         #expect(missing.code == 78, "\(missing.err)")
         #expect(missing.err.contains(input))
         #expect(missing.err.contains("linkd topics create"))
         #expect(
-            try ChildProcess.run(
+            try LinkdProcess.run(
                 ["topics", "create", "--input", input, "--output", input + ".out"], environment: Self.environment
             ).code == 0)
-        let output = try ChildProcess.run(
+        let output = try LinkdProcess.run(
             ["worker", "--input", input, "--output", input + ".none"] + table, environment: Self.environment)
         #expect(output.code == 78)
         #expect(output.err.contains(input + ".none"))
@@ -116,9 +116,9 @@ struct WorkerRefusalTests {
     private static func prepare(_ name: String) throws -> [String] {
         let topics = ["--input", name, "--output", name + ".out"]
         let plain = ["KAFKA_BOOTSTRAP_SERVERS": TestBroker.plain ?? ""]
-        #expect(try ChildProcess.run(["topics", "create"] + topics, environment: plain).code == 0)
+        #expect(try LinkdProcess.run(["topics", "create"] + topics, environment: plain).code == 0)
         let event = #"{"id":"e1","link":"shop:///p/new","device":{"id":"d-1"}}"#
-        #expect(try ChildProcess.run(["produce", "--topic", name], input: event, environment: plain).code == 0)
+        #expect(try LinkdProcess.run(["produce", "--topic", name], input: event, environment: plain).code == 0)
         let allow = ["acls", "--add", "--allow-principal", "User:mallory"]
         try TestBroker.tool(allow + ["--operation", "Read", "--topic", name, "--group", name])
         try TestBroker.tool(allow + ["--operation", "Describe", "--topic", name + ".out"])
@@ -135,18 +135,18 @@ struct WorkerRefusalTests {
         let name = TestBroker.uniqueName("commands-denied")
         let topics = try Self.prepare(name)
         let environment = TestBroker.refusing ?? [:]
-        let worker = try ChildProcess.run(
+        let worker = try LinkdProcess.run(
             ["worker", "--group", name, "--table", Self.config + "/routes/shop.json", "--stop-after", "1"] + topics,
             environment: environment)
         #expect(worker.code == 77, "\(worker.err)")
         let last = try JSONValue.parse(Array((worker.err.split(separator: "\n").last ?? "").utf8))
         #expect(last["event"]?.string == "exit")
         #expect(last["code"]?.integer == Int64(77))
-        let check = try ChildProcess.run(
+        let check = try LinkdProcess.run(
             ["topics", "check", "--probe"] + topics, environment: environment.merging(["LINKD_GROUP": name]) { $1 })
         #expect(check.code == 77, "\(check.err)")
         #expect(check.out.contains("\(name).out writing is not allowed"), "\(check.out)")
-        let produce = try ChildProcess.run(
+        let produce = try LinkdProcess.run(
             ["produce", "--topic", name + ".out", "--json"], input: "a:1\nb:2\n", environment: environment)
         #expect(produce.code == 77, "\(produce.err)")
         #expect(produce.out.contains(#""sent":2,"delivered":0,"failed":2"#), "\(produce.out)")

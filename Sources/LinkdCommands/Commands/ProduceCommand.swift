@@ -78,17 +78,21 @@ private struct ProduceJob {
     }
 
     mutating func run() throws(CommandFailure) -> ExitCode {
+        Interruption.watch()
         if !call.isOn("dry-run") { sender = try makeSender() }
-        for path in call.operands.isEmpty ? ["-"] : call.operands where summary.read - summary.unreadable < limit {
+        for path in call.operands.isEmpty ? ["-"] : call.operands where wantsMore {
             let source = try ByteSource(path: path)
             if source.isTerminal { call.console.note("Type events or links, one a line; end with Ctrl-D.") }
             var input = try EventInput(
                 source, format: format, raw: call.isOn("raw"), passthrough: settings.list("passthrough"))
-            while summary.read - summary.unreadable < limit, let line = input.next() { try take(line, of: source) }
+            while wantsMore, let line = input.next() { try take(line, of: source) }
             if source.hasFailed { unreadable(EventLine.Fault(text: "reading failed"), at: nil, of: source) }
         }
         return end()
     }
+
+    /// Whether fewer than `--count` were taken, and the user did not end it.
+    private var wantsMore: Bool { summary.read - summary.unreadable < limit && Interruption.signalNumber == nil }
 
     /// The topic exists, and a broker answers.
     private func makeSender() throws(CommandFailure) -> EventSender {
@@ -145,7 +149,7 @@ private struct ProduceJob {
     private func pace() {
         guard let rate, let sender else { return }
         let due = start + Double(sender.sent) / Double(rate)
-        while true {
+        while Interruption.signalNumber == nil {
             let left = due - Platform.monotonicSeconds
             guard left > 0 else { return }
             sender.wait(milliseconds: Int32(max(1, min(100, left * 1000))))
@@ -174,6 +178,14 @@ private struct ProduceJob {
         summary.seconds = Platform.monotonicSeconds - start
         let console = call.console
         if call.json { console.out.line(summary.json) } else if !console.quiet { console.out.line(summary.words) }
+        if let number = Interruption.signalNumber {
+            let failure = CommandFailure(
+                ExitCode(rawValue: 128 + number),
+                "ended by signal \(number): \(summary.delivered) of \(summary.read) were delivered",
+                advice: "send the rest again; what was delivered is in the topic")
+            console.end(failure)
+            return failure.code
+        }
         if summary.failed > 0 {
             let failure = undelivered()
             console.end(failure)

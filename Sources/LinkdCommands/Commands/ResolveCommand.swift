@@ -52,7 +52,7 @@ private struct ResolveJob: ~Copyable {
     private var inputs = 0
 
     init(_ call: Invocation) throws(CommandFailure) {
-        let device = try Self.device(call.text("device"))
+        let device = try DeviceFlag.object(call.text("device"))
         let settings = try call.settings()
         let tables = try LoadedTables(
             settings, shipped: ShippedFiles(environment: call.environment), on: call.console)
@@ -62,19 +62,6 @@ private struct ResolveJob: ~Copyable {
         let set = TableSet(tables.tables)
         processor = RecordProcessor(tables: set, limits: IngestLimits(settings))
         explainer = Explainer(set, limits: IngestLimits(settings))
-    }
-
-    private static func device(_ text: String?) throws(CommandFailure) -> JSONValue? {
-        guard let text else { return nil }
-        do throws(JSONError) {
-            let value = try JSONValue.parse(Array(text.utf8))
-            if value.object != nil { return value }
-        } catch {
-            throw CommandFailure(
-                .usage, "flag --device, byte \(error.offset): \(error.text)",
-                advice: "give an object, {\"app\":\"6.1.0\"}")
-        }
-        throw CommandFailure(.usage, "flag --device: expected an object", advice: "give an object, {\"app\":\"6.1.0\"}")
     }
 
     mutating func run() throws(CommandFailure) -> ExitCode {

@@ -73,6 +73,9 @@ final class ByteSource {
 
     private func fill() -> Bool {
         guard !failed else { return false }
+        while !Platform.canRead(descriptor, milliseconds: 200) {
+            if Interruption.signalNumber != nil { return false }
+        }
         let count = chunk.withUnsafeMutableBytes { Platform.read(descriptor, into: $0) }
         failed = count < 0
         position = 0

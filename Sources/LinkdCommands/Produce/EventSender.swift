@@ -32,9 +32,9 @@ struct EventSender {
         }
     }
 
-    /// Offers a record, waiting while the queue is full.
+    /// Offers a record, waiting while the queue is full; not at all once the user wants to end.
     mutating func send(key: [UInt8]?, value: [UInt8]?, headers: [RecordHeader]) throws(CommandFailure) {
-        while true {
+        while Interruption.signalNumber == nil {
             do throws(KafkaError) {
                 try offer(key, value, headers)
                 sent += 1
@@ -51,8 +51,12 @@ struct EventSender {
     func wait(milliseconds: Int32) { producer.poll(timeoutMilliseconds: milliseconds) }
 
     /// Waits until the fate of every record is known; `progress` is called again and again meanwhile.
+    ///
+    /// Once the user wants to end it waits at most 5 s more: what is on its way then is told as not delivered.
     func finish(progress: (DeliveryCounts) -> Void) {
-        while producer.outstanding > 0, producer.fatalError == nil {
+        var patience = 25
+        while producer.outstanding > 0, producer.fatalError == nil, patience > 0 {
+            if Interruption.signalNumber != nil { patience -= 1 }
             do throws(KafkaError) {
                 try producer.flush(timeoutMilliseconds: 200)
             } catch {

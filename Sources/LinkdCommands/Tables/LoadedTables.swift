@@ -24,6 +24,15 @@ struct CheckedTable {
         }
     }
 
+    /// The table of a file, for commands that need it whole; a refused one ends with 65.
+    static func whole(_ path: String) throws(CommandFailure) -> Table {
+        let checked = try CheckedTable(path: path)
+        if let table = checked.table { return table }
+        throw CommandFailure(
+            .badData, "table \(Escaping.visible(path)) is refused: \(checked.errors) problems",
+            advice: "`linkd routes check \(Escaping.visible(path))` shows them")
+    }
+
     /// How many problems refuse the table.
     var errors: Int { problems.count { $0.severity == .error } }
 }

@@ -1,0 +1,46 @@
+internal import LinkCoordinator
+internal import StrictJSON
+
+/// `linkd routes explain`: how one table comes to its decisions.
+enum RoutesExplainCommand {
+    static let command = Command(
+        path: ["routes", "explain"],
+        summary: "Say how one table decides links: each phase, each pattern, each variant",
+        discussion: [
+            "The same words as `linkd resolve --explain`, which takes events too and finds the table by itself. "
+                + "`--json` prints a decision a line, with the trace as its last member `explain`."
+        ],
+        flags: [
+            FlagDeclaration(
+                "--device", type: .text(bytes: 2...65536), placeholder: "JSON", "What is known of the device."),
+            FlagDeclaration("--json", type: .boolean, "Print one JSON object a link."),
+        ],
+        operands: OperandDeclaration(name: "TABLE LINK", help: "The table's file, then links.", count: 2...10_000),
+        examples: [
+            CommandExample(
+                line: "linkd routes explain config/routes/shop.json 'https://shop.example/o/12'",
+                words: "Why this link becomes what it becomes."),
+            CommandExample(
+                line: "linkd routes explain config/routes/shop.json --device '{\"app\":\"3.9.0\"}' shop:///p/new",
+                words: "For a device with an older app."),
+        ],
+        run: run)
+
+    private static func run(_ call: Invocation) throws(CommandFailure) -> ExitCode {
+        let device = try DeviceFlag.device(call.text("device"))
+        let table = try CheckedTable.whole(call.operands[0])
+        let out = call.console.out
+        for (index, link) in call.operands.dropFirst().enumerated() {
+            let explanation = table.explain(.link(link), device: device)
+            if call.json {
+                let line = String(decoding: explanation.decisionJSON, as: UTF8.self)
+                out.line(out.isTerminal ? Escaping.json(line) : line)
+                continue
+            }
+            if index > 0 { out.line() }
+            out.line(out.style.name(Escaping.visible(DisplayWidth.cut(link, to: 200))))
+            for line in explanation.text.split(separator: "\n") { out.line("  " + Escaping.visible(String(line))) }
+        }
+        return .success
+    }
+}

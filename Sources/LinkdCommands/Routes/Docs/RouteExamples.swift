@@ -1,0 +1,54 @@
+internal import LinkCoordinator
+internal import StrictJSON
+
+/// Links that show what a route does: the table's own examples, resolved again, and generated ones.
+struct RouteExamples {
+    /// A link and what becomes of it.
+    struct Example {
+        var link: String
+        /// The facts of the device as JSON; nil for none.
+        var device: String?
+        var decision: Decision
+        /// Whether linkd made it up.
+        var isGenerated: Bool
+    }
+
+    private let table: Table
+    private var byRoute: [String: [Example]] = [:]
+
+    /// Resolves the examples of a table.
+    init(_ table: Table) {
+        self.table = table
+        for example in table.source.examples {
+            guard let link = Self.link(of: example) else { continue }
+            let decision = table.resolve(link, device: example.device.map { Device($0) } ?? Device())
+            let shown = Example(link: link, device: example.device?.text, decision: decision, isGenerated: false)
+            for route in Set(decision.via + [decision.route].compactMap { $0 }) {
+                byRoute[route, default: []].append(shown)
+            }
+        }
+    }
+
+    /// Examples of a route: those of the table, then a generated one for each pattern that none of them used.
+    func of(_ route: TableSource.Route) -> [Example] {
+        var examples = byRoute[route.id.value] ?? []
+        let known = Set(examples.flatMap { Self.patterns($0, of: route, in: table) })
+        for link in SampleLinks.all(of: route, in: table) {
+            let generated = Example(link: link, decision: table.resolve(link), isGenerated: true)
+            if known.isDisjoint(with: Self.patterns(generated, of: route, in: table)) { examples.append(generated) }
+        }
+        return examples
+    }
+
+    private static func patterns(_ example: Example, of route: TableSource.Route, in table: Table) -> [String] {
+        table.explain(.link(example.link)).candidates
+            .filter { $0.route == route.id.value && $0.chosen }.map(\.pattern)
+    }
+
+    private static func link(of example: TableSource.Example) -> String? {
+        switch example.request {
+        case .link(let link): link
+        case .request(let json): json["link"]?.string
+        }
+    }
+}

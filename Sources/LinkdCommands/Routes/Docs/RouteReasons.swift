@@ -1,0 +1,195 @@
+internal import LinkCoordinator
+
+/// How a request that reached a route may fail there, told from the table alone.
+///
+/// Never too few: a reason that is not listed cannot occur for a link of the route. What fails before a route is
+/// chosen (scheme, host, encoding) is the same for all routes and not listed here.
+struct RouteReasons {
+    private let table: Table
+    private let names: TableNames
+
+    /// Looks at the routes of a table.
+    init(_ table: Table) {
+        self.table = table
+        names = TableNames(table.source)
+    }
+
+    /// The reasons in the order in which they are found, each with what it is about.
+    func of(_ route: TableSource.Route) -> [(reason: Reason, why: String)] {
+        switch route.action {
+        case .exclude(.external): return [(.externalRefused, "the link's scheme or host is not on the allow list")]
+        case .exclude: return [(.excluded, "the route is excluded")]
+        case .redirect(.route): return [(.redirectLimit, "five redirects came before")]
+        case .redirect(.template(let template)): return of(template.value, route)
+        case .variants(let variants): return ofTargets(route, variants)
+        }
+    }
+
+    private func of(_ template: TableSource.PathTemplate, _ route: TableSource.Route) -> [(reason: Reason, why: String)]
+    {
+        var reasons: [(Reason, String)] = []
+        let names = template.segments.joined().compactMap { part -> String? in
+            if case .name(let name) = part { name.value } else { nil }
+        }
+        if names.contains(where: { Self.mayBeDots($0, in: route) }) {
+            reasons.append((.dotSegment, "a segment that the redirect makes is a dot"))
+        }
+        if names.contains(where: { name in
+            route.patterns.contains { $0.path.capture(named: name)?.isTail ?? false }
+        }) {
+            reasons.append((.budget, "the redirect makes too many segments"))
+        }
+        reasons.append((.noRoute, "no pattern takes the path that the redirect makes"))
+        reasons.append((.redirectLimit, "the redirect leads back to the route, or is the sixth"))
+        return reasons
+    }
+
+    private func ofTargets(
+        _ route: TableSource.Route, _ variants: [TableSource.Variant]
+    ) -> [(reason: Reason, why: String)] {
+        var reasons: [(Reason, String)] = []
+        let captured = variants.contains { if case .captured = $0.to.destination { true } else { false } }
+        if captured, route.unknownScreen == .reject {
+            reasons.append((.unknownScreen, "a captured segment is no screen of its coordinator"))
+        }
+        if variants.contains(where: { Self.putsDots($0.to, route) }) {
+            reasons.append((.dotSegment, "a segment that a capture makes in the URL is a dot"))
+        }
+        let screens = captured ? allScreens : variants.flatMap { self.screens(of: $0.to) }
+        let shown = screens + variants.flatMap { parents(of: $0.to) }
+        let conditions = Set(shown.compactMap(ConditionWords.of)).sorted()
+        if !conditions.isEmpty {
+            reasons.append((.unsupported, "a screen wants: " + conditions.joined(separator: "; ")))
+        }
+        let invalid = route.bindings.filter { mayBeInvalid($0, in: route) }.map(Self.name)
+        if !invalid.isEmpty { reasons.append((.paramInvalid, invalid.joined(separator: ", "))) }
+        let needed = Set(screens.flatMap { $0.needs.map(\.value) })
+        let missing = missing(route, needed)
+        if !missing.isEmpty { reasons.append((.paramMissing, missing.joined(separator: ", "))) }
+        if captured {
+            reasons.append((.budget, "the stack would have more than \(StaticStack.maxEntries) entries"))
+            reasons.append((.presentation, "the captured stack breaks a rule of presentation"))
+        }
+        return reasons
+    }
+
+    private static func name(_ binding: TableSource.Binding) -> String {
+        "\(binding.model.value).\(binding.field.value)"
+    }
+
+    private static func putsDots(_ target: TableSource.Target, _ route: TableSource.Route) -> Bool {
+        guard case .external(let template) = target.destination else { return false }
+        return template.parts.contains { part in
+            if case .name(let name) = part { mayBeDots(name.value, in: route) } else { false }
+        }
+    }
+
+    /// Whether a capture can hold nothing but dots: whole segments never do (N4), parts of them may.
+    private static func mayBeDots(_ name: String, in route: TableSource.Route) -> Bool {
+        route.patterns.contains { pattern in
+            guard let capture = pattern.path.capture(named: name) else { return true }
+            guard case .segment(let prefix, let suffix) = capture.extent, prefix + suffix > 0 else { return false }
+            switch capture.matcher {
+            case .any: return true
+            case .characters(let set, _, _): return set.contains(UInt8(ascii: "."))
+            default: return false
+            }
+        }
+    }
+
+    /// Required fields of needed models that the route does not fill in any case.
+    private func missing(_ route: TableSource.Route, _ needed: Set<String>) -> [String] {
+        var found: [String] = []
+        for model in table.source.models {
+            for field in model.fields where field.absence == .required {
+                let binding = route.bindings.first { $0.model == model.name && $0.field == field.name }
+                let isAsked = needed.contains(model.name.value) || (route.requireAll && binding != nil)
+                guard isAsked else { continue }
+                switch binding?.source.value {
+                case .constant: continue
+                case .path(let name) where route.patterns.allSatisfy({ $0.path.capture(named: name) != nil }): continue
+                default: found.append("\(model.name.value).\(field.name.value)")
+                }
+            }
+        }
+        return found
+    }
+
+    /// Whether a value can be there that does not fit the field.
+    private func mayBeInvalid(_ binding: TableSource.Binding, in route: TableSource.Route) -> Bool {
+        guard let field = field(of: binding) else { return false }
+        if route.onInvalid == .drop, field.absence != .required { return false }
+        switch binding.source.value {
+        case .constant: return false
+        case .query, .fragment, .payload: return true
+        case .rewrite: return !Self.takesEverything(field.type)
+        case .path(let name):
+            return route.patterns.contains { pattern in
+                guard let capture = pattern.path.capture(named: name) else { return false }
+                return !Self.implies(capture.matcher, field.type)
+            }
+        }
+    }
+
+    /// The field that a binding fills.
+    func field(of binding: TableSource.Binding) -> TableSource.Field? {
+        table.source.models.first { $0.name == binding.model }?.field(named: binding.field.value)
+    }
+
+    private static func takesEverything(_ type: FieldType) -> Bool {
+        if case .string(let min, let max) = type { return min <= 1 && max == FieldType.maxTextBytes }
+        return false
+    }
+
+    /// Whether all that the capture takes is of the type.
+    private static func implies(_ matcher: Matcher, _ type: FieldType) -> Bool {
+        switch (matcher, type) {
+        case (.uuid, .uuid), (.bool, .bool), (.date, .date): true
+        case (.int(let low, let high), .int(let min, let max)): low >= min && high <= max
+        case (.enumeration(let values), .enumeration(let fields)): values.allSatisfy(fields.contains)
+        case (.characters(_, let low, let high), .string(let min, let max)): low >= min && high <= max
+        case (.uuid, .string(let min, let max)): min <= 36 && max >= 36
+        case (.date, .string(let min, let max)): min <= 10 && max >= 10
+        default: takesEverything(type)
+        }
+    }
+
+    private var allScreens: [TableSource.Screen] { table.source.coordinators.flatMap(\.screens) }
+
+    /// The screens of a static target, without its parents: a parent that lacks data is dropped.
+    private func screens(of target: TableSource.Target) -> [TableSource.Screen] {
+        entries(of: target).map(screen)
+    }
+
+    /// The screens that are put before a static target.
+    private func parents(of target: TableSource.Target, depth: Int = 0) -> [TableSource.Screen] {
+        switch target.parents {
+        case .none: return []
+        case .initial:
+            guard case .captured = target.destination else {
+                return entries(of: target).first.map {
+                    StaticStack.initialParents(of: $0, in: table.source, names: names).entries.map(screen)
+                } ?? []
+            }
+            return allScreens
+        case .paths(let paths):
+            return paths.flatMap { (try? StaticStack.compose($0.value, in: table.source, names: names))?.entries ?? [] }
+                .map(screen)
+        case .route(let id):
+            // A chain of parents ends: the table was checked for circles.
+            guard let index = names.routes[id.value], depth < table.source.routes.count else { return [] }
+            return table.source.routes[index].variants.flatMap {
+                screens(of: $0.to) + parents(of: $0.to, depth: depth + 1)
+            }
+        }
+    }
+
+    private func entries(of target: TableSource.Target) -> [StaticStack.Entry] {
+        guard case .path(let segments) = target.destination else { return [] }
+        return (try? StaticStack.compose(segments, in: table.source, names: names))?.entries ?? []
+    }
+
+    private func screen(_ entry: StaticStack.Entry) -> TableSource.Screen {
+        table.source.coordinators[entry.coordinator].screens[entry.screen]
+    }
+}

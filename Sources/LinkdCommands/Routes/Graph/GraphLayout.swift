@@ -1,0 +1,349 @@
+/// Where everything of a graph stands: two layers of boxes, curves between them, and lanes for what stays on one side.
+///
+/// Routes stand left, coordinators and other targets right, each route near what it leads to, so that curves hardly
+/// cross. Redirects run in lanes left of the routes, parents and guards in lanes right of the coordinators: no line
+/// crosses a box and no two lines share a lane at the same height. All measures are whole pixels.
+struct GraphLayout {
+    /// A line of text in a box.
+    struct Row {
+        /// The whole text.
+        var text: String
+        /// What it is, for its look.
+        var role: Role
+    }
+
+    /// What a line of text in a box is.
+    enum Role: String { case title, plain, note, exit }
+
+    /// A box with rows.
+    struct Box {
+        var frame: Frame
+        /// Class of its look.
+        var look: String
+        var rows: [Row]
+
+        /// The middle of a row's height.
+        func middle(of row: Int) -> Int { frame.y + Metrics.padding + Metrics.row * row + Metrics.row / 2 }
+    }
+
+    /// A place and a size.
+    struct Frame {
+        var x = 0
+        var y = 0
+        var width = 0
+        var height = 0
+    }
+
+    /// A line from one box to another.
+    struct Line {
+        /// Class of its look.
+        var look: String
+        var from: (x: Int, y: Int)
+        var to: (x: Int, y: Int)
+        /// Where it turns, for one in a lane; nil for a curve.
+        var lane: Int?
+    }
+
+    /// Measures of boxes.
+    enum Metrics {
+        /// Tenths of a pixel that a column of text takes, at 13 px in a monospaced face.
+        static let column = 79
+        static let row = 20
+        static let padding = 6
+        static let gap = 16
+        static let lane = 12
+        static let margin = 24
+        static let heading = 44
+        /// Columns after which a text is cut; the whole stands in a tooltip.
+        static let textColumns = 60
+        /// Width between the layers.
+        static let channel = 200
+
+        /// Pixels that a text takes.
+        static func width(_ text: String) -> Int { (min(DisplayWidth.of(text), textColumns) * column + 9) / 10 }
+    }
+
+    private(set) var routes: [Box] = []
+    private(set) var coordinators: [Box] = []
+    private(set) var others: [Box] = []
+    private(set) var lines: [Line] = []
+    private(set) var size = Frame()
+
+    private let graph: RouteGraph
+    /// First row of each coordinator's screens.
+    private var firstScreenRow: [Int] = []
+
+    /// Lays a graph out.
+    init(_ graph: RouteGraph) {
+        self.graph = graph
+        makeBoxes()
+        let order = routeOrder()
+        place(order)
+        connect(order)
+    }
+}
+
+// MARK: - Boxes
+
+extension GraphLayout {
+    private mutating func makeBoxes() {
+        for route in graph.routes {
+            var rows = [Row(text: route.id, role: .title)]
+            rows += route.patterns.map { Row(text: $0, role: .plain) }
+            rows += route.exits.compactMap(Self.words).map { Row(text: $0, role: .exit) }
+            let isExcluded = route.exits.contains { $0.kind == .excluded }
+            routes.append(Self.box(rows, look: isExcluded ? "route excluded" : "route"))
+        }
+        for coordinator in graph.coordinators {
+            var rows = [Row(text: coordinator.name, role: .title)]
+            if let parent = coordinator.parent {
+                rows.append(Row(text: "on top of \(graph.coordinators[parent].name)", role: .note))
+            }
+            if let guarding = coordinator.guarding { rows.append(Row(text: guarding.label, role: .note)) }
+            firstScreenRow.append(rows.count)
+            for (index, screen) in coordinator.screens.enumerated() {
+                let mark = index == coordinator.initial ? "● " : "○ "
+                let notes = screen.notes.isEmpty ? "" : "  " + screen.notes.joined(separator: "; ")
+                rows.append(Row(text: mark + screen.name + notes, role: .plain))
+            }
+            coordinators.append(Self.box(rows, look: "coordinator"))
+        }
+        others = graph.others.map { Self.box([Row(text: $0, role: .plain)], look: "other") }
+    }
+
+    /// The row of an exit: when, and the URL that it opens; nil for none.
+    private static func words(_ exit: RouteGraph.Exit) -> String? {
+        let parts = [exit.label, exit.url.map { "↗ " + $0 } ?? ""].filter { !$0.isEmpty }
+        return parts.isEmpty ? nil : parts.joined(separator: "  ")
+    }
+
+    private static func box(_ rows: [Row], look: String) -> Box {
+        let width = rows.map { Metrics.width($0.text) + ($0.role == .exit ? 12 : 0) }.max() ?? 0
+        return Box(
+            frame: Frame(width: width + 24, height: rows.count * Metrics.row + 2 * Metrics.padding), look: look,
+            rows: rows)
+    }
+}
+
+// MARK: - Places
+
+extension GraphLayout {
+    /// Routes by the height of what they lead to (the median, as in Sugiyama's method), redirects beside their target.
+    private func routeOrder() -> [Int] {
+        var keys = [(key: Int, depth: Int)](repeating: (.max, 0), count: graph.routes.count)
+        for (index, route) in graph.routes.enumerated() {
+            let ranks = route.exits.compactMap { $0.target.flatMap(rank) }.sorted()
+            if !ranks.isEmpty { keys[index].key = ranks[(ranks.count - 1) / 2] }
+        }
+        // A redirect takes the place of what it leads to; chains have at most five steps.
+        for _ in 0..<5 {
+            for (index, route) in graph.routes.enumerated() where keys[index].key == .max {
+                for exit in route.exits {
+                    guard case .route(let target)? = exit.target, keys[target].key != .max else { continue }
+                    keys[index] = (keys[target].key, keys[target].depth + 1)
+                }
+            }
+        }
+        return graph.routes.indices.sorted { a, b in
+            (keys[a].key, keys[a].depth, a) < (keys[b].key, keys[b].depth, b)
+        }
+    }
+
+    /// Where a target stands among all, from the top.
+    private func rank(_ node: RouteGraph.Node) -> Int? {
+        switch node {
+        case .coordinator(let index): index * 1000
+        case .screen(let coordinator, let screen): coordinator * 1000 + min(screen, 998) + 1
+        case .other(let index): (graph.coordinators.count + index) * 1000
+        case .route: nil
+        }
+    }
+
+    private mutating func place(_ order: [Int]) {
+        let redirects = redirectSpans(order)
+        let leftLanes = (redirects.map(\.lane).max() ?? -1) + 1
+        let ties = tieSpans()
+        let rightLanes = (ties.map(\.lane).max() ?? -1) + 1
+        let left = Metrics.margin + (leftLanes > 0 ? leftLanes * Metrics.lane + Metrics.gap : 0)
+        let routeWidth = routes.map(\.frame.width).max() ?? 0
+        let targetWidth = (coordinators + others).map(\.frame.width).max() ?? 0
+        let right = left + routeWidth + Metrics.channel
+        for index in routes.indices {
+            routes[index].frame.width = routeWidth
+            routes[index].frame.x = left
+        }
+        for index in coordinators.indices { coordinators[index].frame = frame(coordinators[index], right, targetWidth) }
+        for index in others.indices { others[index].frame = frame(others[index], right, targetWidth) }
+        var y = Metrics.heading + Metrics.margin
+        for index in order {
+            routes[index].frame.y = y
+            y += routes[index].frame.height + Metrics.gap
+        }
+        let targets = placeTargets(routesEnd: y)
+        size = Frame(
+            width: right + targetWidth + (rightLanes > 0 ? rightLanes * Metrics.lane + Metrics.gap : 0)
+                + Metrics.margin,
+            height: max(y, targets) + Metrics.margin + 28)
+    }
+
+    private func frame(_ box: Box, _ x: Int, _ width: Int) -> Frame {
+        Frame(x: x, y: 0, width: width, height: box.frame.height)
+    }
+
+    /// Stacks the boxes on the right, each as near as it can be to the middle of what leads to it.
+    private mutating func placeTargets(routesEnd: Int) -> Int {
+        let heights = (coordinators + others).map(\.frame.height)
+        var wanted: [Int] = []
+        for index in heights.indices {
+            let sources = graph.routes.indices.filter { route in
+                graph.routes[route].exits.contains { $0.target.map { leads($0, to: index) } ?? false }
+            }
+            let middles = sources.map { routes[$0].frame.y + routes[$0].frame.height / 2 }
+            wanted.append(middles.isEmpty ? 0 : middles.reduce(0, +) / middles.count - heights[index] / 2)
+        }
+        let start = Metrics.heading + Metrics.margin
+        var tops: [Int] = []
+        var y = start
+        for index in heights.indices {
+            tops.append(max(y, wanted[index]))
+            y = tops[index] + heights[index] + 2 * Metrics.gap
+        }
+        // What was pushed far down goes up again as far as the boxes above let it.
+        let excess = max(0, y - max(routesEnd, start + heights.reduce(0, { $0 + $1 + 2 * Metrics.gap })))
+        var slack = excess
+        for index in tops.indices.reversed() where slack > 0 {
+            let above = index == 0 ? start : tops[index - 1] + heights[index - 1] + 2 * Metrics.gap
+            let free = min(slack, tops[index] - above)
+            for moved in tops[index...].indices { tops[moved] -= free }
+            slack -= free
+        }
+        for index in coordinators.indices { coordinators[index].frame.y = tops[index] }
+        for index in others.indices { others[index].frame.y = tops[coordinators.count + index] }
+        return y - excess
+    }
+
+    private func leads(_ node: RouteGraph.Node, to box: Int) -> Bool {
+        switch node {
+        case .coordinator(let index), .screen(let index, _): index == box
+        case .other(let index): graph.coordinators.count + index == box
+        case .route: false
+        }
+    }
+}
+
+// MARK: - Lines
+
+extension GraphLayout {
+    /// A line on one side, from a row of a box to another box, in units of the order.
+    private struct Span {
+        var from: Int
+        var row: Int
+        var to: Int
+        var toRow: Int
+        var lane = 0
+        var look: String
+    }
+
+    /// Redirects between routes; places in the order of the routes.
+    private func redirectSpans(_ order: [Int]) -> [Span] {
+        let place = Dictionary(uniqueKeysWithValues: zip(order, order.indices))
+        var spans: [Span] = []
+        for (index, route) in graph.routes.enumerated() {
+            var row = 1 + route.patterns.count
+            for exit in route.exits {
+                if case .route(let target)? = exit.target {
+                    spans.append(Span(from: index, row: row, to: target, toRow: 0, look: "redirect"))
+                }
+                if Self.words(exit) != nil { row += 1 }
+            }
+        }
+        return Self.lanes(spans) { (place[$0.from] ?? 0, place[$0.to] ?? 0) }
+    }
+
+    /// Parents and guards between coordinators.
+    private func tieSpans() -> [Span] {
+        var spans: [Span] = []
+        for (index, coordinator) in graph.coordinators.enumerated() {
+            var row = 1
+            if let parent = coordinator.parent {
+                spans.append(Span(from: index, row: row, to: parent, toRow: 0, look: "parent"))
+                row += 1
+            }
+            guard let target = coordinator.guarding?.target else { continue }
+            switch target {
+            case .coordinator(let other): spans.append(Span(from: index, row: row, to: other, toRow: 0, look: "guard"))
+            case .screen(let other, let screen):
+                let toRow = firstScreenRow[other] + screen
+                spans.append(Span(from: index, row: row, to: other, toRow: toRow, look: "guard"))
+            case .other(let other):
+                let box = graph.coordinators.count + other
+                spans.append(Span(from: index, row: row, to: box, toRow: 0, look: "guard"))
+            case .route: continue
+            }
+        }
+        return Self.lanes(spans) { ($0.from, $0.to) }
+    }
+
+    /// Gives each span the innermost lane in which it meets no other; short ones first.
+    private static func lanes(_ spans: [Span], _ ends: (Span) -> (Int, Int)) -> [Span] {
+        func range(_ span: Span) -> ClosedRange<Int> {
+            let (a, b) = ends(span)
+            return min(a, b)...max(a, b)
+        }
+        var spans = spans
+        var taken: [[ClosedRange<Int>]] = []
+        let order = spans.indices.sorted { (range(spans[$0]).count, $0) < (range(spans[$1]).count, $1) }
+        for index in order {
+            let own = range(spans[index])
+            var lane = 0
+            while lane < taken.count, taken[lane].contains(where: { $0.overlaps(own) }) { lane += 1 }
+            if lane == taken.count { taken.append([]) }
+            taken[lane].append(own)
+            spans[index].lane = lane
+        }
+        return spans
+    }
+
+    private mutating func connect(_ order: [Int]) {
+        for (index, route) in graph.routes.enumerated() {
+            let box = routes[index]
+            var row = 1 + route.patterns.count
+            for exit in route.exits {
+                let start = Self.words(exit) == nil ? 0 : row
+                if Self.words(exit) != nil { row += 1 }
+                guard let target = exit.target, let end = leftPort(of: target) else { continue }
+                let from = (x: box.frame.x + box.frame.width, y: box.middle(of: start))
+                lines.append(Line(look: exit.kind.rawValue, from: from, to: end, lane: nil))
+            }
+        }
+        for span in redirectSpans(order) {
+            let from = routes[span.from]
+            let to = routes[span.to]
+            let lane = from.frame.x - Metrics.gap - span.lane * Metrics.lane
+            lines.append(
+                Line(
+                    look: span.look, from: (from.frame.x, from.middle(of: span.row)),
+                    to: (to.frame.x, to.middle(of: span.toRow)), lane: lane))
+        }
+        let targets = coordinators + others
+        for span in tieSpans() {
+            let from = targets[span.from]
+            let to = targets[span.to]
+            let edge = from.frame.x + from.frame.width
+            lines.append(
+                Line(
+                    look: span.look, from: (edge, from.middle(of: span.row)), to: (edge, to.middle(of: span.toRow)),
+                    lane: edge + Metrics.gap + span.lane * Metrics.lane))
+        }
+    }
+
+    private func leftPort(of node: RouteGraph.Node) -> (x: Int, y: Int)? {
+        switch node {
+        case .coordinator(let index): (coordinators[index].frame.x, coordinators[index].middle(of: 0))
+        case .screen(let index, let screen):
+            (coordinators[index].frame.x, coordinators[index].middle(of: firstScreenRow[index] + screen))
+        case .other(let index): (others[index].frame.x, others[index].middle(of: 0))
+        case .route: nil
+        }
+    }
+}

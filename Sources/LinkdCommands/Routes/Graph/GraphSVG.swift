@@ -1,0 +1,137 @@
+/// Draws a graph as an SVG file of its own: legible on light and dark ground, every name escaped.
+enum GraphSVG {
+    /// The file.
+    static func text(_ graph: RouteGraph) -> String {
+        let layout = GraphLayout(graph)
+        let height = layout.size.height
+        let legend = legend(y: height - 20, graph)
+        let width = max(layout.size.width, legend.end)
+        var lines = [
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"\(width)\" height=\"\(height)\" "
+                + "viewBox=\"0 0 \(width) \(height)\">",
+            "<title>Routes of \(Markup.xml(graph.title))</title>",
+            "<desc>\(graph.routes.count) boxes of routes, \(graph.coordinators.count) coordinators</desc>",
+            style, markers, "<rect class=\"ground\" width=\"100%\" height=\"100%\"/>",
+            "<text class=\"heading\" x=\"24\" y=\"32\">\(Markup.xml(graph.title))</text>",
+        ]
+        lines += layout.lines.map(path)
+        lines += (layout.routes + layout.coordinators + layout.others).map(box)
+        lines += legend.lines
+        return lines.joined(separator: "\n") + "\n</svg>\n"
+    }
+
+    private static func path(_ line: GraphLayout.Line) -> String {
+        let (from, to) = (line.from, line.to)
+        var shape = "M\(from.x) \(from.y)"
+        if let lane = line.lane {
+            shape += lanePath(from, to, lane)
+        } else {
+            let bend = max(60, (to.x - from.x) / 2)
+            shape += " C\(from.x + bend) \(from.y) \(to.x - bend) \(to.y) \(to.x - 2) \(to.y)"
+        }
+        return "<path class=\"line \(line.look)\" d=\"\(shape)\" marker-end=\"url(#to-\(line.look))\"/>"
+    }
+
+    /// Out to the lane, along it, and back, with round corners.
+    private static func lanePath(_ from: (x: Int, y: Int), _ to: (x: Int, y: Int), _ lane: Int) -> String {
+        let side = lane > from.x ? 1 : -1
+        let down = to.y > from.y ? 1 : -1
+        let radius = min(6, abs(to.y - from.y) / 2)
+        return " H\(lane - side * radius) Q\(lane) \(from.y) \(lane) \(from.y + down * radius)"
+            + " V\(to.y - down * radius) Q\(lane) \(to.y) \(lane - side * radius) \(to.y) H\(to.x + side * 2)"
+    }
+
+    private static func box(_ box: GraphLayout.Box) -> String {
+        let frame = box.frame
+        var lines = [
+            "<g class=\"\(box.look)\">",
+            "<rect x=\"\(frame.x)\" y=\"\(frame.y)\" width=\"\(frame.width)\" height=\"\(frame.height)\" rx=\"6\"/>",
+        ]
+        for (index, row) in box.rows.enumerated() {
+            let y = box.middle(of: index) + 5
+            let whole = Escaping.visible(row.text)
+            let shown = DisplayWidth.cut(whole, to: GraphLayout.Metrics.textColumns)
+            let tooltip = shown == whole ? "" : "<title>\(Markup.xml(whole))</title>"
+            let isExit = row.role == .exit
+            let x = isExit ? frame.x + frame.width - 12 : frame.x + 12
+            lines.append(
+                "<text class=\"\(row.role.rawValue)\" x=\"\(x)\" y=\"\(y)\""
+                    + (isExit ? " text-anchor=\"end\"" : "") + " xml:space=\"preserve\">"
+                    + tooltip + Markup.xml(shown) + "</text>")
+        }
+        return (lines + ["</g>"]).joined(separator: "\n")
+    }
+
+    /// A sample of each kind of line that the picture holds.
+    private static func legend(y: Int, _ graph: RouteGraph) -> (lines: [String], end: Int) {
+        var kinds: [(look: String, words: String)] = []
+        let used = Set(graph.routes.flatMap { $0.exits.filter { $0.target != nil }.map(\.kind) })
+        for kind in RouteGraph.Kind.allCases where used.contains(kind) {
+            switch kind {
+            case .navigate: kinds.append((kind.rawValue, "leads to"))
+            case .redirect: kinds.append((kind.rawValue, "redirects"))
+            case .unsupported: kinds.append((kind.rawValue, "where unsupported"))
+            case .external, .excluded: continue
+            }
+        }
+        if graph.coordinators.contains(where: { $0.parent != nil }) { kinds.append(("parent", "parent")) }
+        if graph.coordinators.contains(where: { $0.guarding != nil }) { kinds.append(("guard", "guard sends to")) }
+        var x = 24
+        var lines: [String] = []
+        for kind in kinds {
+            lines.append(
+                "<path class=\"line \(kind.look)\" d=\"M\(x) \(y) H\(x + 30)\" marker-end=\"url(#to-\(kind.look))\"/>")
+            lines.append("<text class=\"note\" x=\"\(x + 38)\" y=\"\(y + 4)\">\(kind.words)</text>")
+            x += 38 + GraphLayout.Metrics.width(kind.words) + 24
+        }
+        if graph.coordinators.contains(where: { $0.initial != nil }) {
+            lines.append("<text class=\"note\" x=\"\(x)\" y=\"\(y + 4)\">● initial screen</text>")
+            x += GraphLayout.Metrics.width("● initial screen") + 24
+        }
+        if graph.routes.contains(where: { $0.exits.contains { $0.url != nil } }) {
+            lines.append("<text class=\"note\" x=\"\(x)\" y=\"\(y + 4)\">↗ opened outside</text>")
+            x += GraphLayout.Metrics.width("↗ opened outside") + 24
+        }
+        return (lines, x)
+    }
+
+    private static let looks = ["navigate", "redirect", "unsupported", "parent", "guard"]
+
+    private static let markers =
+        "<defs>"
+        + looks.map {
+            "<marker id=\"to-\($0)\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" "
+                + "orient=\"auto-start-reverse\"><path class=\"head \($0)\" d=\"M0 0 L8 4 L0 8 Z\"/></marker>"
+        }.joined() + "</defs>"
+
+    private static let style = """
+        <style>
+        svg { color-scheme: light dark;
+          --ground: #ffffff; --ink: #1c2430; --dim: #5b6675; --edge: #aab4c2; --route: #f3f6fb; --screen: #eef8f1;
+          --other: #f7f4ec; --navigate: #2563b8; --redirect: #b4480f; --unsupported: #8b3a8b;
+          --parent: #2f7d4f; --guard: #b3261e; }
+        @media (prefers-color-scheme: dark) { svg {
+          --ground: #14181f; --ink: #e6ebf2; --dim: #9aa7b8; --edge: #46515f; --route: #1d2531; --screen: #1a2a22;
+          --other: #2a2618; --navigate: #7db1ff; --redirect: #ff9d66; --unsupported: #dd9bdd;
+          --parent: #78cf9a; --guard: #ff8a80; } }
+        .ground { fill: var(--ground); }
+        text { font: 13px ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; fill: var(--ink); }
+        .heading { font-size: 17px; font-weight: 600; }
+        .title { font-weight: 700; }
+        .note, .exit { fill: var(--dim); }
+        rect { stroke: var(--edge); }
+        .route rect { fill: var(--route); }
+        .coordinator rect { fill: var(--screen); }
+        .other rect { fill: var(--other); }
+        .excluded rect { stroke-dasharray: 4 3; }
+        .line { fill: none; stroke-width: 1.5; }
+        .navigate { stroke: var(--navigate); }
+        .redirect { stroke: var(--redirect); stroke-dasharray: 2 3; } .unsupported { stroke: var(--unsupported); }
+        .parent { stroke: var(--parent); } .guard { stroke: var(--guard); stroke-dasharray: 5 3; }
+        .head { stroke: none; }
+        .head.navigate { fill: var(--navigate); }
+        .head.redirect { fill: var(--redirect); } .head.unsupported { fill: var(--unsupported); }
+        .head.parent { fill: var(--parent); } .head.guard { fill: var(--guard); }
+        </style>
+        """
+}

@@ -1,0 +1,246 @@
+internal import LinkCoordinator
+
+/// A table as a graph: routes on one side, the coordinators with their screens on the other, and what leads where.
+struct RouteGraph {
+    /// A place that something leads to.
+    enum Node: Hashable {
+        /// A coordinator as a whole, by index.
+        case coordinator(Int)
+        /// A screen, by the indices of its coordinator and of itself.
+        case screen(Int, Int)
+        /// A route, by index.
+        case route(Int)
+        /// What is no part of the app's screens, by index in `others`.
+        case other(Int)
+    }
+
+    /// What an exit of a route means.
+    enum Kind: String, CaseIterable {
+        case navigate, external, redirect, excluded, unsupported
+    }
+
+    /// One way that a route may go.
+    struct Exit {
+        /// When, or what it is; empty where there is nothing to say.
+        var label: String
+        /// What it means.
+        var kind: Kind
+        /// Where in the app it leads; nil if nowhere.
+        var target: Node?
+        /// The URL, as the table writes it, where it leads out of the app.
+        var url: String?
+    }
+
+    /// A route with its patterns and the ways that it may go.
+    struct Route {
+        var id: String
+        var patterns: [String]
+        var exits: [Exit]
+    }
+
+    /// A screen and what it asks for.
+    struct Screen {
+        var name: String
+        /// Presentation, data and conditions in words.
+        var notes: [String]
+    }
+
+    /// A coordinator and what ties it to others.
+    struct Coordinator {
+        var name: String
+        var screens: [Screen]
+        /// Index of the screen that stands for the coordinator.
+        var initial: Int?
+        /// Index of the coordinator under it.
+        var parent: Int?
+        /// The guard in words, and what a device without the claim is shown.
+        var guarding: (label: String, target: Node)?
+    }
+
+    /// How the table calls itself.
+    var title: String
+    /// Routes by id; the fallback rules, if they lead anywhere, last.
+    var routes: [Route] = []
+    /// Coordinators, each after its parent.
+    var coordinators: [Coordinator] = []
+    /// The root, and captured paths.
+    var others: [String] = []
+}
+
+/// Makes the graph of a table.
+struct RouteGraphBuilder {
+    private let table: Table
+    private let names: TableNames
+    private var graph: RouteGraph
+    /// Index in the graph by the index in the table.
+    private var coordinatorIndex: [Int: Int] = [:]
+    private let routeIndex: [String: Int]
+    private let routes: [TableSource.Route]
+
+    /// The graph of a table.
+    static func graph(of table: Table) -> RouteGraph {
+        var builder = RouteGraphBuilder(table)
+        builder.addCoordinators()
+        builder.addRoutes()
+        builder.sortOthers()
+        return builder.graph
+    }
+
+    private init(_ table: Table) {
+        self.table = table
+        names = TableNames(table.source)
+        graph = RouteGraph(title: table.identity)
+        routes = table.source.routes.sorted { $0.id.value < $1.id.value }
+        routeIndex = Dictionary(
+            zip(routes.map(\.id.value), routes.indices), uniquingKeysWith: { first, _ in first })
+    }
+
+    private mutating func addCoordinators() {
+        let source = table.source
+        for index in orderedCoordinators() {
+            coordinatorIndex[index] = graph.coordinators.count
+            let coordinator = source.coordinators[index]
+            graph.coordinators.append(
+                RouteGraph.Coordinator(
+                    name: coordinator.name.value + (coordinator.singleSlot ? " (single slot)" : ""),
+                    screens: coordinator.screens.map(Self.screen),
+                    initial: coordinator.initial.flatMap { names.screens[index][$0.value] },
+                    parent: coordinator.parent.flatMap { names.coordinators[$0.value] }.flatMap { coordinatorIndex[$0] }
+                ))
+        }
+        for coordinator in source.coordinators {
+            guard let name = coordinator.guarding?.value, let at = names.guards[name] else { continue }
+            let rule = source.guards[at]
+            guard let index = names.coordinators[coordinator.name.value].flatMap({ coordinatorIndex[$0] }),
+                let target = node(of: rule.otherwise)
+            else { continue }
+            graph.coordinators[index].guarding = ("guard \(name): claim \(rule.claim)", target)
+        }
+    }
+
+    /// Coordinators in the order of the file, but each right after its parent and the parent's other children.
+    private func orderedCoordinators() -> [Int] {
+        let source = table.source
+        var children: [Int: [Int]] = [:]
+        for (index, coordinator) in source.coordinators.enumerated() {
+            let parent = coordinator.parent.flatMap { names.coordinators[$0.value] } ?? -1
+            children[parent, default: []].append(index)
+        }
+        var order: [Int] = []
+        var next = Array((children[-1] ?? []).reversed())
+        while let index = next.popLast() {
+            order.append(index)
+            next += (children[index] ?? []).reversed()
+        }
+        return order
+    }
+
+    private static func screen(_ screen: TableSource.Screen) -> RouteGraph.Screen {
+        var notes: [String] = []
+        if screen.defaultPresentation != .push { notes.append(screen.defaultPresentation.rawValue) }
+        if !screen.needs.isEmpty { notes.append("needs " + screen.needs.map(\.value).joined(separator: ", ")) }
+        if let condition = ConditionWords.of(screen) { notes.append(condition) }
+        return RouteGraph.Screen(name: screen.name.value, notes: notes)
+    }
+
+    private mutating func addRoutes() {
+        for route in routes {
+            var patterns = RouteText.patterns(route)
+            if patterns.isEmpty { patterns = ["by id only"] }
+            for constraint in route.query { patterns.append("  where " + ConditionWords.of(constraint)) }
+            graph.routes.append(RouteGraph.Route(id: route.id.value, patterns: patterns, exits: exits(of: route)))
+        }
+        let rules = table.source.fallback.filter { $0.to != nil }
+        if !rules.isEmpty {
+            let exits = rules.compactMap { rule in
+                rule.to.map { exit(rule.on?.map(\.value.rawValue).joined(separator: ", ") ?? "any reason", $0) }
+            }
+            graph.routes.append(RouteGraph.Route(id: "(fallback)", patterns: ["what fails with"], exits: exits))
+        }
+    }
+
+    private mutating func exits(of route: TableSource.Route) -> [RouteGraph.Exit] {
+        var exits: [RouteGraph.Exit] = []
+        switch route.action {
+        case .variants(let variants):
+            for variant in variants {
+                let label = variants.count == 1 && variant.when == nil ? "" : ConditionWords.of(variant.when)
+                exits.append(exit(label, variant.to))
+            }
+        case .redirect(.route(let id)):
+            let target = routeIndex[id.value].map { RouteGraph.Node.route($0) }
+            exits.append(RouteGraph.Exit(label: "redirect to \(id.value)", kind: .redirect, target: target))
+        case .redirect(.template(let template)):
+            let target = SampleLinks.redirectTarget(of: route, in: table).flatMap { routeIndex[$0] }
+            exits.append(
+                RouteGraph.Exit(
+                    label: "redirect to \(template.value.text)", kind: .redirect, target: target.map { .route($0) }))
+        case .exclude(let outcome):
+            exits.append(RouteGraph.Exit(label: "excluded: \(outcome.rawValue)", kind: .excluded, target: nil))
+        }
+        if case .to(let target) = route.unsupported {
+            exits.append(RouteGraph.Exit(label: "if unsupported", kind: .unsupported, target: node(of: target)))
+        }
+        return exits
+    }
+
+    private mutating func exit(_ label: String, _ target: TableSource.Target) -> RouteGraph.Exit {
+        if case .external(let template) = target.destination {
+            return RouteGraph.Exit(label: label, kind: .external, url: template.text)
+        }
+        return RouteGraph.Exit(label: label, kind: .navigate, target: node(of: target))
+    }
+
+    /// The last screen of a target, or what it leads to instead.
+    private mutating func node(of target: TableSource.Target) -> RouteGraph.Node? {
+        switch target.destination {
+        case .path(let segments):
+            guard let stack = try? StaticStack.compose(segments, in: table.source, names: names),
+                let last = stack.entries.last
+            else { return other("root: the empty stack") }
+            return coordinatorIndex[last.coordinator].map { .screen($0, last.screen) }
+        case .captured(let name): return other("any coordinator path: {\(name.value)}")
+        case .root: return other("root: the empty stack")
+        case .external: return nil
+        }
+    }
+
+    /// Puts what stands outside in the order of the first screens of the routes that lead there.
+    private mutating func sortOthers() {
+        var keys = [Int](repeating: .max, count: graph.others.count)
+        for route in graph.routes {
+            let screens = route.exits.compactMap { exit -> Int? in
+                if case .screen(let coordinator, let screen)? = exit.target { return coordinator * 1000 + screen }
+                return nil
+            }
+            for exit in route.exits {
+                guard case .other(let index)? = exit.target else { continue }
+                keys[index] = min(keys[index], screens.min() ?? Int.max - 1)
+            }
+        }
+        let order = graph.others.indices.sorted { (keys[$0], $0) < (keys[$1], $1) }
+        let place = Dictionary(uniqueKeysWithValues: zip(order, order.indices))
+        func moved(_ node: RouteGraph.Node?) -> RouteGraph.Node? {
+            if case .other(let index)? = node { return .other(place[index] ?? index) }
+            return node
+        }
+        graph.others = order.map { graph.others[$0] }
+        for route in graph.routes.indices {
+            for exit in graph.routes[route].exits.indices {
+                graph.routes[route].exits[exit].target = moved(graph.routes[route].exits[exit].target)
+            }
+        }
+        for index in graph.coordinators.indices {
+            guard let guarding = graph.coordinators[index].guarding, let target = moved(guarding.target) else {
+                continue
+            }
+            graph.coordinators[index].guarding = (guarding.label, target)
+        }
+    }
+
+    private mutating func other(_ text: String) -> RouteGraph.Node {
+        if let index = graph.others.firstIndex(of: text) { return .other(index) }
+        graph.others.append(text)
+        return .other(graph.others.count - 1)
+    }
+}

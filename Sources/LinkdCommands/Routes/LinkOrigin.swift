@@ -1,0 +1,96 @@
+internal import LinkCoordinator
+
+/// What a link of a table begins with: a scheme and a host, or a scheme whose first segment stands in the host's place.
+struct LinkOrigin {
+    /// The block that reads the link.
+    let block: TableSource.LinkBlock
+    /// The scheme.
+    let scheme: String
+    /// The host with its port; nil in a block whose host is a segment.
+    let host: String?
+
+    /// The first origin that the scheme and the host rule of a pattern allow; nil where there is none.
+    ///
+    /// A rule for many hosts stands for one of them: `*.shop.example` for `www.shop.example`.
+    init?(_ source: TableSource, scheme: String? = nil, host rule: HostRule? = nil) {
+        for block in source.blocks {
+            guard let name = Self.scheme(of: block, wanted: scheme, in: source) else { continue }
+            if block.hostRole == .segment {
+                guard rule == nil else { continue }
+                self.init(block: block, scheme: name, host: nil)
+                return
+            }
+            guard let host = Self.host(of: block, wanted: rule) else { continue }
+            self.init(block: block, scheme: name, host: host)
+            return
+        }
+        return nil
+    }
+
+    /// Makes an origin of its parts.
+    init(block: TableSource.LinkBlock, scheme: String, host: String?) {
+        self.block = block
+        self.scheme = scheme
+        self.host = host
+    }
+
+    /// The link with these segments, without a query.
+    func link(segments: [String]) -> String {
+        let path = segments.map(PercentText.segment).joined(separator: "/")
+        if let host { return "\(scheme)://\(host)/\(path)" }
+        return "\(scheme)://" + (segments.isEmpty ? "/" : path)
+    }
+
+    /// Web schemes first: their links work everywhere.
+    private static func scheme(
+        of block: TableSource.LinkBlock, wanted: String?, in source: TableSource
+    ) -> String? {
+        let names = block.schemes.map(\.value)
+        if let wanted {
+            if names.contains(wanted) { return wanted }
+            let isNamed = source.blocks.contains { $0.schemes.contains { $0.value == wanted } }
+            return block.takesOtherSchemes && !isNamed ? wanted : nil
+        }
+        if names.contains("https") { return "https" }
+        return names.first ?? (block.takesOtherSchemes ? "app" : nil)
+    }
+
+    private static func host(of block: TableSource.LinkBlock, wanted: HostRule?) -> String? {
+        let rules = block.hosts.map(\.value)
+        if let wanted, wanted != .any {
+            return rules.contains { $0.meets(wanted) } ? wanted.sample : nil
+        }
+        let named = rules.first { if case .exact = $0 { true } else { false } }
+        return (named ?? rules.first)?.sample
+    }
+}
+
+extension HostRule {
+    /// A host that the rule takes.
+    var sample: String {
+        switch self {
+        case .any: "example.com"
+        case .empty: ""
+        case .exact(let host, let port): String(decoding: host, as: UTF8.self) + (port.map { ":\($0)" } ?? "")
+        case .suffix(let suffix): "www." + String(decoding: suffix, as: UTF8.self)
+        }
+    }
+
+    /// Whether some host falls under both rules.
+    func meets(_ other: HostRule) -> Bool {
+        switch (self, other) {
+        case (.any, _), (_, .any): true
+        case (.exact(let host, let port), _): other.takes(host: host, port: port)
+        case (_, .exact(let host, let port)): takes(host: host, port: port)
+        case (.empty, .empty): true
+        case (.suffix(let a), .suffix(let b)):
+            a == b || a.ends(with: [UInt8(ascii: ".")] + b) || b.ends(with: [UInt8(ascii: ".")] + a)
+        default: false
+        }
+    }
+}
+
+extension [UInt8] {
+    /// Whether the bytes end with these.
+    fileprivate func ends(with tail: [UInt8]) -> Bool { count >= tail.count && suffix(tail.count).elementsEqual(tail) }
+}

@@ -1,0 +1,36 @@
+/// Percent-encoding for links that linkd writes: everything but what RFC 3986 leaves alone.
+enum PercentText {
+    /// A segment: unreserved characters stay, all others are escaped (RFC 3986, 2.3).
+    static func segment(_ text: String) -> String { encode(text) { isUnreserved($0) } }
+
+    /// A name or value of a query.
+    static func query(_ text: String) -> String { encode(text) { isUnreserved($0) } }
+
+    /// A literal of a pattern, as browsers leave it: `pchar` of RFC 3986, 3.3, stays.
+    static func literal(_ text: [UInt8]) -> String {
+        encode(String(decoding: text, as: UTF8.self)) { isUnreserved($0) || "!$&'()*+,;=:@".utf8.contains($0) }
+    }
+
+    /// Whether RFC 3986 leaves the byte alone everywhere.
+    static func isUnreserved(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: "-._~".utf8.contains(byte)
+        }
+    }
+
+    private static func encode(_ text: String, keeping: (UInt8) -> Bool) -> String {
+        var result: [UInt8] = []
+        for byte in text.utf8 {
+            if keeping(byte) {
+                result.append(byte)
+            } else {
+                let digits = Array("0123456789ABCDEF".utf8)
+                result += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: result, as: UTF8.self)
+    }
+}

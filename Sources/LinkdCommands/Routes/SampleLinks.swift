@@ -1,0 +1,118 @@
+internal import LinkCoordinator
+internal import StrictJSON
+
+/// Links made from a table's own patterns: each resolves to the route that it was made for.
+///
+/// They show what a route takes, and what an exported pattern is held against.
+enum SampleLinks {
+    /// A link that reaches the route, the route's own query values among it; nil where none could be made.
+    static func first(of route: TableSource.Route, in table: Table) -> String? {
+        for pattern in route.patterns {
+            for link in candidates(pattern, of: route, in: table.source) where reaches(link, route, table) {
+                return link
+            }
+        }
+        return nil
+    }
+
+    /// For each pattern of the route a link that takes it, as far as one could be made.
+    static func all(of route: TableSource.Route, in table: Table) -> [String] {
+        var links: [String] = []
+        for pattern in route.patterns {
+            let found = candidates(pattern, of: route, in: table.source).first { reaches($0, route, table) }
+            if let found, !links.contains(found) { links.append(found) }
+        }
+        return links
+    }
+
+    /// The route that a redirecting route leads to, told by resolving one of its links.
+    ///
+    /// Where the target asks for values of the query, a link that has them is tried.
+    static func redirectTarget(of route: TableSource.Route, in table: Table) -> String? {
+        guard let link = first(of: route, in: table), let block = table.source.blocks.first else { return nil }
+        if let target = table.resolve(link).route, target != route.id.value { return target }
+        for other in table.source.routes where !other.query.isEmpty {
+            let query = query(of: other, in: table.source, block: block)
+            if table.resolve(link + "?" + query).route == other.id.value { return other.id.value }
+        }
+        return nil
+    }
+
+    private static func reaches(_ link: String, _ route: TableSource.Route, _ table: Table) -> Bool {
+        let decision = table.resolve(link)
+        return decision.via.first == route.id.value || (decision.via.isEmpty && decision.route == route.id.value)
+    }
+
+    /// Links in the pattern's language, the plainest first: other values may belong to a better pattern.
+    private static func candidates(
+        _ pattern: TableSource.RoutePattern, of route: TableSource.Route, in source: TableSource
+    ) -> [String] {
+        guard let origin = LinkOrigin(source, scheme: pattern.scheme, host: pattern.host) else { return [] }
+        let query = query(of: route, in: source, block: origin.block)
+        return (0..<SampleValue.attempts).compactMap { attempt in
+            self.segments(of: pattern.path, attempt, source).map { segments in
+                origin.link(segments: segments) + (query.isEmpty ? "" : "?" + query)
+            }
+        }
+    }
+
+    private static func segments(of pattern: Pattern, _ attempt: Int, _ source: TableSource) -> [String]? {
+        var segments: [String] = []
+        for (index, matcher) in pattern.matchers.enumerated() {
+            let capture = pattern.captures.first { $0.segment == index }
+            switch matcher {
+            case .end: break
+            case .restStar, .restPlus: segments += ["part", "of", "it"].prefix(attempt % 3 + 1)
+            case .anySegment(let text): segments.append(String(decoding: text, as: UTF8.self))
+            case .coordinatorPath:
+                guard let coordinator = source.coordinators[safe: attempt % max(1, source.coordinators.count)]
+                else { return nil }
+                segments.append(coordinator.name.value)
+                let screen = coordinator.screens.first { $0.needs.isEmpty } ?? coordinator.screens.first
+                if let screen { segments.append(screen.name.value) }
+            default:
+                guard let text = SampleValue.segment(matcher, name: capture?.name ?? "", attempt: attempt) else {
+                    return nil
+                }
+                segments.append(text)
+            }
+        }
+        return segments
+    }
+
+    /// The constraints of the route and its required values, in the block's dialect.
+    private static func query(
+        of route: TableSource.Route, in source: TableSource, block: TableSource.LinkBlock
+    ) -> String {
+        let separator = String(decoding: block.query.pairSeparators.prefix(1), as: UTF8.self)
+        var pairs: [String] = []
+        var named: Set<String> = []
+        func add(_ name: String, _ value: String?) {
+            guard named.insert(name).inserted else { return }
+            let text = block.query.decode == .none ? name : PercentText.query(name)
+            let shown = value.map { block.query.decode == .none ? $0 : PercentText.query($0) }
+            pairs.append(text + (shown.map { "=" + $0 } ?? ""))
+        }
+        for constraint in route.query {
+            switch constraint.test {
+            case .equals(let value): add(constraint.name.value, value)
+            case .present: add(constraint.name.value, "1")
+            case .absent: named.insert(constraint.name.value)
+            }
+        }
+        for binding in route.bindings {
+            guard case .query(let name) = binding.source.value,
+                let field = source.models.first(where: { $0.name == binding.model })?
+                    .field(named: binding.field.value),
+                field.absence == .required
+            else { continue }
+            add(name, SampleValue.field(field.type, name: name))
+        }
+        return pairs.joined(separator: separator)
+    }
+}
+
+extension Array {
+    /// The element, or nil where there is none at this index.
+    subscript(safe index: Int) -> Element? { indices.contains(index) ? self[index] : nil }
+}

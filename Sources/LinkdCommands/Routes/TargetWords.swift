@@ -1,0 +1,82 @@
+internal import LinkCoordinator
+
+/// Targets of a table in words.
+struct TargetWords {
+    private let source: TableSource
+    private let names: TableNames
+
+    /// Reads targets of a table.
+    init(_ source: TableSource) {
+        self.source = source
+        names = TableNames(source)
+    }
+
+    /// Where a target leads: the stack from its bottom with what is put before, a URL, or the root.
+    func of(_ target: TableSource.Target) -> String {
+        switch target.destination {
+        case .root: return "the root"
+        case .external(let template): return template.text
+        case .captured(let name): return "the captured path {\(name.value)}"
+        case .path(let segments):
+            guard var own = try? StaticStack.compose(segments, in: source, names: names) else { return "" }
+            if let present = target.present, let last = own.entries.indices.last {
+                own.entries[last].present = present.value
+            }
+            var parts: [String] = []
+            switch target.parents {
+            case .none: break
+            case .initial:
+                if let first = own.entries.first {
+                    own.entries = StaticStack.initialParents(of: first, in: source, names: names).entries + own.entries
+                }
+            case .paths(let paths):
+                let before = paths.flatMap {
+                    (try? StaticStack.compose($0.value, in: source, names: names))?.entries ?? []
+                }
+                own.entries = before + own.entries
+            case .route(let id): parts.append("(what \(id.value) shows)")
+            }
+            parts += own.withSingleSlots(in: source).entries.map(entry)
+            return parts.isEmpty ? "the root" : parts.joined(separator: " > ")
+        }
+    }
+
+    /// How the stack is applied, where it is not the default.
+    func manner(_ target: TableSource.Target) -> String? {
+        var parts: [String] = []
+        if let mode = target.mode, mode != .replace { parts.append(mode.rawValue) }
+        if target.dismissModals { parts.append("sheets and covers are closed first") }
+        return parts.isEmpty ? nil : parts.joined(separator: ", ")
+    }
+
+    /// Guards on the way: names of those whose coordinators are in the target's stack or may be.
+    func guards(_ target: TableSource.Target) -> [String] {
+        switch target.destination {
+        case .root, .external: return []
+        case .captured: return source.guards.map(\.name.value)
+        case .path(let segments):
+            let stack = (try? StaticStack.compose(segments, in: source, names: names)) ?? StaticStack()
+            var entries = stack.entries
+            if case .initial = target.parents, let first = entries.first {
+                entries += StaticStack.initialParents(of: first, in: source, names: names).entries
+            }
+            if case .paths(let paths) = target.parents {
+                entries += paths.flatMap {
+                    (try? StaticStack.compose($0.value, in: source, names: names))?.entries ?? []
+                }
+            }
+            var found: [String] = []
+            for entry in entries {
+                guard let name = source.coordinators[entry.coordinator].guarding?.value else { continue }
+                if !found.contains(name) { found.append(name) }
+            }
+            return found
+        }
+    }
+
+    private func entry(_ entry: StaticStack.Entry) -> String {
+        let coordinator = source.coordinators[entry.coordinator]
+        let text = "\(coordinator.name.value).\(coordinator.screens[entry.screen].name.value)"
+        return entry.present == .push ? text : "\(text) [\(entry.present.rawValue)]"
+    }
+}

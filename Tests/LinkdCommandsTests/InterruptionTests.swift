@@ -1,0 +1,50 @@
+internal import Foundation
+internal import StrictJSON
+internal import TestSupport
+internal import Testing
+
+@testable internal import LinkdCommands
+
+@Suite struct InterruptionTests {
+    @Test("produce that is ended with Ctrl-C says what it did, and ends with 130")
+    func produce() throws {
+        let place = FileManager.default.temporaryDirectory.appending(path: "linkd-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: place) }
+        let files = try ["out", "err"].map { name in
+            try Data().write(to: place.appending(path: name))
+            return try FileHandle(forWritingTo: place.appending(path: name))
+        }
+        func text(_ name: String) throws -> String {
+            String(decoding: try Data(contentsOf: place.appending(path: name)), as: UTF8.self)
+        }
+        let input = Pipe()
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: BuiltProgram.linkd)
+        process.arguments = ["produce", "--dry-run", "--json", "--device", "d"]
+        process.environment = ["PATH": "/usr/bin:/bin"]
+        process.standardInput = input
+        process.standardOutput = files[0]
+        process.standardError = files[1]
+        let ended = DispatchSemaphore(value: 0)
+        process.terminationHandler = { _ in ended.signal() }
+        try process.run()
+        // The second line is told of as soon as it was read, so both were.
+        try input.fileHandleForWriting.write(contentsOf: Data("shop:///p/new\n{\n".utf8))
+        let wasRead = try waits(seconds: 60) {
+            if try text("err").contains("line 2") { return true }
+            Thread.sleep(forTimeInterval: 0.02)
+            return false
+        }
+        process.interrupt()
+        let isOver = ended.wait(timeout: .now() + 60) == .success
+        if !isOver { kill(process.processIdentifier, SIGKILL) }
+        try #require(wasRead && isOver)
+        let errors = try text("err")
+        #expect(process.terminationStatus == 130, "\(errors)")
+        let summary = try JSONValue.parse(Array(try text("out").utf8))
+        #expect(summary["read"]?.integer == Int64(2))
+        #expect(summary["unreadable"]?.integer == Int64(1))
+        #expect(errors.contains("exit 130 (interrupted): ended by signal 2"))
+    }
+}

@@ -1,0 +1,78 @@
+internal import LinkCoordinator
+internal import Testing
+
+@testable internal import LinkdCommands
+
+@Suite struct GraphTests {
+    @Test("The picture is as recorded", arguments: ["anchor", "odd"], ["svg", "mermaid", "dot"])
+    func recorded(name: String, format: String) {
+        let result = linkd("routes", "graph", SampleTables.path(name), "--format", format)
+        #expect(result.code == 0, "\(result.err)")
+        expectSnapshot(result.out, "graph-\(name)-\(format)")
+    }
+
+    @Test("Nothing in a picture covers anything else", arguments: SampleTables.paths)
+    func shipped(path: String) throws { try expectLegible(SampleTables.load(path)) }
+
+    @Test("Nothing covers anything else in the pictures of 100 tables made at random")
+    func random() throws {
+        for seed in 1...100 as ClosedRange<UInt64> {
+            try expectLegible(SampleTables.random(seed: seed), "seed \(seed)")
+        }
+    }
+
+    /// Boxes apart, texts inside their boxes, lines from edge to edge, lanes beside the boxes and apart.
+    private func expectLegible(_ table: Table, _ comment: Comment? = nil) throws {
+        let layout = GraphLayout(RouteGraphBuilder.graph(of: table))
+        let boxes = layout.routes + layout.coordinators + layout.others
+        let rows = boxes.map { $0.frame.x..<($0.frame.x + $0.frame.width) }
+        let columns = boxes.map { $0.frame.y..<($0.frame.y + $0.frame.height) }
+        for a in boxes.indices {
+            #expect(columns[a].lowerBound >= 44 && columns[a].upperBound <= layout.size.height - 28, comment)
+            #expect(rows[a].upperBound < layout.size.width, comment)
+            for b in boxes.indices where b > a {
+                #expect(!(rows[a].overlaps(rows[b]) && columns[a].overlaps(columns[b])), comment)
+            }
+            for row in boxes[a].rows.indices {
+                let text = DisplayWidth.cut(Escaping.visible(boxes[a].rows[row].text), to: 60)
+                #expect(DisplayWidth.of(text) * 79 / 10 + 12 <= boxes[a].frame.width, comment)
+                #expect(columns[a].contains(boxes[a].middle(of: row)), comment)
+            }
+        }
+        var lanes: [Int: [ClosedRange<Int>]] = [:]
+        for line in layout.lines {
+            guard let lane = line.lane else {
+                #expect(line.from.x < line.to.x, comment)
+                #expect(!rows.contains { $0.contains(line.from.x + 1) && $0.contains(line.to.x - 1) }, comment)
+                continue
+            }
+            #expect(lane > 0 && lane < layout.size.width && !rows.contains { $0.contains(lane) }, comment)
+            let own = min(line.from.y, line.to.y)...max(line.from.y, line.to.y)
+            // Lines that lead to the same place may meet there.
+            #expect(!lanes[lane, default: []].contains { $0.clamped(to: own).count > 1 && $0.overlaps(own) }, comment)
+            lanes[lane, default: []].append(own)
+        }
+    }
+
+    @Test("A picture is XML in which every name is escaped")
+    func escaped() throws {
+        let svg = GraphSVG.text(RouteGraphBuilder.graph(of: try SampleTables.load(SampleTables.path("odd"))))
+        var open: [Substring] = []
+        for match in svg.matches(of: #/<(/?)([a-z]+)((?: [A-Za-z:-]+="[^"<&]*(?:&[a-z0-9#]+;[^"<&]*)*")*) ?(/?)>/#) {
+            if !match.1.isEmpty { #expect(open.popLast() == match.2) } else if match.4.isEmpty { open.append(match.2) }
+        }
+        #expect(open == [])
+        // Outside of tags there is no bracket, and every ampersand begins an entity.
+        let texts = svg.replacing(#/<style>(.|\n)*<\/style>/#, with: "").replacing(#/<\/?[a-z][^<>]*>/#, with: "")
+        #expect(!texts.contains("<") && !texts.contains(">"))
+        #expect(texts.matches(of: #/&(?!amp;|lt;|gt;|quot;|#39;)/#).isEmpty)
+        #expect(texts.contains("/word/été &quot;&lt;&amp;&gt;`|"))
+    }
+
+    @Test("A table that is refused ends with 65, one that is not there with 78, none with 64")
+    func refused() throws {
+        withTemporaryFile("{}") { #expect(linkd("routes", "graph", $0).code == 65) }
+        #expect(linkd("routes", "graph", "/no/such.json").code == 78)
+        #expect(linkd("routes", "graph").code == 64)
+    }
+}

@@ -1,0 +1,40 @@
+internal import Foundation
+internal import Testing
+
+/// The brokers that the environment offers to tests.
+enum TestBroker {
+    private static let environment = ProcessInfo.processInfo.environment
+
+    /// A broker without encryption, or nil.
+    static var plain: String? { environment["KAFKA_BOOTSTRAP_SERVERS"] }
+
+    /// A broker with SASL, TLS and access rules, and what a client of a user without rights needs, or nil.
+    static var refusing: [String: String]? {
+        guard let secure = environment["KAFKA_SECURE_BOOTSTRAP"], let directory = environment["KAFKA_DIR"] else {
+            return nil
+        }
+        return [
+            "KAFKA_BOOTSTRAP_SERVERS": secure, "KAFKA_SECURITY_PROTOCOL": "SASL_SSL", "KAFKA_SASL_MECHANISMS": "PLAIN",
+            "KAFKA_SSL_CA_LOCATION": directory + "/tls/ca.pem", "KAFKA_SASL_USERNAME": "mallory",
+            "KAFKA_SASL_PASSWORD": "mallory-secret",
+        ]
+    }
+
+    /// Runs one of Kafka's own tools against the broker that the tests started, or nil when it is somebody else's.
+    static var script: String? { environment["LINKD_TEST_BROKER"] }
+
+    /// Runs `script` with these arguments.
+    static func tool(_ arguments: [String], sourceLocation: SourceLocation = #_sourceLocation) throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: script ?? "")
+        process.arguments = arguments
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0, "\(arguments)", sourceLocation: sourceLocation)
+    }
+
+    /// A name that no other test uses.
+    static func uniqueName(_ prefix: String) -> String { "\(prefix)-\(UUID().uuidString.prefix(8).lowercased())" }
+}
