@@ -1,5 +1,3 @@
-internal import StrictJSON
-
 /// Why a link became what it became: the decision, and what each phase saw (`route-table`, 3.6).
 public struct Explanation: Sendable {
     /// A pattern that takes the link.
@@ -44,16 +42,127 @@ public struct Explanation: Sendable {
         public let segments: [String]
         /// The query's names and values, decoded; nil for a name without a value.
         public let query: [(name: String, value: String?)]
+        /// What rewrites took off, in order: the name and the text, or the prefix alone where nothing is captured.
+        public internal(set) var rewrites: [String] = []
+        /// How the link block reads links, in words.
+        public internal(set) var dialect = ""
 
         /// Whether both say the same.
         public static func == (a: Link, b: Link) -> Bool {
-            a.scheme == b.scheme && a.host == b.host && a.segments == b.segments
-                && a.query.map(\.name) == b.query.map(\.name) && a.query.map(\.value) == b.query.map(\.value)
+            a.scheme == b.scheme && a.host == b.host && a.segments == b.segments && a.rewrites == b.rewrites
+                && a.dialect == b.dialect && a.query.map(\.name) == b.query.map(\.name)
+                && a.query.map(\.value) == b.query.map(\.value)
         }
+    }
+
+    /// A redirect that was followed.
+    public struct Redirect: Sendable, Equatable {
+        /// The route that redirects.
+        public let route: String
+        /// Where to, as the table says it: a route's id or a path template.
+        public let to: String
+        /// The path that was selected again, as segments; nil where the redirect names a route.
+        public internal(set) var segments: [String]?
+        /// The route that this led to; nil if none.
+        public internal(set) var leadsTo: String?
+    }
+
+    /// What a pattern captured.
+    public struct Capture: Sendable, Equatable {
+        /// The name.
+        public let name: String
+        /// The canonical text; of a tail its segments with `/` between them.
+        public let value: String
+    }
+
+    /// An entry of the composed stack.
+    public struct Composed: Sendable, Equatable {
+        /// The coordinator.
+        public let coordinator: String
+        /// The screen.
+        public let screen: String
+        /// How it is presented.
+        public let present: Presentation
+        /// Whether it stands below the target as its parent.
+        public let isParent: Bool
+        /// Whether the device has the screen.
+        public let isSupported: Bool
+    }
+
+    /// A field, where its value was looked for, and what came of it.
+    public struct Binding: Sendable, Equatable {
+        /// What became of a field.
+        public enum Result: String, Sendable {
+            /// It has the value that was found.
+            case bound
+            /// Nothing was found; it has its default, null or the empty list.
+            case absent
+            /// Nothing was found, and it is required.
+            case missing
+            /// What was found is not of its type.
+            case invalid
+            /// What was found is not of its type and counts as missing (`onInvalid`).
+            case dropped
+            /// What was found was damaged and could be repaired (N9).
+            case repaired
+        }
+
+        /// `Model.field`.
+        public let field: String
+        /// Where the value is looked for, as the table says it, such as `query.count`.
+        public let source: String
+        /// What stands there, as it came; empty if nothing does.
+        public let raw: [String]
+        /// What became of it.
+        public let result: Result
+        /// The value of the field; nil where it is missing or invalid.
+        public let value: ModelValue?
+    }
+
+    /// A guard of an entry of the stack.
+    public struct Guard: Sendable, Equatable {
+        /// The coordinator that is guarded.
+        public let coordinator: String
+        /// The guard.
+        public let name: String
+        /// The claim that it wants.
+        public let claim: String
+        /// Whether the device has it.
+        public let holds: Bool
+    }
+
+    /// Which of the five phases.
+    public enum Phase: String, Sendable, CaseIterable {
+        /// The link is taken apart and decoded.
+        case normalise
+        /// A route is chosen.
+        case select
+        /// One of the route's variants is chosen.
+        case variant
+        /// The stack is put together.
+        case compose
+        /// Values are bound to the stack.
+        case bind
+    }
+
+    /// Where a request failed, and what the table wants then.
+    public struct Failure: Sendable, Equatable {
+        /// The phase that ended.
+        public let phase: Phase
+        /// Why: a stable code.
+        public let reason: String
+        /// More about the reason; may be empty.
+        public let detail: String
+        /// Index of the fallback rule that counts; nil where none names the reason.
+        public let rule: Int?
     }
 
     /// The decision.
     public let decision: Decision
+    /// The parts of the link as it came, in their order; empty where there is no link.
+    public internal(set) var parts: [LinkPart] = []
+    /// The link as it came, or the one that a payload holds; nil where there is none.
+    public internal(set) var input: String?
     /// The link as it was understood; nil where *normalise* failed or there was no link.
     public internal(set) var link: Link?
     /// Patterns that take the link, the best first.
@@ -62,63 +171,23 @@ public struct Explanation: Sendable {
     public internal(set) var rejected: [Rejected] = []
     /// Number of all patterns that do not take the link.
     public internal(set) var rejectedCount = 0
+    /// The redirects that were followed, in their order.
+    public internal(set) var redirects: [Redirect] = []
+    /// What the pattern that took the link, or the path of the last redirect, captured.
+    public internal(set) var captures: [Capture] = []
     /// The variants that were tried, in order; the last is the one that was taken.
     public internal(set) var trials: [Trial] = []
+    /// The stack as *compose* made it, the lowest first, before a parent that lacks data was dropped.
+    public internal(set) var composed: [Composed] = []
+    /// The fields that the route binds, in their order.
+    public internal(set) var bindings: [Binding] = []
+    /// The guards of the stack, in its order.
+    public internal(set) var guards: [Guard] = []
+    /// Where the request failed; nil where it did not.
+    public internal(set) var failure: Failure?
 
     /// Most rejected patterns that are kept.
     public static let maxRejected = 16
 
     init(decision: Decision) { self.decision = decision }
-
-    /// The trace as JSON, the member `explain` of 3.6.
-    public var json: [UInt8] { [UInt8](value.text.utf8) }
-
-    var value: JSONValue {
-        JSONValue(
-            .object([
-                JSONMember(name: "candidates", value: JSONValue(.array(candidates.map(\.value)))),
-                JSONMember(name: "rejected", value: JSONValue(.array(rejected.map(\.value)))),
-                JSONMember(name: "variants", value: JSONValue(.array(trials.map(\.value)))),
-            ]))
-    }
-
-    /// The decision's JSON with the trace as its last member.
-    public var decisionJSON: [UInt8] {
-        var bytes = decision.json
-        bytes.removeLast()
-        return bytes + [UInt8](",\"explain\":".utf8) + json + [UInt8(ascii: "}")]
-    }
-}
-
-extension JSONValue {
-    fileprivate static func text(_ text: String) -> JSONValue { JSONValue(.string(text)) }
-}
-
-extension Explanation.Candidate {
-    fileprivate var value: JSONValue {
-        var members = [
-            JSONMember(name: "route", value: .text(route)), JSONMember(name: "pattern", value: .text(pattern)),
-        ]
-        if chosen { members.append(JSONMember(name: "chosen", value: JSONValue(.bool(true)))) }
-        return JSONValue(.object(members))
-    }
-}
-
-extension Explanation.Rejected {
-    fileprivate var value: JSONValue {
-        var members = [JSONMember(name: "route", value: .text(route))]
-        if let at { members.append(JSONMember(name: "at", value: JSONValue(.number("\(at)")))) }
-        members.append(JSONMember(name: "want", value: .text(want)))
-        return JSONValue(.object(members))
-    }
-}
-
-extension Explanation.Trial {
-    fileprivate var value: JSONValue {
-        JSONValue(
-            .object([
-                JSONMember(name: "index", value: JSONValue(.number("\(index)"))),
-                JSONMember(name: holds ? "ok" : "failed", value: .text(because)),
-            ]))
-    }
 }

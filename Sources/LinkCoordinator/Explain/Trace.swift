@@ -35,7 +35,10 @@ extension Table {
 }
 
 /// Looks at a request phase by phase, beside the decision that was made of it.
-private struct Tracer: ~Copyable {
+///
+/// It runs the resolver's own phases once more, one after another, and asks between them what they found; so it can
+/// only say what a resolution does. What the traces need beyond that are the table's own words.
+struct Tracer: ~Copyable {
     let table: Table
     let request: UnsafePointer<LinkRequest>
     let facts: UnsafePointer<DeviceFacts>
@@ -52,146 +55,95 @@ private struct Tracer: ~Copyable {
         coordinators = Set(table.source.coordinators.map { [UInt8]($0.name.value.utf8) })
     }
 
+    /// The phases in their order, as `Resolver.run` has them; the first failure ends them.
     mutating func trace(into explanation: inout Explanation) {
-        guard readLink(into: &explanation) else { return }
-        traceSelect(into: &explanation)
-        traceVariants(into: &explanation)
+        resolver.start(request, facts, image: table.compiled.image)
+        var phase = Explanation.Phase.normalise
+        do throws(Rejection) {
+            guard try read(into: &explanation, &phase) else { return }
+            if request.pointee.form == .path {
+                resolver.noteFacts()
+                phase = .compose
+                try traceStack(of: nil, into: &explanation, &phase)
+            } else {
+                try traceRoute(into: &explanation, &phase)
+            }
+        } catch {
+            explanation.failure = failure(error, in: phase)
+        }
+        mark(&explanation)
     }
 
-    /// Reads the link, or the link in the payload; false where there is none or it does not read.
-    private mutating func readLink(into explanation: inout Explanation) -> Bool {
-        resolver.start(request, facts, image: table.compiled.image)
-        let link: ByteView
+    /// *Normalise* and *select*, whatever the form; false where there is nothing to route.
+    private mutating func read(
+        into explanation: inout Explanation, _ phase: inout Explanation.Phase
+    ) throws(Rejection) -> Bool {
         switch request.pointee.form {
-        case .link: link = request.pointee.text
+        case .path:
+            try resolver.readPath(request.pointee.text)
+            return true
+        case .link: try readLink(request.pointee.text, into: &explanation)
         case .payload:
-            guard let found = resolver.findPayloadLink() else { return false }
-            link = found
-        case .path, .route:
-            return (try? resolver.readAny(request)) != nil
+            guard let link = resolver.findPayloadLink() else {
+                phase = .select
+                return try resolver.readPayload()
+            }
+            try readLink(link, into: &explanation)
+        case .route:
+            phase = .select
+            try resolver.readRoute(request.pointee.text, params: request.pointee.params)
+            return true
         }
-        guard (try? resolver.normalise(link)) != nil else { return false }
+        phase = .select
+        try traceSelect(into: &explanation)
+        return true
+    }
+
+    private mutating func readLink(_ link: ByteView, into explanation: inout Explanation) throws(Rejection) {
+        explanation.input = link.string
+        try resolver.normalise(link)
         resolver.splitQuery()
         var query: [(name: String, value: String?)] = []
         for index in 0..<resolver.pieces.count {
             let piece = resolver.pieces[index]
             query.append((piece.name.string, piece.hasValue ? resolver.text(of: piece)?.string : nil))
         }
+        let block = table.source.blocks[blockIndex]
         explanation.link = Explanation.Link(
             scheme: resolver.scheme.string, host: resolver.hasHost ? resolver.host.string : nil,
-            segments: resolver.path.map(\.text.string), query: query)
-        return true
+            segments: resolver.path.map(\.text.string), query: query, rewrites: rewrites(block), dialect: block.words)
+        explanation.parts = LinkParts(link.array, block).parts
     }
 
-    /// Which patterns take the link, in the order of 2.3, and where the others part from it.
-    private mutating func traceSelect(into explanation: inout Explanation) {
-        guard request.pointee.form == .link || request.pointee.form == .payload else { return }
-        let segments = resolver.path.map(\.text.array)
-        var taken: [(precedence: Precedence, route: String, pattern: String)] = []
-        var rejected: [Explanation.Rejected] = []
-        for route in table.source.routes {
-            for pattern in route.patterns {
-                if let (at, want) = mismatch(pattern, of: route, segments) {
-                    rejected.append(
-                        Explanation.Rejected(route: route.id.value, pattern: pattern.text, at: at, want: want))
-                } else {
-                    taken.append((route.precedence(of: pattern), route.id.value, pattern.text))
-                }
-            }
-        }
-        taken.sort { Precedence.compare($0.precedence, $1.precedence) < 0 }
-        explanation.candidates = taken.enumerated().map {
-            Explanation.Candidate(route: $0.element.route, pattern: $0.element.pattern, chosen: $0.offset == 0)
-        }
-        rejected.sort { ($0.at ?? -1, $1.route) > ($1.at ?? -1, $0.route) }
-        explanation.rejectedCount = rejected.count
-        explanation.rejected = Array(rejected.prefix(Explanation.maxRejected))
+    /// Which block of the table reads the link.
+    private var blockIndex: Int {
+        mutating get { resolver.block.pointer - table.compiled.image.blocks.baseAddress.unsafelyUnwrapped }
     }
 
-    /// Where a pattern parts from the link and what it wants there, or nil if it takes it.
-    private mutating func mismatch(
-        _ pattern: TableSource.RoutePattern, of route: TableSource.Route, _ segments: [[UInt8]]
-    ) -> (at: Int?, want: String)? {
-        if let scheme = pattern.scheme, !ByteScan.equalFolded(resolver.scheme, compiler.slab.view(scheme)) {
-            return (nil, "scheme \(scheme)")
+    /// What rewrites took off, as the decision's notes say it.
+    private mutating func rewrites(_ block: TableSource.LinkBlock) -> [String] {
+        var taken: [String] = []
+        for index in 0..<resolver.notes.count where resolver.notes[index].head.hasPrefix(ByteView("rewrite:")) {
+            let note = resolver.notes[index]
+            taken.append(note.name.string + note.middle.string + note.value.string)
         }
-        if let host = pattern.host, host != .any {
-            let port = resolver.port < 0 ? nil : UInt16(resolver.port)
-            if !resolver.hasHost || !host.takes(host: resolver.host.array, port: port) {
-                return (nil, "host \(host.text.isEmpty ? "none" : host.text)")
-            }
-        }
-        let folds = table.source.foldsPathCase
-        for (index, matcher) in pattern.path.matchers.enumerated() {
-            if matcher.isTerminal {
-                let takes = matcher.takesTail(segments, from: index, foldsCase: folds) { coordinators.contains($0) }
-                return takes ? constraintMismatch(route) : (index, matcher.name)
-            }
-            guard index < segments.count else { return (index, matcher.name) }
-            let takes = segments[index].withUnsafeBufferPointer { matcher.takes(ByteView($0), foldsCase: folds) }
-            if !takes { return (index, matcher.name) }
-        }
-        return nil
+        return taken
     }
 
-    private mutating func constraintMismatch(_ route: TableSource.Route) -> (at: Int?, want: String)? {
-        for constraint in route.query {
-            let image = compiler.slab.store([compiler.image(constraint)])
-            if !resolver.holds(image.at(0)) { return (nil, constraint.name(holding: true)) }
+    private func failure(_ rejection: Rejection, in phase: Explanation.Phase) -> Explanation.Failure {
+        let rule = table.source.fallback.firstIndex { rule in
+            rule.on?.contains { $0.value == rejection.reason } ?? true
         }
-        return nil
+        return Explanation.Failure(
+            phase: phase, reason: rejection.reason.rawValue,
+            detail: ByteView.cut(rejection.detail), rule: rejection.reason == .excluded ? nil : rule)
     }
+}
 
-    /// The variants of the route that was chosen, up to the one that was taken.
-    private mutating func traceVariants(into explanation: inout Explanation) {
-        guard let id = explanation.decision.route, let number = compiler.routeNumbers[id] else { return }
-        let route = table.source.routes[number]
-        guard route.listsVariants else { return }
-        for (index, variant) in route.variants.enumerated() {
-            guard let condition = variant.when, !condition.isEmpty else {
-                explanation.trials.append(Explanation.Trial(index: index, holds: true, because: "always"))
-                return
-            }
-            let tests = condition.tests
-            if let failing = tests.first(where: { !holds($0) }) {
-                explanation.trials.append(
-                    Explanation.Trial(index: index, holds: false, because: text(of: failing, holding: false)))
-                continue
-            }
-            let because = tests.map { text(of: $0, holding: true) }.joined(separator: " and ")
-            explanation.trials.append(Explanation.Trial(index: index, holds: true, because: because))
-            return
-        }
-    }
-
-    private mutating func holds(_ test: TableSource.Condition) -> Bool {
-        let images = compiler.slab.store([compiler.image(test)])
-        return resolver.holds(images.at(0))
-    }
-
-    private func text(of test: TableSource.Condition, holding: Bool) -> String {
-        func known(_ fact: DeviceFacts.Fact, _ view: ByteView) -> String {
-            facts.pointee.has(fact) ? view.string : "unknown"
-        }
-        let word = holding ? "" : "no "
-        if let app = test.app.first { return "app \(known(.app, facts.pointee.app)) \(app.text(holding: holding))" }
-        if let os = test.os.first { return "os \(known(.os, facts.pointee.os)) \(os.text(holding: holding))" }
-        if let capability = test.capabilities.first { return "\(word)capability \(capability.value)" }
-        if let claim = test.claims.first { return "\(word)claim \(claim.value)" }
-        let isOne = holding ? "is one of" : "is none of"
-        if let platforms = test.platforms {
-            return "platform \(known(.platform, facts.pointee.platform)) \(isOne) \(platforms.joined(separator: ", "))"
-        }
-        if let regions = test.regions {
-            return "region \(known(.region, facts.pointee.region)) \(isOne) \(regions.joined(separator: ", "))"
-        }
-        if let locales = test.locales {
-            return "locale \(known(.locale, facts.pointee.locale)) \(isOne) \(locales.joined(separator: ", "))"
-        }
-        if let attribute = test.attributes.first {
-            return "attribute \(attribute.name.value) \(isOne) \(attribute.values.joined(separator: ", "))"
-        }
-        return test.query.first?.name(holding: holding) ?? "always"
+extension ByteView {
+    /// A detail as a decision says it: at most 64 bytes, cut between characters.
+    fileprivate static func cut(_ text: String) -> String {
+        Array(text.utf8).withUnsafeBufferPointer { ByteView($0).prefix(bytes: maxDetailBytes).string }
     }
 }
 
@@ -200,5 +152,22 @@ extension TableSource.RoutePattern {
     var text: String {
         guard scheme != nil || host != nil else { return path.text }
         return "\(scheme ?? "*")://\(host?.text ?? "*")\(path.text)"
+    }
+}
+
+extension TableSource.LinkBlock {
+    /// How the block reads a link, in words: what is not the strict way.
+    var words: String {
+        var words = [hostRole == .segment ? "the host is the first segment" : "the host must be listed"]
+        let separators = query.pairSeparators.map { "'\(String(UnicodeScalar($0)))'" }.joined(separator: " ")
+        words.append("query pairs by \(separators), decoded \(query.decode.rawValue)")
+        if query.names == .insensitive { words.append("names in any case") }
+        if query.duplicates != .first { words.append("duplicates: \(query.duplicates.rawValue)") }
+        if query.plus == .space { words.append("+ is a space") }
+        if query.nulls == .erase { words.append("a null erases") }
+        if query.flatten { words.append("pairs flattened") }
+        if emptySegments != .collapse { words.append("empty segments: \(emptySegments.rawValue)") }
+        if repair { words.append("repairs") }
+        return words.joined(separator: ", ")
     }
 }

@@ -50,7 +50,7 @@ extension Resolver {
     }
 
     /// Reads one value; false where it is there but not of its type.
-    private mutating func bind(_ binding: Ref<BindingImage>, scope: UInt8) -> Bool {
+    mutating func bind(_ binding: Ref<BindingImage>, scope: UInt8) -> Bool {
         let field = image.fields.at(Int(binding.field))
         let place = slot(Int(binding.field), scope: scope)
         if field.kind == .list { return bindList(binding, field, place) }
@@ -87,7 +87,7 @@ extension Resolver {
     }
 
     /// What stands at a binding's source.
-    private mutating func source(_ binding: Ref<BindingImage>) -> Found {
+    mutating func source(_ binding: Ref<BindingImage>) -> Found {
         switch binding.source {
         case .path: return capture(binding.name).map { .text($0) } ?? .absent
         case .query: return find(binding.ref(\.query))

@@ -1,0 +1,124 @@
+import LinkCoordinator
+import StrictJSON
+import TestSupport
+import Testing
+
+@Suite("An explanation agrees with the decision") struct ExplainLawTests {
+    static let cases = 20_000
+
+    /// Links of the shipped tables' routes with values, whole and damaged, and links of nothing.
+    private struct Links {
+        var arguments: ArgumentGenerator
+        let table: Table
+
+        mutating func next() -> String {
+            let routes = table.source.routes.filter { !$0.patterns.isEmpty }
+            let route = arguments.pick(routes)
+            let given = arguments.arguments(for: route, in: table.source)
+            let device = Device(app: "6.1.0", capabilities: ["ar"])
+            let written = try? table.link(
+                route: route.id.value, models: given.models, captures: given.captures, device: device)
+            var link = written ?? "\(arguments.pick(["shop", "tcal", "myapp", "content", "coordinator"])):///o/12"
+            if arguments.one(in: 2) { return link }
+            let damage = [
+                "%", "?count=x", "/", "//", "&id", "#f", "/x", "auth", "%2E%2E", "product", "é", "\u{7}", "=1",
+            ]
+            let place = link.indices.randomElement(using: &arguments.generator) ?? link.startIndex
+            if arguments.one(in: 3) {
+                link.remove(at: place)
+            } else {
+                link.insert(contentsOf: arguments.pick(damage), at: place)
+            }
+            return link
+        }
+    }
+
+    static let devices: [Device] = [
+        Device(), Device(platform: "ios", app: "6.1.0", os: "18.0", capabilities: ["ar"], claims: ["session"]),
+        Device(app: "3.9.1"), Device(app: "5.3.0", claims: []),
+    ]
+
+    @Test("the chosen candidate, variant, stack, values, guard and failure are those of the decision")
+    func agrees() throws {
+        var kinds: [String: Int] = [:]
+        let tables = try ReverseTables.all()
+        let seed: UInt64 = 36_2026_11
+        for (index, table) in tables.enumerated() {
+            var links = Links(arguments: ArgumentGenerator(seed: seed &+ UInt64(index)), table: table)
+            for number in 0..<(Self.cases / tables.count) {
+                let link = links.next()
+                let device = Self.devices[number % Self.devices.count]
+                let trace = table.explain(.link(link), device: device)
+                guard trace.decision.json == table.resolve(link, device: device).json,
+                    let difference = Self.difference(trace)
+                else {
+                    kinds[trace.failure?.phase.rawValue ?? trace.decision.outcome.rawValue, default: 0] += 1
+                    if !trace.redirects.isEmpty { kinds["redirected", default: 0] += 1 }
+                    if !trace.trials.isEmpty { kinds["with variants", default: 0] += 1 }
+                    continue
+                }
+                Issue.record("seed \(seed), \(table.id), case \(number): \(link): \(difference)\n\(trace.text)")
+                return
+            }
+        }
+        print(
+            "explanations: \(Self.cases) links of \(tables.count) tables, seed \(seed): "
+                + kinds.map { "\($0.key) \($0.value)" }.sorted().joined(separator: ", "))
+        for kind in ["normalise", "select", "bind", "navigate", "redirected", "with variants"] {
+            #expect(kinds[kind] ?? 0 > 50, "\(kind)")
+        }
+    }
+
+    /// What of a trace is not as the decision has it; nil if nothing.
+    static func difference(_ trace: Explanation) -> String? {
+        let decision = trace.decision
+        let chain = decision.via + [decision.route].compactMap { $0 }
+        if trace.failure?.reason != "redirect_limit" {
+            if trace.candidates.first(where: \.chosen)?.route != chain.first { return "candidate" }
+            if trace.redirects.map(\.route) != decision.via { return "redirects" }
+            if zip(trace.redirects, chain.dropFirst()).contains(where: { $0.leadsTo != $1 }) { return "leads to" }
+        }
+        if let variant = decision.variant, trace.trials.last?.index != variant { return "variant" }
+        if trace.trials.last?.holds == false { return "the last trial fails" }
+        let excluded = decision.reason == "excluded"
+        if !excluded, trace.failure?.reason != decision.reason { return "reason \(trace.failure?.reason ?? "none")" }
+        if !excluded, trace.failure?.detail ?? "" != decision.detail ?? "" { return "detail" }
+        if decision.outcome == .navigate, trace.failure == nil {
+            let screens = decision.stack.map { "\($0.coordinator).\($0.screen).\($0.present)" }
+            let composed = trace.composed.map { "\($0.coordinator).\($0.screen).\($0.present.rawValue)" }
+            let dropped = decision.notes.count { $0.hasPrefix("parent dropped:") }
+            if dropped == 0, screens != composed { return "stack" }
+            for binding in trace.bindings {
+                let name = binding.field.split(separator: ".").map(String.init)
+                guard let data = decision.models.entries.last(where: { $0[name[0]] != nil })?[name[0]] else { continue }
+                if data[name[1]] != binding.value { return binding.field }
+            }
+        }
+        if trace.guards.first(where: { !$0.holds })?.name != decision.guard { return "guard" }
+        return nil
+    }
+
+    @Test("the parts of a link are the segments and query pieces that the phases read")
+    func parts() throws {
+        for table in try ReverseTables.all() {
+            var links = Links(arguments: ArgumentGenerator(seed: 37_2026_11), table: table)
+            for _ in 0..<500 {
+                let link = links.next()
+                let trace = table.explain(.link(link))
+                guard let read = trace.link else { continue }
+                let bytes = Array(link.utf8)
+                let texts = trace.parts.map { part in
+                    (part.kind, String(decoding: bytes[part.offset..<part.offset + part.count], as: UTF8.self))
+                }
+                let segments = texts.filter { $0.0 == .segment }.map(\.1)
+                #expect(segments.count >= read.segments.count, "\(link)")
+                for (raw, own) in zip(segments.suffix(read.segments.count), read.segments) where !raw.contains("%") {
+                    #expect(raw == own, "\(link)")
+                }
+                let queries = texts.filter { $0.0 == .query }.count
+                #expect(queries == read.query.count, "\(link)")
+                #expect(trace.text.split(separator: "\n").allSatisfy { !$0.unicodeScalars.contains("\u{7}") })
+            }
+        }
+    }
+}

@@ -1,0 +1,132 @@
+import LinkCoordinator
+import StrictJSON
+import Testing
+
+@Suite("The trace of a decision") struct ExplainTests {
+    static func anchor() throws -> Table {
+        try Table.load(TableFiles.fixture("anchor-features.json"))
+    }
+
+    @Test("the trace names candidates, what the others wanted, and the variants up to the one taken")
+    func anchorTrace() throws {
+        let trace = try Self.anchor().explain(
+            .link("https://shop.example/ru/p/B121D5E7-EA65-49F8-8B33-B3C43FA93866?COUNT=3"),
+            device: Device(app: "6.1.0"))
+        #expect(trace.candidates.map(\.route) == ["item"])
+        #expect(trace.candidates.map(\.pattern) == ["/p/{id:uuid}"])
+        #expect(trace.candidates.map(\.chosen) == [true])
+        #expect(trace.rejected.contains { $0.route == "new-items" && $0.at == 1 && $0.want == "new" })
+        #expect(trace.trials.map(\.because) == ["no capability ar", "app 6.1.0 >= 4.0.0"])
+        #expect(trace.trials.map(\.holds) == [false, true])
+        #expect(trace.decision.variant == 1)
+        #expect(trace.link?.segments == ["p", "B121D5E7-EA65-49F8-8B33-B3C43FA93866"])
+        let json = try JSONValue.parse(trace.decisionJSON)
+        #expect(json["explain"]?["candidates"]?.array?.first?["chosen"] != nil)
+        #expect(json.object?.last?.name == "explain")
+    }
+
+    @Test(
+        "every request has a trace and the same decision as without one",
+        arguments: [
+            Request.link(""), .link("%"), .link("shop:///nope"), .link("shop:///o/12"), .path("/home/feed"),
+            .path("x/y"), .route("order", params: #"{"order":12}"#), .route("nope"),
+            .payload(#"{"aps":{"link":"shop:///p/new"}}"#), .payload("{}"),
+        ])
+    func anyRequest(request: Request) throws {
+        let table = try Self.anchor()
+        let trace = table.explain(request)
+        #expect(trace.decision.json == table.resolve(request).json)
+        #expect(!trace.text.isEmpty)
+        let members = try #require(try JSONValue.parse(trace.json).object?.map(\.name))
+        #expect(members.prefix(3) == ["candidates", "rejected", "variants"])
+        #expect(Set(members).isSuperset(of: ["redirects", "captures", "compose", "bind", "guards"]))
+    }
+
+    @Test("the first candidate is the route that the resolver chose, redirects aside")
+    func candidateIsChosen() throws {
+        let table = try Self.anchor()
+        for link in ["shop:///p/new", "shop:///search?q=a", "shop:///legal/a/b", "shop:///", "shop:///orders/7"] {
+            let trace = table.explain(.link(link))
+            #expect(trace.candidates.first?.route == trace.decision.route, "\(link)")
+        }
+    }
+
+    static let item = "https://shop.example/ru/p/b121d5e7-ea65-49f8-8b33-b3c43fa93866?COUNT=3&x=1"
+
+    @Test("the text marks the link's parts under the link and tells every phase")
+    func text() throws {
+        let trace = try Self.anchor().explain(.link(Self.item), device: Device(app: "6.1.0"))
+        let expected = #"""
+                       https://shop.example/ru/p/b121d5e7-ea65-49f8-8b33-b3c43fa93866?COUNT=3&x=1
+                       ^^^^^   ^^^^^^^^^^^^ ^^ ^ ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ ^^^^^^^ ^^^
+                       scheme  host         |  | {id}                                 |       unused
+                                            |  literal                                Product.count
+                                            rewrite
+            normalise  scheme https · host shop.example · path /p / b121d5e7-ea65-49f8-8b33-b3c43fa93866
+                       the host must be listed, query pairs by '&', decoded once, names in any case
+                       query COUNT = 3
+                       query x = 1
+                       rewrite takes off locale=ru
+                       note: rewrite:locale=ru
+            select     item       /p/{id:uuid}         chosen
+            """#
+        #expect(trace.text.hasPrefix(expected), "\(trace.text)")
+        let end = #"""
+                       {id} = B121D5E7-EA65-49F8-8B33-B3C43FA93866
+            variant    0 no   no capability ar
+                       1 yes  app 6.1.0 >= 4.0.0
+            compose    home.feed     push, parent
+                       catalog.list  push, parent
+                       catalog.item  push
+            bind       Product.id     path.id      B121D5E7-EA65-49F8-8B33-B3C43FA93866  bound "B121D5E7-EA65-49F8-8B33-B3C43FA93866"
+                       Product.count  query.count  3  bound 3
+            stack      /home/feed/catalog/list/item
+            decision   navigate
+            """#
+        #expect(trace.text.hasSuffix(end), "\(trace.text)")
+    }
+
+    @Test("redirects are told with the path that was selected again, guards with the claim that is wanting")
+    func redirects() throws {
+        let trace = try Self.anchor().explain(.link("shop:///o/12"), device: Device(app: "6.0.0"))
+        #expect(trace.candidates.first { $0.chosen }?.route == "old-order")
+        #expect(
+            trace.redirects.map { [$0.route, $0.to, $0.segments?.joined(separator: "/"), $0.leadsTo] }
+                == [["old-order", "/orders/{order}", "orders/12", "order"]])
+        #expect(trace.guards.map(\.claim) == ["session"])
+        #expect(trace.guards.map(\.holds) == [false])
+        #expect(trace.text.contains("guard      signedIn of account  claim session  does not hold"))
+        #expect(trace.decision.guard == "signedIn")
+    }
+
+    @Test("a failure names its phase, its reason and the rule of the fallback that counts")
+    func failures() throws {
+        let anchor = try Self.anchor()
+        let cases: [(String, Explanation.Phase, String, String, Int?)] = [
+            ("shop:///%zz", .normalise, "bad_encoding", "segment 0", nil), ("shop:///nope", .select, "no_route", "", 0),
+            ("shop:///search", .bind, "param_missing", "Search.q", nil),
+            ("https://shop.example/p/\(LinkTests.uuid)?count=x", .bind, "param_invalid", "Product.count", nil),
+        ]
+        for (link, phase, reason, detail, rule) in cases {
+            let trace = anchor.explain(.link(link), device: Device(app: "6.0"))
+            let failure = try #require(trace.failure, "\(link): \(trace.text)")
+            #expect(failure.phase == phase && failure.reason == reason && failure.rule == rule, "\(link): \(failure)")
+            #expect(failure.detail == detail)
+        }
+        let demo = try Table.load(TableFiles.shipped("seeds/coordinator-demo"))
+        let failure = try #require(demo.explain(.link("coordinator://auth/a/nowhere")).failure)
+        #expect(failure.phase == .compose && failure.reason == "unknown_screen" && failure.detail == "nowhere")
+    }
+
+    @Test("each bound field says where it was looked for, what stood there and what came of it")
+    func bindings() throws {
+        let trace = try Self.anchor().explain(.link("shop:///search?q=%41b&tag=x&tag=%C3%A9"))
+        #expect(trace.bindings.map(\.field) == ["Search.q", "Search.tags"])
+        #expect(trace.bindings.map(\.raw) == [["%41b"], ["x", "%C3%A9"]])
+        #expect(trace.bindings.map(\.value) == ["Ab", ["x", "é"]])
+        let demo = try Table.load(TableFiles.shipped("seeds/coordinator-demo"))
+        let wrong = demo.explain(.link("coordinator://product?id=x&count=7"))
+        #expect(wrong.bindings.map(\.result) == [.invalid, .bound])
+        #expect(wrong.parts.map(\.use) == [nil, "literal", "Product.id", "Product.count"])
+    }
+}
