@@ -155,4 +155,31 @@ private let rows: [EdgeCase] = [
         let first = table.resolve("shop:///p/new")
         for _ in 0..<3 { #expect(table.resolve("shop:///p/new").json == first.json) }
     }
+
+    private static func circle(_ a: String, _ b: String, _ c: String, _ d: String) -> [UInt8] {
+        let text = """
+            {"schemaVersion":1,"table":{"id":"t","version":"1"},
+             "link":{"schemes":["t"],"host":"authority","hosts":["*"]},
+             "routes":[{"id":"a","match":"\(a)","redirect":"\(b)"},{"id":"b","match":"\(c)","redirect":"\(d)"}]}
+            """
+        return [UInt8](text.utf8)
+    }
+
+    @Test("a redirect A->B->A is a load error if literal, with captures it ends at run time (row 34)")
+    func circles() throws {
+        let (table, problems) = Table.check(Self.circle("/a", "/b", "/b", "/a"))
+        #expect(table == nil)
+        #expect(problems.map(\.code) == [.redirectCircle])
+        let decision = try Table.load(Self.circle("/a/{x}", "/b/{x}", "/b/{x}", "/a/{x}")).resolve("t:///a/1")
+        #expect(decision.reason == "redirect_limit")
+        #expect(decision.via == ["a", "b"])
+    }
+
+    @Test("all 40 rows of the table of edge cases are tested")
+    func all() {
+        // Rows 34 and 35 are the tests above.
+        let tested = Set(rows.map(\.row) + [34, 35])
+        print("edge cases: \(rows.count + 2) tests of \(tested.count) rows")
+        #expect(tested == Set(1...40))
+    }
 }

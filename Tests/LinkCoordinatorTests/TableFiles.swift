@@ -16,6 +16,11 @@ enum TableFiles {
         [UInt8](try Data(contentsOf: package.appending(path: "config/routes/\(name).json")))
     }
 
+    /// The bytes of `config/parity/NAME.json`.
+    static func parity(_ name: String) throws -> [UInt8] {
+        [UInt8](try Data(contentsOf: package.appending(path: "config/parity/\(name).json")))
+    }
+
     /// The bytes of a fixture of these tests.
     static func fixture(_ name: String) throws -> [UInt8] {
         [UInt8](try Data(contentsOf: tests.appending(path: "Fixtures/\(name)")))

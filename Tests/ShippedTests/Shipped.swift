@@ -27,6 +27,11 @@ enum Shipped {
         }
     }
 
+    /// The tables that do as the source articles do, by path.
+    static func parityTables() throws -> [Checkout.File] {
+        try Checkout.trackedFiles().filter { $0.path.hasPrefix("config/parity/") && $0.suffix == "json" }
+    }
+
     /// The route tables, by path.
     static func tables() throws -> [Checkout.File] {
         try Checkout.trackedFiles().filter { $0.path.hasPrefix("config/routes/") && $0.suffix == "json" }

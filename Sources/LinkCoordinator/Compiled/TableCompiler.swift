@@ -135,24 +135,26 @@ struct TableCompiler {
         conditions.contains { !$0.os.isEmpty } || source.capabilities.contains { $0.minOS != nil }
     }
 
-    /// 1 and the longest chain of parent routes.
+    /// 1 and the longest chain of parent routes, of whatever target.
     private func scopes() -> Int {
         var depths: [String: Int] = [:]
+        func depth(of target: TableSource.Target, _ seen: Set<String>) -> Int {
+            guard case .route(let parent) = target.parents else { return 0 }
+            return 1 + depth(parent.value, seen)
+        }
         func depth(_ id: String, _ seen: Set<String>) -> Int {
             if let known = depths[id] { return known }
             guard !seen.contains(id), let index = routeNumbers[id] else { return 0 }
-            var deepest = 0
-            for variant in source.routes[index].variants {
-                if case .route(let parent) = variant.to.parents {
-                    deepest = max(deepest, 1 + depth(parent.value, seen.union([id])))
-                }
-            }
+            let deepest = source.routes[index].variants.map { depth(of: $0.to, seen.union([id])) }.max() ?? 0
             depths[id] = deepest
             return deepest
         }
-        var deepest = 0
-        for route in source.routes { deepest = max(deepest, depth(route.id.value, [])) }
-        return min(deepest + 1, 64)
+        var targets = source.guards.map(\.otherwise) + source.fallback.compactMap(\.to)
+        for route in source.routes {
+            targets += route.variants.map(\.to)
+            if case .to(let target) = route.unsupported { targets.append(target) }
+        }
+        return min(1 + (targets.map { depth(of: $0, []) }.max() ?? 0), 64)
     }
 
     // MARK: Patterns

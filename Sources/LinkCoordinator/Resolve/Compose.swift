@@ -17,7 +17,7 @@ extension Resolver {
         case .external: return
         case .path: appendTarget(target, scope: 0)
         case .captured:
-            if target.mode == .unsaid && isRelative { mode = .append }
+            if target.mode == .unsaid && appendsPath { mode = .append }
             let first = tail(target.name) ?? path.count
             try composePath(from: firstSegment &+ first, policy: policy)
             if !stack.isEmpty { insertParents(of: target) }
@@ -80,6 +80,10 @@ extension Resolver {
         for entry in own { stack.append(entry) }
     }
 
+    /// Whether a coordinator path goes on top of the device's stack: it is relative, and no empty segment led it back
+    /// to the root (N6).
+    var appendsPath: Bool { mutating get { isRelative && resetAt < 0 } }
+
     /// Reads segments as a coordinator path: a coordinator's name switches to it, all else must be its screen.
     mutating func composePath(from first: Int, policy: TableSource.Route.UnknownScreen) throws(Rejection) {
         stackIsStatic = false
@@ -91,7 +95,10 @@ extension Resolver {
         var index = first
         let end = segments.count
         while index < end {
-            if index == resetAt { stack.removeAll() }
+            if index == resetAt {
+                stack.removeAll()
+                waiting = -1
+            }
             let text = segments[index].text
             let coordinator = image.literals.find(node: LiteralTable.coordinators, text: text)
             if coordinator >= 0 {
@@ -111,7 +118,10 @@ extension Resolver {
             }
             index &+= 1
         }
-        if resetAt == end { stack.removeAll() }
+        if index == end && resetAt == end {
+            stack.removeAll()
+            waiting = -1
+        }
         appendInitial(waiting)
     }
 

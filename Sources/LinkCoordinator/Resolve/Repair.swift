@@ -6,10 +6,12 @@ extension Resolver {
     mutating func repair(
         _ binding: Ref<BindingImage>, _ field: Ref<FieldImage>, _ place: Int
     ) -> Bool {
-        let wasFound: Bool
-        if case .absent = find(binding.ref(\.query)) { wasFound = false } else { wasFound = true }
-        if !wasFound && field.absence != .required { return false }
         let name = binding.ref(\.query)
+        switch find(name) {
+        case .text, .invalid: break
+        // A null is missing: it is repaired only where the field is required.
+        case .absent, .null: if field.absence != .required { return false }
+        }
         var found: BoundValue?
         var label: StaticString = ""
         var count = 0

@@ -81,7 +81,7 @@ extension Resolver {
         noteFacts()
         try composePath(from: 0, policy: .reject)
         keepSingleSlots()
-        mode = request.mode == .unsaid ? (isRelative ? .append : .replace) : request.mode
+        mode = request.mode == .unsaid ? (appendsPath ? .append : .replace) : request.mode
         let plain = image.plainTarget
         let target = try checkSupport(plain, route: nil)
         try requireData(of: target)
@@ -98,8 +98,9 @@ extension Resolver {
     ) throws(Rejection) -> DecisionSummary {
         switch action {
         case .excludeExternal:
-            guard request.form == .link, isAllowed(request.text) else { throw Rejection(.externalRefused) }
-            writeExternal(request.text, notice: .empty, nil, &out)
+            let link = request.form == .link ? request.text : payloadLink
+            guard isAllowed(link) else { throw Rejection(.externalRefused) }
+            writeExternal(link, notice: .empty, nil, &out)
             return DecisionSummary(.external)
         case .excludeNone:
             writeReasoned(DecisionSummary(.none), Rejection(.excluded), &out)

@@ -177,6 +177,8 @@ extension Resolver {
     /// Puts a redirect's template in the place of the path (2.5): captures as text, tails as whole segments.
     private mutating func fillPath(_ template: UnsafeBufferPointer<TemplateImage>) throws(Rejection) {
         let old = segments.count
+        // An empty segment that resets goes along with the tail that it stands in; before that it drops no screens.
+        var reset = resetAt < 0 ? -1 : 0
         built.begin()
         for part in template {
             switch part.kind {
@@ -187,15 +189,17 @@ extension Resolver {
             case .capture, .query:
                 if let first = tail(part.name) {
                     for index in (firstSegment + first)..<max(old, firstSegment + first) {
+                        if index == resetAt { reset = segments.count }
                         try addFilled(segments[index].text, after: old)
                     }
+                    if resetAt == old { reset = segments.count }
                 } else {
                     built.append(capture(part.name) ?? rewritten(part.name) ?? .empty)
                 }
             }
         }
         firstSegment = old
-        resetAt = -1
+        resetAt = reset
         if segments.count - old > image.maxSegments { throw Rejection(.budget, "segments") }
     }
 

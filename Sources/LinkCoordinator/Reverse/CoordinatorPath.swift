@@ -61,7 +61,7 @@ extension Table {
             }
         }
         let stack = try (parsed ?? .success([])).get()
-        return ParsedPath(stack: stack, mode: mode ?? (resolver.isRelative ? .append : .replace))
+        return ParsedPath(stack: stack, mode: mode ?? (resolver.appendsPath ? .append : .replace))
     }
 
     /// Resolves a coordinator path for a device: `resolve(.path(…))` in short.

@@ -143,8 +143,8 @@ struct DecisionStart: Equatable {
     var firstRoute: String? { via.first ?? route }
 }
 
-/// How many cases a law runs: `LINKD_LAW_CASES`, else 100,000.
-let lawCases = lawSize("LINKD_LAW_CASES", 100_000)
+/// How many cases a law runs: `LAW_CASES`, else 100,000.
+let lawCases = lawSize("LAW_CASES", 100_000)
 
 /// A number from the environment, or what stands for it.
 func lawSize(_ variable: String, _ otherwise: Int) -> Int {

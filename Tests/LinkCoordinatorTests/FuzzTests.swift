@@ -1,0 +1,115 @@
+import LinkCoordinator
+import StrictJSON
+import TestSupport
+import Testing
+
+/// Law P12 over the shipped tables: any bytes give one decision, within a bound, without a trap.
+///
+/// `FUZZ_CASES` says how many byte strings and how many mutated links there are, each.
+@Suite("P12: any byte string yields exactly one decision") struct FuzzTests {
+    private static let cases = lawSize("FUZZ_CASES", 50_000)
+
+    private static let names = [
+        "shop", "seeds/coordinator-demo", "seeds/trips-calendar", "seeds/easydev991", "seeds/content-flow",
+    ]
+
+    /// Most bytes of a decision: a link of 8192 bytes is echoed a few times, with escapes.
+    private static let maxDecisionBytes = 256 << 10
+
+    private static func tables() throws -> [Table] {
+        let files =
+            try names.map { try TableFiles.shipped($0) } + ParityTests.tables.map { try TableFiles.parity($0) }
+            + [TableFiles.fixture("anchor-features.json")]
+        return try files.map { try Table.load($0) }
+    }
+
+    /// Resolves every input with the tables in turn and counts outcomes; stops at the first that is no decision.
+    private func run(_ what: String, seed: UInt64, next: (inout SeededGenerator, Int) -> [UInt8]) throws {
+        let tables = try Self.tables()
+        let devices = LawDevices(LawDevices.all)
+        var generator = SeededGenerator(seed: seed)
+        var runner = LawRunner()
+        var outcomes: [String: Int] = [:]
+        var reasons: [String: Int] = [:]
+        var (slowest, largest) = (Duration.zero, 0)
+        let clock = ContinuousClock()
+        for number in 0..<Self.cases {
+            let index = number % tables.count
+            let input = next(&generator, index)
+            let start = clock.now
+            let json = runner.decide(
+                input, devices.facts[number / tables.count % devices.facts.count], tables[index].compiled)
+            slowest = max(slowest, clock.now - start)
+            largest = max(largest, json.count)
+            guard let value = try? JSONValue.parse(json, maxDepth: 64), let outcome = value["outcome"]?.string,
+                Decision.Outcome(rawValue: outcome) != nil, json.count <= Self.maxDecisionBytes
+            else {
+                broken(input, json)
+                return
+            }
+            outcomes[outcome, default: 0] += 1
+            if let reason = value["reason"]?.string { reasons[reason, default: 0] += 1 }
+        }
+        print("fuzz \(what): seed \(seed), \(Self.cases) inputs, \(outcomes), reasons \(reasons)")
+        print("fuzz \(what): slowest \(slowest), largest decision \(largest) bytes")
+        #expect(outcomes.values.reduce(0, +) == Self.cases)
+        #expect(slowest < .seconds(2))
+    }
+
+    @Test("random bytes")
+    func bytes() throws {
+        let heads = [
+            "", "shop://", "https://shop.example/", "coordinator://", "tcal://h/", "myapp://", "path:", "content:",
+        ]
+        try run("bytes", seed: 12_2026_11) { generator, _ in
+            let size = generator.one(in: 500) ? 9000 : generator.pick([0, 1, 4, 16, 64, 200])
+            let count = Int.random(in: 0...size, using: &generator)
+            let alphabet =
+                Array("/?#&=%:@.;,+~-_aZ09{}[]\\\"<> \u{7F}\r\né".utf8) + [0x80, 0xC3, 0xFF, 0xE2, 0x80, 0x8B]
+            let isPlain = generator.one(in: 2)
+            let rest = (0..<count).map { _ in
+                isPlain ? generator.pick(alphabet) : UInt8.random(in: 0...255, using: &generator)
+            }
+            return (generator.one(in: 2) ? Array(generator.pick(heads).utf8) : []) + rest
+        }
+    }
+
+    @Test("mutated links")
+    func links() throws {
+        let tables = try Self.tables()
+        var sources: [[[UInt8]]] = []
+        for (index, table) in tables.enumerated() {
+            var links = LinkGenerator(table.source, seed: 12_2026_12 + UInt64(index))
+            sources.append(
+                (0..<400).map { _ in Array(links.link().text.utf8) }
+                    + table.source.examples.compactMap { example in
+                        if case .link(let text) = example.request { Array(text.utf8) } else { nil }
+                    })
+        }
+        try run("links", seed: 12_2026_13) { generator, index in
+            var link = generator.pick(sources[index])
+            for _ in 0..<generator.pick([1, 1, 2, 4, 16]) { Self.mutate(&link, sources[index], &generator) }
+            return link
+        }
+    }
+
+    private static func mutate(_ link: inout [UInt8], _ others: [[UInt8]], _ generator: inout SeededGenerator) {
+        let place = Int.random(in: 0...link.count, using: &generator)
+        switch Int.random(in: 0..<8, using: &generator) {
+        case 0: link.insert(UInt8.random(in: 0...255, using: &generator), at: place)
+        case 1: link.insert(generator.pick(Array("/?#&=%:@.+ ".utf8)), at: place)
+        case 2 where place < link.count: link.remove(at: place)
+        case 3 where place < link.count: link[place] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
+        case 4:
+            let end = Int.random(in: place...link.count, using: &generator)
+            link.insert(contentsOf: link[place..<end], at: place)
+            link = Array(link.prefix(20_000))
+        case 5: link = Array(link[..<place]) + generator.pick(others).dropFirst(place)
+        case 6:
+            link.insert(
+                contentsOf: Array(generator.pick(["%", "%2F", "%00", "%C3", "//", "..", "%2e", "\u{202E}", "¶"]).utf8),
+                at: place)
+        default: link.removeSubrange(place..<min(place + 8, link.count))
+        }
+    }
+}

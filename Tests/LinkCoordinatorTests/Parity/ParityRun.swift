@@ -1,0 +1,127 @@
+import Foundation
+import LinkCoordinator
+import StrictJSON
+import TestSupport
+import Testing
+
+/// Compares an article's own code with its table over generated links.
+///
+/// The app of an article is handed a `URL`; the table gets that URL's `absoluteString`, which is what an app would
+/// hand on. A text that is no URL for Foundation never reaches an app and is not compared.
+struct ParityRun<Input, Answer: Equatable> {
+    /// The parity table's name.
+    let name: String
+    let seed: UInt64
+    /// What is generated; nil for a text that is no URL.
+    let input: (inout SeededGenerator) -> Input?
+    /// The link that the table gets for it.
+    let link: (Input) -> String
+    /// What the article's code makes of it.
+    let article: (Input) -> Answer
+    /// What the table's decision comes to.
+    let table: (Decision, Input) -> Answer
+    /// Why it is left out, in words of the table's documentation; nil for most.
+    let leftOut: (Input) -> String?
+    /// The kind of an answer, for the count.
+    let kind: (Answer) -> String
+
+    /// Runs until 10,000 links were compared; prints and returns how many there were of each kind.
+    func run(limit: Int = 10_000) throws -> [String: Int] {
+        let parity = try Table.load(TableFiles.parity(name))
+        var generator = SeededGenerator(seed: seed)
+        var kinds: [String: Int] = [:]
+        var left: [String: Int] = [:]
+        var (count, different) = (0, 0)
+        while count < limit {
+            guard let input = input(&generator) else {
+                left["no URL", default: 0] += 1
+                continue
+            }
+            if let why = leftOut(input) {
+                left[why, default: 0] += 1
+                continue
+            }
+            count += 1
+            let wanted = article(input)
+            let decision = parity.resolve(link(input))
+            kinds[kind(wanted), default: 0] += 1
+            let given = table(decision, input)
+            if given == wanted { continue }
+            different += 1
+            if different <= 5 {
+                let json = String(decoding: decision.json, as: UTF8.self)
+                Issue.record("\(link(input)): the article gives \(wanted), the table \(given)\n\(json)")
+            }
+        }
+        report(count, kinds, left)
+        return kinds
+    }
+
+    private func report(_ count: Int, _ kinds: [String: Int], _ left: [String: Int]) {
+        func list(_ counts: [String: Int]) -> String {
+            counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
+        }
+        print("parity \(name): seed \(seed), \(count) compared: \(list(kinds)); left out: \(list(left))")
+    }
+}
+
+/// One screen of a stack.
+struct ParityScreen: Equatable, Sendable {
+    var coordinator: String
+    var screen: String
+
+    init(_ coordinator: String, _ screen: String) {
+        self.coordinator = coordinator
+        self.screen = screen
+    }
+
+    init(_ entry: Decision.Entry) { self.init(entry.coordinator, entry.screen) }
+}
+
+extension Decision {
+    /// A field of the last entry's data as text; nil where it is null or absent.
+    func field(_ model: String, _ field: String) -> String? {
+        guard let value = stack.last?.value["data"]?[model]?[field], !value.isNull else { return nil }
+        return value.string ?? value.text
+    }
+}
+
+extension SeededGenerator {
+    mutating func pick<Element>(_ choices: [Element]) -> Element {
+        choices[Int.random(in: 0..<choices.count, using: &self)]
+    }
+
+    mutating func one(in count: Int) -> Bool { Int.random(in: 0..<count, using: &self) == 0 }
+
+    /// So many of the choices, with repetitions, joined.
+    mutating func joined(_ range: ClosedRange<Int>, of choices: [String], by separator: String) -> String {
+        (0..<Int.random(in: range, using: &self)).map { _ in pick(choices) }.joined(separator: separator)
+    }
+}
+
+/// What links have that no table reads as Foundation does, whatever its switches (rules N1, N4 and N8).
+enum ParityLimits {
+    /// A reason to leave a link out that holds for every article; nil for most links.
+    static func leftOut(_ url: URL) -> String? {
+        let text = url.absoluteString
+        let body = text.prefix { $0 != "#" }
+        let head = body.prefix { $0 != "?" }
+        if head.split(separator: "/").contains(where: isDots) { return "a dot segment" }
+        if hasUnreadable(String(body)) { return "escapes of control characters or of no text" }
+        return nil
+    }
+
+    private static func isDots(_ segment: Substring) -> Bool {
+        let plain = segment.lowercased().replacing("%2e", with: ".")
+        return plain == "." || plain == ".."
+    }
+
+    /// Whether some part decodes to a control character or to bytes that are no text.
+    private static func hasUnreadable(_ text: String) -> Bool {
+        let parts = text.split { "/?&=,".contains($0) }
+        return parts.contains { part in
+            guard let decoded = String(part).removingPercentEncoding else { return true }
+            return decoded.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7F }
+        }
+    }
+}

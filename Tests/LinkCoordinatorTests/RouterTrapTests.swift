@@ -1,0 +1,109 @@
+import LinkCoordinator
+import TestSupport
+import Testing
+
+/// A link that another router loses or sends elsewhere: its routes, the link and where it belongs.
+struct RouterTrap: Sendable, CustomTestStringConvertible {
+    /// Row of the table of edge cases.
+    let row: Int
+    /// The router, and what it makes of the link.
+    let router: String
+    /// Route ids and patterns, in the order in which the other router is given them.
+    let routes: [(id: String, pattern: String)]
+    /// Routes that say that they overlap, by id.
+    var overlaps: [String: String] = [:]
+    let path: String
+    /// The route that takes it.
+    let route: String
+    /// What the route's captures are then, by name.
+    var captures: [String: String] = [:]
+
+    var testDescription: String { "row \(row), \(router): \(path)" }
+
+    /// A table whose screens show the captures of the route.
+    func table(_ order: [(id: String, pattern: String)]) throws -> Table {
+        let names = Set(order.flatMap { Self.names($0.pattern) }).sorted()
+        let fields = names.map { "\"\($0)\": \"string?\"" }.joined(separator: ", ")
+        let routes = order.map { id, pattern in
+            let binds = Self.names(pattern).map { "\"\($0)\": \"path.\($0)\"" }.joined(separator: ", ")
+            let declared = overlaps[id].map { #", "overlaps": ["\#($0)"]"# } ?? ""
+            return """
+                { "id": "\(id)", "match": "\(pattern)"\(declared), "to": { "path": "/app/page" },
+                  "bind": { "Captures": { \(binds) } } }
+                """
+        }
+        let text = """
+            { "schemaVersion": 1, "table": { "id": "t", "version": "1" },
+              "link": { "schemes": ["t"], "host": "authority", "hosts": ["*"] },
+              "models": { "Captures": { \(fields) } },
+              "coordinators": { "app": { "screens": { "page": { "needs": ["Captures"] } } } },
+              "routes": [ \(routes.joined(separator: ",\n")) ] }
+            """
+        return try Table.load([UInt8](text.utf8))
+    }
+
+    private static func names(_ pattern: String) -> [String] {
+        (try? PatternParser.parse(pattern, foldsCase: false))?.first?.captures.map(\.name) ?? []
+    }
+}
+
+private let traps: [RouterTrap] = [
+    RouterTrap(
+        row: 24, router: "routing-kit: the dead end of users/me is kept",
+        routes: [("me", "/users/me"), ("posts", "/users/{id}/posts")], path: "/users/me/posts", route: "posts",
+        captures: ["id": "me"]),
+    RouterTrap(
+        row: 24, router: "routing-kit: a capture of the abandoned branch stays",
+        routes: [("a", "/{x}/b/{y}/c"), ("d", "/{x}/{z}/d/e")], overlaps: ["a": "d"], path: "/1/b/d/e", route: "d",
+        captures: ["x": "1", "z": "b"]),
+    RouterTrap(
+        row: 25, router: "Hummingbird: the literal branch is a dead end",
+        routes: [("settings", "/{u}/settings"), ("posts", "/users/{id}/posts")], path: "/users/settings",
+        route: "settings", captures: ["u": "users"]),
+    RouterTrap(
+        row: 26, router: "Hummingbird: the first capture's branch is a dead end",
+        routes: [("one", "/{a}/x/one"), ("two", "/{b}/{c}/two")], path: "/7/x/two", route: "two",
+        captures: ["b": "7", "c": "x"]),
+    RouterTrap(
+        row: 27, router: "DeepLinkDispatch: the overlap is not reported",
+        routes: [("ax", "/{a}/x"), ("yb", "/y/{b}")], overlaps: ["ax": "yb"], path: "/y/x", route: "yb",
+        captures: ["b": "x"]),
+    RouterTrap(
+        row: 28, router: "Navigation 3: the route with more captures, or the first, is picked",
+        routes: [("tab", "/users/{id}/{tab}"), ("profile", "/users/{id}/profile")], path: "/users/7/profile",
+        route: "profile", captures: ["id": "7"]),
+    RouterTrap(
+        row: 29, router: "go_router and others: the capture takes the literal",
+        routes: [("id", "/p/{id:uuid}"), ("new", "/p/new")], path: "/p/new", route: "new"),
+    RouterTrap(
+        row: 30, router: "flutter#159002: the capture that comes first in the file wins",
+        routes: [("id", "/product/{id:enum(create|edit)}"), ("create", "/product/create")], path: "/product/create",
+        route: "create"),
+    RouterTrap(
+        row: 30, router: "URLNavigator: of two patterns with one literal each, either may win",
+        routes: [("any", "/{kind}/list"), ("shop", "/shop/{page}")], overlaps: ["any": "shop"], path: "/shop/list",
+        route: "shop", captures: ["page": "list"]),
+]
+
+@Suite("Traps of other routers") struct RouterTrapTests {
+    @Test(
+        "a link that another router loses or misroutes resolves right, whatever the order of routes", arguments: traps)
+    func trap(_ trap: RouterTrap) throws {
+        for order in [trap.routes, trap.routes.reversed()] {
+            let decision = try trap.table(order).resolve("t://" + trap.path)
+            #expect(decision.route == trap.route)
+            let all = Set(
+                trap.routes.flatMap { $0.pattern.split(separator: "/") }.compactMap { part in
+                    part.hasPrefix("{") ? String(part.dropFirst().prefix { $0 != "}" && $0 != ":" }) : nil
+                })
+            for name in all { #expect(decision.field("Captures", name) == trap.captures[name], "\(name)") }
+        }
+    }
+
+    @Test("each of the rows 24 to 30 has a trap")
+    func rows() {
+        let rows = Set(traps.map(\.row))
+        print("router traps: \(traps.count) of \(rows.count) rows")
+        #expect(rows == Set(24...30))
+    }
+}

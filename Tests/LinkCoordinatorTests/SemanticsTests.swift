@@ -1,0 +1,93 @@
+import LinkCoordinator
+import StrictJSON
+import Testing
+
+/// Single sentences of the specification that no other test holds, each with a small table of its own.
+@Suite("Sentences of the specification") struct SemanticsTests {
+    /// A table with the usual head; `parts` are members of the file.
+    private func table(_ parts: String..., link: String = #""schemes":["t"],"host":"authority","hosts":["*"]"#) throws
+        -> Table
+    {
+        let head = #"{"schemaVersion":1,"table":{"id":"t","version":"1"},"link":{\#(link)},"#
+        return try Table.load([UInt8]((head + parts.joined(separator: ",") + "}").utf8))
+    }
+
+    private let screens = #"""
+        "models":{"Item":{"id":"string"},"Extra":{"note":"string?","day":"date?"}},
+        "coordinators":{"home":{"initial":"feed","screens":{"feed":{},"item":{"needs":["Item"]},
+                                                           "extra":{"needs":["Extra"]},"new":{"since":"9"}}},
+                        "single":{"slot":"single","screens":{"a":{},"b":{}}}}
+        """#
+
+    @Test("a pattern may name a scheme that the table lists only as '*' (N2, 2.2)")
+    func schemeUnderStar() throws {
+        let table = try table(
+            #""routes":[{"id":"q","match":{"path":"/{rest*}","scheme":"q"},"to":{"root":true}},"#
+                + #"{"id":"other","match":"/{rest*}","to":{"root":true}}]"#, link: #""schemes":["*"],"host":"segment""#)
+        #expect(table.resolve("q://a").route == "q")
+        #expect(table.resolve("Q://a").route == "q")
+        #expect(table.resolve("z://a").route == "other")
+    }
+
+    @Test("an empty segment that resets goes along with a redirected tail, and leads a relative path to the root (N6)")
+    func reset() throws {
+        let table = try table(
+            screens,
+            #""routes":[{"id":"p","match":"/go/{p:coordinatorPath}","to":{"path":"{p}"},"unknownScreen":"truncate"},"#
+                + #"{"id":"old","match":"/old/{rest*}","redirect":"/go/{rest}"}]"#,
+            link: #""schemes":["t"],"host":"segment","path":{"emptySegments":"reset"}"#)
+        #expect(table.resolve("t://old/home/feed//single/a").path == "/single/a")
+        #expect(table.resolve("t:old/home/feed").mode == .append)
+        #expect(table.resolve("t:old/home/feed//feed").mode == .replace)
+        #expect(table.resolve("t:old/home/feed//feed").path == "/home/feed")
+        // What `truncate` cuts off resets nothing.
+        #expect(table.resolve("t://go/home/feed/x/").path == "/home/feed")
+        #expect(table.resolve("t://go/home/feed/").path == "/")
+        // A coordinator before the empty segment stands for a screen that is dropped.
+        #expect(table.resolve("t://go/home//single/a").path == "/single/a")
+        #expect(table.resolve(.path("single/a//b")).mode == .replace)
+    }
+
+    @Test("a coordinator of one slot keeps its last entry in a requested path too (2.6)")
+    func slot() throws {
+        let table = try table(screens, #""routes":[]"#)
+        #expect(table.resolve(.path("/single/a/b")).path == "/single/b")
+        #expect(table.resolve(.path("/single/a/home/feed/single/b")).path == "/home/feed/single/b")
+    }
+
+    @Test("the parents of a target of 'unsupported' may come from a route (2.5, 2.6)")
+    func unsupportedParents() throws {
+        let table = try table(
+            screens,
+            #""routes":[{"id":"item","match":"/item/{id}","to":{"path":"/home/item"},"#
+                + #""bind":{"Item":{"id":"path.id"}}},"#
+                + #"{"id":"new","match":"/new/{id}","to":{"path":"/home/new"},"bind":{"Item":{"id":"path.id"}},"#
+                + #""unsupported":{"to":{"path":"/home/feed","parents":"route:item"}}}]"#)
+        let decision = table.resolve("t:///new/7", device: Device(app: "1"))
+        #expect(decision.path == "/home/item/feed")
+        #expect(decision.stack.first?.value["data"]?.text == #"{"Item":{"id":"7"}}"#)
+        #expect(decision.notes == ["unsupported:home.new"])
+    }
+
+    @Test("a null of an optional field is missing and not repaired (N9)")
+    func nullIsNotRepaired() throws {
+        let table = try table(
+            screens,
+            #""routes":[{"id":"e","match":"/e","to":{"path":"/home/extra"},"bind":{"Extra":{"note":"query.note"}}}]"#,
+            link: #""schemes":["t"],"host":"authority","hosts":["*"],"repair":true"#)
+        let decision = table.resolve("t:///e?note&%20note=x")
+        #expect(decision.stack.first?.value["data"]?.text == #"{"Extra":{"note":null,"day":null}}"#)
+        #expect(decision.notes == ["device.app unknown"])
+    }
+
+    @Test("an excluded link that came in a payload is opened as it stands there (2.5, N10)")
+    func excludedInPayload() throws {
+        let table = try table(
+            #""externals":{"hosts":["e.example"]}"#,
+            #""routes":[{"id":"legal","match":"/legal/{rest*}","exclude":{"outcome":"external"}}]"#,
+            link: #""schemes":["https"],"host":"authority","hosts":["e.example"],"payload":{"link":["/l"]}"#)
+        let decision = table.resolve(.payload(#"{"l":"https://e.example/legal/a?b"}"#))
+        #expect(decision.outcome == .external)
+        #expect(decision.url == "https://e.example/legal/a?b")
+    }
+}
