@@ -3,7 +3,7 @@ internal import StrictJSON
 /// The value of one field of a model, as a decision has it or as a link is to carry it.
 ///
 /// Numbers are kept as their decimal text, so that nothing is lost between a link and an app. Literals stand for
-/// values: `"B121…"`, `3`, `2.5`, `true`, `["a", "b"]`, `nil`.
+/// values: `"B121…"`, `3`, `2.5`, `true`, `["a", "b"]`.
 public enum ModelValue: Sendable, Hashable {
     /// An optional field without a value.
     case null
@@ -40,7 +40,7 @@ extension ModelValue {
 }
 
 extension ModelValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
-    ExpressibleByBooleanLiteral, ExpressibleByNilLiteral, ExpressibleByArrayLiteral
+    ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral
 {
     /// Makes a text.
     public init(stringLiteral value: String) { self = .text(value) }
@@ -50,8 +50,6 @@ extension ModelValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, E
     public init(floatLiteral value: Double) { self = .number("\(value)") }
     /// Makes a truth value.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
-    /// Makes a null.
-    public init(nilLiteral: ()) { self = .null }
     /// Makes a list.
     public init(arrayLiteral elements: ModelValue...) { self = .list(elements) }
 }

@@ -42,6 +42,15 @@ struct FieldTexts {
         return value.text.flatMap { type.canonicalText(nfc($0)) }
     }
 
+    /// The texts for a place of the link that this field shares with another; nil where the two want different ones.
+    ///
+    /// A uuid is bound in capitals however it is written, so that the other field's spelling serves both.
+    func agreeing(_ texts: [String], with other: [String]?) -> [String]? {
+        guard let other, other != texts else { return texts }
+        guard texts.count == other.count, zip(texts, other).allSatisfy({ $0.equalsFolded($1) }) else { return nil }
+        return itemType == .uuid ? other : texts
+    }
+
     /// The value that comes back of canonical texts, at least one.
     func canonical(_ texts: [String]) -> ModelValue {
         if case .list = field.type { return .list(texts.map(itemType.value)) }

@@ -47,7 +47,7 @@ extension TableSource.Redirect {
 /// Tries a route's patterns under the origins of the table until a link comes back as it should.
 private struct LinkWriter: ~Copyable {
     /// Most links that are tried.
-    static var maxTries: Int { 64 }
+    static var maxTries: Int { 16 }
 
     let table: Table
     let route: Int
@@ -68,8 +68,16 @@ private struct LinkWriter: ~Copyable {
     mutating func write(_ route: TableSource.Route) throws(LinkError) -> String {
         for pattern in route.patterns where holdsAll(pattern.path) {
             for origin in table.source.origins(of: pattern) where tries < Self.maxTries {
+                let link: String
                 do throws(LinkError) {
-                    let link = try link(pattern, origin, route)
+                    link = try self.link(pattern, origin, route)
+                } catch {
+                    note(error)
+                    // What the path wants is the same under every origin.
+                    if error.code == .value || error.code == .wanting { break }
+                    continue
+                }
+                do throws(LinkError) {
                     try check(link)
                     return link
                 } catch {
@@ -98,7 +106,7 @@ private struct LinkWriter: ~Copyable {
         let own = try text.segments(of: pattern.path, arguments) { name in
             source.coordinators.contains { $0.name.value == name }
         }
-        let path = (try text.prefix(arguments) + own).map(LinkText.encode).joined(separator: "/")
+        let path = (try text.prefix(arguments, before: own) + own).map(LinkText.encode).joined(separator: "/")
         let query = try text.query(arguments, route.query)
         let fragment = arguments.fragment.map { "#" + LinkText.encode($0) } ?? ""
         let start = origin.scheme + "://"
@@ -132,7 +140,8 @@ private struct LinkWriter: ~Copyable {
         let summary = resolver.resolve(request, facts, table: handle, head: nil, into: &arena)
         let json = arena.finish()
         if summary.reason == .unsupported { try? resolver.readBack(request, facts, table: handle) }
-        if let other = resolver.difference(from: route, arguments), summary.reason != .paramMissing {
+        let isOwn = resolver.route == route && resolver.via.isEmpty
+        if let other = resolver.difference(from: route, arguments), !isOwn || summary.reason != .paramMissing {
             return LinkError(.lost, other, "the link to come back as this route with these values")
         }
         switch summary.reason {

@@ -77,27 +77,29 @@ struct LinkArguments {
             }
         case .path(let name):
             if texts.isEmpty { break }
-            if let known = captures[name], known != texts { throw conflict(value.place, "one value for path.\(name)") }
-            captures[name] = texts
+            guard let one = value.agreeing(texts, with: captures[name]) else {
+                throw conflict(value.place, "one value for path.\(name)")
+            }
+            captures[name] = one
         case .rewrite(let name):
-            guard let text = texts.first else { break }
-            if let known = rewrites[name], known != text || texts.count > 1 {
+            if texts.isEmpty { break }
+            guard let one = value.agreeing(texts, with: rewrites[name].map { [$0] }), one.count == 1 else {
                 throw conflict(value.place, "one value for rewrite.\(name)")
             }
-            rewrites[name] = text
+            rewrites[name] = one[0]
         case .fragment:
-            guard let text = texts.first else { break }
-            if texts.count > 1 || (fragment != nil && fragment != text) {
+            if texts.isEmpty { break }
+            guard let one = value.agreeing(texts, with: fragment.map { [$0] }), one.count == 1 else {
                 throw conflict(value.place, "one value for the fragment")
             }
-            fragment = text
+            fragment = one[0]
         case .query(let name):
             if texts.isEmpty || isDefault { break }
-            if let known = query.first(where: { $0.name == name }) {
-                if known.texts != texts { throw conflict(value.place, "one value for query.\(name)") }
-            } else {
-                query.append((name, texts))
+            let place = query.firstIndex { $0.name == name }
+            guard let one = value.agreeing(texts, with: place.map { query[$0].texts }) else {
+                throw conflict(value.place, "one value for query.\(name)")
             }
+            if let place { query[place].texts = one } else { query.append((name, one)) }
         }
         return result
     }

@@ -31,7 +31,8 @@ extension TableSource {
 
     /// Hosts with their ports that both the block and the pattern take.
     private func authorities(of block: LinkBlock, for pattern: RoutePattern, isWeb: Bool) -> [String] {
-        let rules = [pattern.host].compactMap { $0 } + block.hosts.map(\.value)
+        // Where any host will do, one of those that may be opened outside is tried too.
+        let rules = [pattern.host].compactMap { $0 } + block.hosts.map(\.value) + externals.hosts
         return rules.compactMap { rule in
             let (host, port) = rule.sample(isWeb: isWeb)
             let isListed = block.hosts.contains { $0.value.takes(host: host, port: port) }

@@ -74,8 +74,13 @@ struct LinkText {
         return texts
     }
 
-    /// The segments that rewrites take off again, for the names that the route binds from.
-    func prefix(_ arguments: LinkArguments) throws(LinkError) -> [String] {
+    /// The segments that rewrites take off again: for the names that the route binds from, or, where a rewrite would
+    /// take the path's own first segments, these once more in front.
+    func prefix(_ arguments: LinkArguments, before path: [String]) throws(LinkError) -> [String] {
+        if arguments.rewrites.isEmpty {
+            let taking = block.rewrites.first { $0.takes(path, foldsCase: foldsCase) }
+            return Array(path.prefix(taking?.segmentCount ?? 0))
+        }
         var segments: [String] = []
         var wanted = arguments.rewrites
         for rule in block.rewrites {
@@ -92,6 +97,16 @@ struct LinkText {
             throw LinkError(.unwritable, "rewrite.\(name)", "a rewrite of that name for the link's scheme")
         }
         return segments
+    }
+}
+
+extension TableSource.Rewrite {
+    /// Whether the rule takes the first segments of a path off.
+    fileprivate func takes(_ path: [String], foldsCase: Bool) -> Bool {
+        guard path.count >= segmentCount else { return false }
+        return zip(pattern.matchers.prefix(segmentCount), path).allSatisfy { matcher, segment in
+            Array(segment.utf8).withUnsafeBufferPointer { matcher.takes(ByteView($0), foldsCase: foldsCase) }
+        }
     }
 }
 

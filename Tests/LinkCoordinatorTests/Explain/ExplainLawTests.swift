@@ -42,10 +42,13 @@ import Testing
     func agrees() throws {
         var kinds: [String: Int] = [:]
         let tables = try ReverseTables.all()
+        let shipped = try ReverseTables.shipped().count
         let seed: UInt64 = 36_2026_11
         for (index, table) in tables.enumerated() {
             var links = Links(arguments: ArgumentGenerator(seed: seed &+ UInt64(index)), table: table)
-            for number in 0..<(Self.cases / tables.count) {
+            // Half of the links are of the shipped tables, which come first.
+            let count = index < shipped ? Self.cases / 2 / shipped : Self.cases / 2 / (tables.count - shipped)
+            for number in 0..<count {
                 let link = links.next()
                 let device = Self.devices[number % Self.devices.count]
                 let trace = table.explain(.link(link), device: device)
@@ -65,7 +68,7 @@ import Testing
             "explanations: \(Self.cases) links of \(tables.count) tables, seed \(seed): "
                 + kinds.map { "\($0.key) \($0.value)" }.sorted().joined(separator: ", "))
         for kind in ["normalise", "select", "bind", "navigate", "redirected", "with variants"] {
-            #expect(kinds[kind] ?? 0 > 50, "\(kind)")
+            #expect(kinds[kind] ?? 0 > 20, "\(kind)")
         }
     }
 
@@ -102,7 +105,7 @@ import Testing
     func parts() throws {
         for table in try ReverseTables.all() {
             var links = Links(arguments: ArgumentGenerator(seed: 37_2026_11), table: table)
-            for _ in 0..<500 {
+            for _ in 0..<60 {
                 let link = links.next()
                 let trace = table.explain(.link(link))
                 guard let read = trace.link else { continue }
@@ -116,7 +119,9 @@ import Testing
                     #expect(raw == own, "\(link)")
                 }
                 let queries = texts.filter { $0.0 == .query }.count
-                #expect(queries == read.query.count, "\(link)")
+                // Where the dialect cannot be cut by eye the query is one part.
+                let isCut = !read.dialect.contains("pairs flattened") && !read.dialect.contains("decoded before")
+                #expect(isCut ? queries == read.query.count : queries <= 1, "\(link)")
                 #expect(trace.text.split(separator: "\n").allSatisfy { !$0.unicodeScalars.contains("\u{7}") })
             }
         }

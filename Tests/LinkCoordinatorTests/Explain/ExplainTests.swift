@@ -78,7 +78,7 @@ import Testing
             compose    home.feed     push, parent
                        catalog.list  push, parent
                        catalog.item  push
-            bind       Product.id     path.id      B121D5E7-EA65-49F8-8B33-B3C43FA93866  bound "B121D5E7-EA65-49F8-8B33-B3C43FA93866"
+            bind       Product.id     path.id      \#(LinkTests.uuid)  bound "\#(LinkTests.uuid)"
                        Product.count  query.count  3  bound 3
             stack      /home/feed/catalog/list/item
             decision   navigate

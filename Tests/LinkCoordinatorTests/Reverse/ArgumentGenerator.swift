@@ -35,6 +35,8 @@ struct ArgumentGenerator {
             if case .path(let name) = binding.source.value { bound.insert(name) }
             guard let value = taken[place] ?? self.value(field, binding.source.value, pattern, source) else { continue }
             taken[place] = value
+            // Another field of the same source may be of a type that does not take the value.
+            guard Self.fits(value, field.type) else { continue }
             made.models.fields[model.name.value, default: [:]][field.name.value] = value
         }
         // A model that is named must be whole: what cannot be given takes it away.
@@ -59,6 +61,16 @@ struct ArgumentGenerator {
         return made
     }
 
+    private static func fits(_ value: ModelValue, _ type: FieldType) -> Bool {
+        switch (value, type) {
+        case (.bool, .bool), (.list, .list), (.number, .int), (.number, .double): true
+        case (.text(let text), .uuid), (.text(let text), .string), (.text(let text), .date),
+            (.text(let text), .enumeration), (.text(let text), .url):
+            type.canonicalText(text) != nil
+        default: false
+        }
+    }
+
     private func sourceName(_ source: TableSource.Binding.Source) -> String {
         switch source {
         case .path(let name): "path.\(name)"
@@ -79,7 +91,8 @@ struct ArgumentGenerator {
             guard let capture = pattern.capture(named: name) else { return nil }
             let texts = self.texts(capture, source)
             if case .list(let element, _, _) = field.type {
-                return texts.isEmpty ? nil : .list(texts.map { modelValue($0, element) })
+                let items = texts.compactMap(element.canonicalText).map { modelValue($0, element) }
+                return items.isEmpty ? nil : .list(items)
             }
             var text = texts.first
             // What the capture takes need not be of the field's type: a few tries more.

@@ -1,0 +1,82 @@
+import Foundation
+import LinkCoordinator
+import Testing
+
+@Suite("Models of a decision") struct ModelTests {
+    struct Product: LinkModel, Encodable, Equatable {
+        let id: UUID
+        let count: Int
+    }
+
+    struct Search: LinkModel, Encodable, Equatable {
+        var q: String
+        var tags: [String]
+    }
+
+    enum Kind: String, Codable { case small, large }
+
+    struct Everything: LinkModel, Encodable, Equatable {
+        static let modelName = "All"
+        var text: String?
+        var ratio: Double
+        var isOn: Bool
+        var kind: Kind
+        var small: UInt8
+        var list: [Int]
+    }
+
+    static let uuid = LinkTests.uuid
+
+    @Test("a model is taken from the entry that it is bound to, with the app's own types")
+    func extract() throws {
+        let decision = try ExplainTests.anchor().resolve(
+            "shop:///p/\(Self.uuid.lowercased())?count=3", device: Device(app: "6.0.0"))
+        let product = Product(id: try #require(UUID(uuidString: Self.uuid)), count: 3)
+        #expect(try decision.models.extract(Product.self, at: 2) == product)
+        #expect(try decision.models.extract(Product.self) == product)
+        #expect(try decision.models.extract(Product.self, at: try #require(decision.stack.last)) == product)
+        #expect(try StackEntry(decision.stack[2]).models.extract(Product.self) == product)
+    }
+
+    @Test("what is not there, or is not of the type, is a typed error that names model and field")
+    func errors() throws {
+        struct Wrong: LinkModel {
+            static let modelName = "Product"
+            let id: Int
+        }
+        struct Wanting: LinkModel {
+            static let modelName = "Product"
+            let price: Int
+        }
+        let decision = try ExplainTests.anchor().resolve("shop:///p/\(Self.uuid)", device: Device(app: "6.0.0"))
+        let models = decision.models
+        func error(_ body: () throws -> Void) -> ModelError? { #expect(throws: ModelError.self, performing: body) }
+        #expect(error { _ = try models.extract(Product.self, at: 9) }?.code == .noEntry)
+        #expect(error { _ = try models.extract(Product.self, at: 0) }?.code == .noModel)
+        #expect(error { _ = try models.extract(Search.self) }?.code == .noModel)
+        #expect(error { _ = try models.extract(Wrong.self) }?.detail == "field id is no Int")
+        #expect(error { _ = try models.extract(Wanting.self) }?.detail == "field price is wanting")
+    }
+
+    @Test("every type of field is read, and written the way it was")
+    func types() throws {
+        let values: Models = [
+            "All": ["text": .null, "ratio": 2.5, "isOn": true, "kind": "large", "small": 255, "list": [1, -2]]
+        ]
+        let model = try values.extract(Everything.self)
+        #expect(model == Everything(text: nil, ratio: 2.5, isOn: true, kind: .large, small: 255, list: [1, -2]))
+        var written = try Models(model)
+        // An optional without a value is not written at all.
+        written.fields["All"]?["text"] = .null
+        #expect(written == values)
+        #expect(throws: ModelError.self) { try Models(["All": ["ratio": 2.5, "small": 256]]).extract(Everything.self) }
+    }
+
+    @Test("a structure inside a model is refused: no field holds one")
+    func nested() throws {
+        struct Inner: Codable { var a = 1 }
+        struct Outer: LinkModel, Encodable { var inner = Inner() }
+        #expect(throws: ModelError.self) { try Models(Outer()) }
+        #expect(throws: ModelError.self) { try Models(["Outer": ["inner": "x"]]).extract(Outer.self) }
+    }
+}
