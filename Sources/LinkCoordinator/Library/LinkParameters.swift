@@ -11,8 +11,10 @@ public struct LinkParameters: Sendable, Equatable {
 
     /// Reads the parameters of a link; a text that is no link has none.
     ///
-    /// - Parameter repair: Whether `&amp;` is read as `&`, and a pilcrow as `&para`: what is left of links that went
-    ///   through HTML.
+    /// - Parameters:
+    ///   - link: The link, percent-encoded as it came.
+    ///   - repair: Whether `&amp;` is read as `&`, and a pilcrow as `&para`: what is left of links that went through
+    ///     HTML.
     public init(_ link: String, repair: Bool = false) {
         dictionary = Self.read(Array((repair ? Self.repaired(link) : link).utf8))
     }

@@ -1,8 +1,8 @@
 /// What an app implements to show decisions: five changes, each of which one update of SwiftUI can carry out.
 ///
-/// ``apply(_:)`` computes the changes from what is shown and asks for them one after another; a method returns when
-/// its change has been shown (after its animation, if it has one). So an app never has to change two levels of
-/// presentation at once, which SwiftUI does not do reliably.
+/// ``apply(_:)-(Decision)`` computes the changes from what is shown and asks for them one after another; a method
+/// returns when its change has been shown (after its animation, if it has one). So an app never has to change two
+/// levels of presentation at once, which SwiftUI does not do reliably.
 @MainActor
 public protocol StackApplier: AnyObject {
     /// What is shown, the lowest entry first.

@@ -1,0 +1,123 @@
+import Foundation
+import LinkCoordinator
+import Observation
+
+// The code of the guides in LinkCoordinator.docc, compiled: `GuideTests` compares every block of Swift in a guide with
+// lines of this file.
+
+struct Product: LinkModel, Encodable, Equatable {
+    let id: UUID
+    let count: Int
+}
+
+@MainActor @Observable
+final class Router: StackApplier {
+    private(set) var shown: [StackEntry] = []
+    private let pause: Duration
+
+    init(pause: Duration = .milliseconds(500)) { self.pause = pause }
+
+    func dismiss() async { await show(.dismiss) }
+    func pop(_ count: Int) async { await show(.pop(count)) }
+    func update(_ entry: StackEntry, at index: Int) async { await show(.update(index, entry)) }
+    func push(_ entries: [StackEntry]) async { await show(.push(entries)) }
+    func present(_ entry: StackEntry) async { await show(.present(entry)) }
+
+    private func show(_ step: StackStep) async {
+        step.apply(to: &shown)
+        try? await Task.sleep(for: pause)
+    }
+}
+
+extension Router {
+    /// A root and what is pushed onto it: what one `NavigationStack` shows.
+    struct Group: Equatable {
+        /// The sheet, cover or alert that the group is shown as; nil for the lowest group.
+        var root: StackEntry?
+        var path: [StackEntry] = []
+    }
+
+    var groups: [Group] {
+        var groups = [Group()]
+        for entry in shown {
+            if entry.isModal {
+                groups.append(Group(root: entry))
+            } else {
+                groups[groups.count - 1].path.append(entry)
+            }
+        }
+        return groups
+    }
+}
+
+extension Router {
+    /// The user went back, or swiped a sheet away: only `count` entries are left.
+    func userLeft(_ count: Int) {
+        shown.removeLast(max(0, shown.count - count))
+    }
+}
+
+@MainActor
+final class ProductScreen {
+    let product: Product
+
+    init?(_ entry: StackEntry) {
+        guard let product = try? entry.models.extract(Product.self) else { return nil }
+        self.product = product
+    }
+}
+
+@MainActor
+final class AppModel {
+    let table: Table
+    let router: Router
+    private(set) var openedOutside: [String] = []
+    private var claims: [String] = []
+    private var waiting: String?
+
+    init(tableFile: [UInt8], router: Router) throws {
+        table = try Table.load(tableFile)
+        self.router = router
+    }
+
+    var device: Device {
+        Device(
+            platform: "ios", app: "6.1.0", os: "18.0", capabilities: ["ar"], claims: claims,
+            coordinator: router.shown.last?.coordinator)
+    }
+
+    func open(_ link: String) async {
+        let decision = table.resolve(link, device: device)
+        waiting = decision.outcome == .deferred ? link : nil
+        if decision.outcome == .external, let url = decision.url { openedOutside.append(url) }
+        await router.apply(decision)
+    }
+
+    func signedIn() async {
+        claims.append("session")
+        if let waiting { await open(waiting) }
+    }
+}
+
+@MainActor
+func shareLink(of product: Product, in table: Table) throws -> String {
+    try table.link(route: "item", models: Models(product))
+}
+
+@MainActor
+func restore(_ saved: String, in app: AppModel) async {
+    await app.router.apply(app.table.path(saved, mode: .replace, device: app.device))
+}
+
+func pushed(_ body: [UInt8]) -> Decision? {
+    Decision(json: body)
+}
+
+func easyDevParameters(_ url: String) -> String? {
+    let parameters = LinkParameters(url)
+    return parameters["param1"]
+}
+
+func why(_ link: String, in table: Table) {
+    print(table.explain(.link(link)).text)
+}

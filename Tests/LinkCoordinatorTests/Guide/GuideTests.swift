@@ -1,0 +1,115 @@
+import Foundation
+import LinkCoordinator
+import StrictJSON
+import TestSupport
+import Testing
+
+@Suite("The guides of LinkCoordinator") struct GuideTests {
+    /// A block of code in a guide.
+    struct Block: Sendable, CustomTestStringConvertible {
+        let guide: String
+        let line: Int
+        let language: String
+        let text: String
+        var testDescription: String { "\(guide), line \(line)" }
+    }
+
+    static let blocks: [Block] = {
+        let catalog = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../../Sources/LinkCoordinator/LinkCoordinator.docc").standardizedFileURL
+        let files = (try? FileManager.default.contentsOfDirectory(at: catalog, includingPropertiesForKeys: nil)) ?? []
+        var blocks: [Block] = []
+        for file in files where file.pathExtension == "md" {
+            var open: (line: Int, language: String, lines: [Substring])?
+            let text = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
+            for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+                if line.hasPrefix("```"), let block = open {
+                    blocks.append(
+                        Block(
+                            guide: file.lastPathComponent, line: block.line, language: block.language,
+                            text: block.lines.joined(separator: "\n")))
+                    open = nil
+                } else if line.hasPrefix("```") {
+                    open = (number + 1, String(line.dropFirst(3)), [])
+                } else {
+                    open?.lines.append(line)
+                }
+            }
+        }
+        return blocks
+    }()
+
+    @Test("every guide has code, and it is of a kind that is checked")
+    func kinds() {
+        #expect(Self.blocks.filter { $0.language == "swift" }.count >= 10)
+        #expect(Self.blocks.filter { $0.language == "json" }.count >= 5)
+        #expect(Set(Self.blocks.map(\.language)).isSubset(of: ["swift", "json", "sh", "text"]))
+    }
+
+    private static func lines(_ text: String) -> [String] {
+        text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+    }
+
+    @Test("the Swift code of a guide is code that was compiled", arguments: blocks.filter { $0.language == "swift" })
+    func swift(block: Block) throws {
+        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "GuideSnippets.swift")
+        let compiled = Self.lines(try String(contentsOf: file, encoding: .utf8))
+        let wanted = Self.lines(block.text)
+        let first = try #require(wanted.first)
+        let isThere = compiled.indices.contains { index in
+            compiled[index] == first && compiled[index...].starts(with: wanted)
+        }
+        #expect(isThere, "\(block.text)")
+    }
+
+    @Test("a whole table in a guide loads; a part of one stands in a table that loads")
+    func tables() throws {
+        var known: [String] = []
+        for seed in TableFiles.seeds {
+            known.append(String(decoding: try TableFiles.shipped("seeds/\(seed)"), as: UTF8.self))
+        }
+        for block in Self.blocks where block.language == "json" && block.text.contains("schemaVersion") {
+            _ = try Table.load([UInt8](block.text.utf8))
+            known.append(block.text)
+        }
+        let texts = known.map { $0.filter { !$0.isWhitespace } }
+        for block in Self.blocks where block.language == "json" && !block.text.contains("schemaVersion") {
+            let part = block.text.filter { !$0.isWhitespace }
+            #expect(texts.contains { $0.contains(part) }, "\(block.guide), line \(block.line): \(block.text)")
+        }
+    }
+
+    @Test("an explanation in a guide is what explains that link")
+    func explanations() throws {
+        let tables = Self.blocks.filter { $0.guide == "YourFirstTable.md" && $0.text.contains("schemaVersion") }
+        let table = try Table.load([UInt8](try #require(tables.first).text.utf8))
+        let texts = Self.blocks.filter { $0.guide == "YourFirstTable.md" && $0.language == "text" }
+        let wanted = try #require(texts.first).text
+        #expect(table.explain(.link("shop://p/7?from=mail")).text == wanted)
+    }
+
+    @Test("the app of the guide shows what it says it shows")
+    @MainActor func app() async throws {
+        let file = try TableFiles.fixture("anchor-features.json")
+        let app = try AppModel(tableFile: file, router: Router(pause: .zero))
+        await app.open("shop:///p/\(LinkTests.uuid)?mode=ar&count=2")
+        #expect(app.router.groups.map(\.path.count) == [3, 0])
+        #expect(app.router.groups.last?.root?.screen == "ar")
+        let top = try #require(app.router.shown.last)
+        #expect(ProductScreen(top)?.product.count == 2)
+        await app.open("shop:///orders/12")
+        #expect(app.router.shown.map(\.screen) == ["form"])
+        await app.signedIn()
+        #expect(app.router.shown.map(\.screen) == ["feed", "profile", "order"])
+        app.router.userLeft(2)
+        #expect(app.table.print(app.router.shown) == "/home/feed/account/profile")
+        await restore("/home/feed/catalog/list", in: app)
+        #expect(app.router.shown.map(\.screen) == ["feed", "list"])
+        let product = Product(id: try #require(UUID(uuidString: LinkTests.uuid)), count: 2)
+        #expect(try shareLink(of: product, in: app.table) == "shop://shop.example/p/\(LinkTests.uuid)?count=2")
+        #expect(easyDevParameters("myapp://path?Param1=VALUE1") == "VALUE1")
+        #expect(pushed(app.table.resolve("shop:///").json)?.outcome == .navigate)
+        await app.open("https://shop.example/legal/terms")
+        #expect(app.openedOutside == ["https://shop.example/legal/terms"])
+    }
+}
