@@ -9,7 +9,8 @@ enum CommandIndex {
     private static let work: [Command] = [
         DemoCommand.command, WorkerCommand.command, ProduceCommand.command, InspectCommand.command,
         ResolveCommand.command, RoutesCheckCommand.command, RoutesListCommand.command, RoutesExplainCommand.command,
-        RoutesGraphCommand.command, RoutesDocsCommand.command,
+        RoutesGraphCommand.command, RoutesDocsCommand.command, RoutesExportCommand.command,
+        RoutesCoverageCommand.command, RoutesDiffCommand.command,
         TopicsCreateCommand.command, TopicsCheckCommand.command, ConfigCommand.command,
     ]
 }

@@ -1,0 +1,180 @@
+internal import LinkCoordinator
+
+/// A path as one attribute of `<data>` in an Android manifest.
+///
+/// Android matches the decoded path, from its left and without going back: a set takes all characters that it can, so
+/// what follows a set must begin with a character that is not in it (`android.os.PatternMatcher`).
+struct AndroidPath: Hashable {
+    /// The attribute, without its name space.
+    enum Attribute: String {
+        case path, pathPrefix, pathAdvancedPattern
+    }
+
+    /// The attribute.
+    var attribute: Attribute
+    /// Its value as Android's parser has it, before the manifest's own escapes.
+    var value: String
+}
+
+/// A shape as paths of a manifest.
+struct AndroidPattern {
+    /// The paths, any of which may hold.
+    var paths: [AndroidPath] = []
+    /// Why they take more than the shape; nil if they do not.
+    var wider: String?
+
+    /// Most paths that one shape may become.
+    static let maxPaths = 64
+
+    private let coordinators: [String]
+    private let foldsCase: Bool
+
+    /// The paths of matchers for whole segments and of what ends them.
+    init(_ segments: ArraySlice<Matcher>, _ terminal: Matcher, coordinators: [String], foldsCase: Bool) {
+        self.coordinators = coordinators
+        self.foldsCase = foldsCase
+        if case .anySegment(let text) = terminal {
+            paths = [AndroidPath(attribute: .pathPrefix, value: "/")]
+            wider = "every path: a segment \(String(decoding: text, as: UTF8.self)) at any place cannot be said"
+            return
+        }
+        var choices: [[Piece]] = [[]]
+        for segment in segments {
+            var next = pieces(segment)
+            if choices.count * next.count > Self.maxPaths {
+                next = [Piece(pattern: "[^/]+", wider: "values that are not listed")]
+            }
+            choices = choices.flatMap { choice in next.map { choice + [$0] } }
+        }
+        for choice in choices { add(choice, terminal) }
+        wider = wider ?? choices.joined().compactMap(\.wider).first
+    }
+
+    /// One segment.
+    private struct Piece {
+        /// The text, if it is nothing but text.
+        var literal: String?
+        /// The segment as an advanced pattern.
+        var pattern: String
+        var wider: String?
+    }
+
+    private mutating func add(_ pieces: [Piece], _ terminal: Matcher) {
+        let literals = pieces.compactMap(\.literal)
+        let text = literals.count == pieces.count ? literals.map { "/" + $0 }.joined() : nil
+        let pattern = pieces.map { "/" + $0.pattern }.joined()
+        func add(_ attribute: AndroidPath.Attribute, _ value: String) {
+            paths.append(AndroidPath(attribute: attribute, value: value))
+        }
+        switch terminal {
+        case .restPlus: add(.pathAdvancedPattern, pattern + "/.+")
+        case .restStar:
+            if pieces.isEmpty { return add(.pathPrefix, "/") }
+            if let text {
+                add(.path, text)
+                add(.pathPrefix, text + "/")
+            } else {
+                add(.pathAdvancedPattern, pattern)
+                add(.pathAdvancedPattern, pattern + "/.*")
+            }
+        case .coordinatorPath:
+            for name in coordinators {
+                let last = Piece(literal: foldsCase ? nil : name, pattern: escaped(Array(name.utf8), folds: false))
+                self.add(pieces + [last], .restStar)
+            }
+        default:
+            if pieces.isEmpty { return add(.path, "/") }
+            if let text { add(.path, text) } else { add(.pathAdvancedPattern, pattern) }
+        }
+    }
+
+    private func pieces(_ matcher: Matcher) -> [Piece] {
+        switch matcher {
+        case .literal(let text): return [literal(text)]
+        case .enumeration(let values): return values.map(literal)
+        case .bool: return ["true", "false", "1", "0"].map { literal(Array($0.utf8)) }
+        case .affix(let prefix, let inner, let suffix): return [affix(prefix, inner, suffix)]
+        default:
+            let set = Self.set(matcher)
+            return [Piece(pattern: set.pattern, wider: set.wider)]
+        }
+    }
+
+    private func literal(_ text: [UInt8]) -> Piece {
+        Piece(
+            literal: foldsCase && text.contains { ($0 | 0x20) &- UInt8(ascii: "a") < 26 }
+                ? nil : String(decoding: text, as: UTF8.self), pattern: escaped(text, folds: foldsCase))
+    }
+
+    private func affix(_ prefix: [UInt8], _ inner: Matcher, _ suffix: [UInt8]) -> Piece {
+        let start = escaped(prefix, folds: foldsCase)
+        if case .enumeration = inner { return Piece(pattern: start + "[^/]+", wider: "values that are not listed") }
+        let set = Self.set(inner)
+        guard let first = suffix.first else { return Piece(pattern: start + set.pattern, wider: set.wider) }
+        let isEnded = set.stops(first) && !(foldsCase && (set.stops(first ^ 0x20) == false))
+        if isEnded { return Piece(pattern: start + set.pattern + escaped(suffix, folds: foldsCase), wider: set.wider) }
+        return Piece(
+            pattern: start + "[^/]+",
+            wider: "segments without \(String(decoding: suffix, as: UTF8.self)) at their end")
+    }
+
+    /// A set that takes all of a matcher's texts, and whether a byte ends it.
+    private static func set(_ matcher: Matcher) -> (pattern: String, wider: String?, stops: (UInt8) -> Bool) {
+        let isDigit: (UInt8) -> Bool = { $0 &- UInt8(ascii: "0") < 10 }
+        switch matcher {
+        case .int(let min, let max):
+            let digits = Swift.max(String(max).count, min < 0 ? String(min).count - 1 : 1)
+            let wider = "numbers out of bounds or with zeros in front"
+            guard min >= 1 else {
+                return ((min < 0 ? "-{0,1}" : "") + "[0-9]{1,\(digits)}", wider, { !isDigit($0) })
+            }
+            let isWhole = min == 1 && String(max).allSatisfy { $0 == "9" }
+            let more = digits > 1 ? "[0-9]{0,\(digits - 1)}" : ""
+            return ("[1-9]" + more, isWhole ? nil : wider, { !isDigit($0) || digits == 1 })
+        case .uuid:
+            let groups = [8, 4, 4, 4, 12].map { "[0-9A-Fa-f]{\($0)}" }
+            return (groups.joined(separator: "-"), nil, { _ in true })
+        case .date: return ("[0-9]{4}-[0-9]{2}-[0-9]{2}", "dates that are in no calendar", { _ in true })
+        case .characters(let set, let min, let max):
+            return ("[\(members(set))]{\(min),\(max)}", nil, { !set.contains($0) || min == max })
+        default: return ("[^/]+", nil, { _ in false })
+        }
+    }
+
+    /// The characters of a class inside brackets; a dash stands last, where it is no range.
+    private static func members(_ set: CharacterClass) -> String {
+        var text = ""
+        var run: [UInt8] = []
+        func flush() {
+            guard let first = run.first, let last = run.last else { return }
+            let shown = run.count > 2 ? [first, UInt8(ascii: "-"), last] : run
+            text += String(decoding: shown, as: UTF8.self)
+            run = []
+        }
+        for byte in set.characters where byte != UInt8(ascii: "-") {
+            if let last = run.last, byte != last + 1 || !isAlphanumeric(byte) || !isAlphanumeric(last) { flush() }
+            run.append(byte)
+        }
+        flush()
+        return text + (set.contains(UInt8(ascii: "-")) ? "-" : "")
+    }
+
+    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
+        byte &- UInt8(ascii: "0") < 10 || (byte | 0x20) &- UInt8(ascii: "a") < 26
+    }
+
+    /// Text in an advanced pattern; with folding a letter becomes both.
+    private func escaped(_ text: [UInt8], folds: Bool) -> String {
+        var result = ""
+        for character in String(decoding: text, as: UTF8.self) {
+            if folds, character.isASCII, character.isLetter {
+                result += "[\(character.lowercased())\(character.uppercased())]"
+            } else if "[]{}*+.\\^".contains(character) {
+                result += "\\" + String(character)
+            } else {
+                result.append(character)
+            }
+        }
+        return result
+    }
+}

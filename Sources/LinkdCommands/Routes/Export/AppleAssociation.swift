@@ -1,0 +1,147 @@
+internal import LinkCoordinator
+
+/// A table as Apple's `apple-app-site-association` file: which of a site's links open the app.
+///
+/// The first component that takes a link decides, so what is excluded stands before what is taken. A component takes at
+/// least what its pattern takes; one that takes more says so. Nothing is excluded that a route of the table takes.
+struct AppleAssociation {
+    /// One member of `components`.
+    struct Component: Equatable {
+        var path: String
+        /// Items of the query by name.
+        var query: [(name: String, value: String)] = []
+        var isExcluded = false
+        var comment: String
+
+        static func == (a: Component, b: Component) -> Bool {
+            a.path == b.path && a.isExcluded == b.isExcluded && a.query.map(\.name) == b.query.map(\.name)
+                && a.query.map(\.value) == b.query.map(\.value)
+        }
+    }
+
+    /// The members in their order.
+    private(set) var components: [Component] = []
+    /// The variables that they name.
+    private(set) var variables: [(name: String, values: [String])] = []
+    /// Whether case counts.
+    let caseSensitive: Bool
+    /// What the file cannot say.
+    private(set) var notes = ExportNotes()
+
+    private struct Entry {
+        var shape: LinkShape
+        var pattern: ApplePattern
+        var query: [(name: String, value: String)] = []
+        var globs: [Glob] = []
+    }
+
+    /// The association of one host, or of all hosts of the table; nil where the table takes no web links.
+    init?(_ table: Table, host: String?) {
+        guard let (block, schemes) = WebBlock.first(table.source) else { return nil }
+        caseSensitive = !table.source.foldsPathCase
+        let hostBytes = host.map { Array($0.utf8) }
+        var maker = ApplePatternMaker(coordinators: table.source.coordinators.map(\.name.value))
+        var entries: [Entry] = []
+        for shape in LinkShape.all(table.source, block: block) {
+            if let scheme = shape.scheme, !schemes.contains(scheme) { continue }
+            if let hostBytes, let rule = shape.host, !rule.takes(host: hostBytes, port: nil) { continue }
+            for var pattern in maker.patterns(shape) {
+                if host == nil, let rule = shape.host, rule != .any {
+                    pattern.wider = "links of other hosts than \(rule.text)"
+                }
+                var query: [(name: String, value: String)] = []
+                for constraint in shape.query {
+                    guard caseSensitive, let item = maker.query(constraint) else {
+                        pattern.wider = pattern.wider ?? "any query"
+                        continue
+                    }
+                    query.append((item.name, item.value))
+                    if item.wider { pattern.wider = pattern.wider ?? "an empty \(item.name) in the query" }
+                }
+                entries.append(Entry(shape: shape, pattern: pattern, query: query))
+            }
+        }
+        variables = maker.variables
+        for index in entries.indices { entries[index].globs = [glob(entries[index].pattern.path)] }
+        for (index, entry) in entries.enumerated() { add(entry, before: entries[(index + 1)...]) }
+    }
+
+    private mutating func add(_ entry: Entry, before later: ArraySlice<Entry>) {
+        let shape = entry.shape
+        var wider = entry.pattern.wider
+        let text = "\(shape.route) \(shape.text)"
+        let taken = later.filter { !$0.shape.isExcluded }
+        if shape.isExcluded {
+            let reach = [entry.pattern.path] + entry.pattern.guards
+            let isExact = wider == nil && entry.pattern.guards.isEmpty
+            if !isExact, taken.contains(where: { other in reach.contains { overlaps($0, other) } }) {
+                notes.add(
+                    "route \(shape.route) is excluded, which cannot be said without keeping out links of other routes: "
+                        + "its links open the app")
+                return
+            }
+            append(Component(path: entry.pattern.path, query: entry.query, isExcluded: true, comment: text))
+            return
+        }
+        for extra in entry.pattern.guards {
+            if taken.contains(where: { overlaps(extra, $0) }) {
+                wider = wider ?? "more segments in the place of a capture"
+            } else {
+                append(Component(path: extra, isExcluded: true, comment: "no route; \(text) is shorter"))
+            }
+        }
+        if let wider { notes.add("route \(shape.route) takes more than its patterns: \(wider)") }
+        append(
+            Component(
+                path: entry.pattern.path, query: entry.query,
+                comment: text + (wider.map { "; takes also \($0)" } ?? "")))
+    }
+
+    private mutating func append(_ component: Component) {
+        if !components.contains(component) { components.append(component) }
+    }
+
+    private func glob(_ pattern: String) -> Glob {
+        Glob(pattern, variables: variables, foldsCase: !caseSensitive)
+    }
+
+    private func overlaps(_ pattern: String, _ entry: Entry) -> Bool {
+        let own = glob(pattern)
+        return entry.globs.contains { Glob.overlap(own, $0) }
+    }
+
+    /// The file, for these application identifiers.
+    func json(appIDs: [String]) -> String {
+        var lines = ["{", "  \"applinks\": {"]
+        if !variables.isEmpty {
+            lines.append("    \"substitutionVariables\": {")
+            lines += variables.enumerated().map { index, variable in
+                let values = variable.values.map(Self.quoted).joined(separator: ", ")
+                return "      \(Self.quoted(variable.name)): [\(values)]" + (index + 1 < variables.count ? "," : "")
+            }
+            lines.append("    },")
+        }
+        lines += ["    \"details\": [", "      {"]
+        lines.append("        \"appIDs\": [" + appIDs.map(Self.quoted).joined(separator: ", ") + "],")
+        if !caseSensitive { lines.append("        \"defaults\": { \"caseSensitive\": false },") }
+        lines.append("        \"components\": [")
+        for (index, component) in components.enumerated() {
+            var members = ["\"/\": \(Self.quoted(component.path))"]
+            if !component.query.isEmpty {
+                let items = component.query.map { "\(Self.quoted($0.name)): \(Self.quoted($0.value))" }
+                members.append("\"?\": { \(items.joined(separator: ", ")) }")
+            }
+            if component.isExcluded { members.append("\"exclude\": true") }
+            members.append("\"comment\": \(Self.quoted(component.comment))")
+            lines.append(
+                "          { \(members.joined(separator: ", ")) }" + (index + 1 < components.count ? "," : ""))
+        }
+        return (lines + ["        ]", "      }", "    ]", "  }", "}"]).joined(separator: "\n") + "\n"
+    }
+
+    private static func quoted(_ text: String) -> String {
+        var json = JSONText()
+        json.text(nil, text)
+        return Escaping.json(json.finish())
+    }
+}

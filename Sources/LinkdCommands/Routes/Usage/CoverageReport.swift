@@ -1,0 +1,148 @@
+internal import LinkCoordinator
+
+/// A coverage as a table for people and as JSON for programs.
+struct CoverageReport {
+    private let table: Table
+    private let coverage: Coverage
+    /// Lines of the input that were no decisions.
+    private let unreadable: Int
+
+    /// Reports a coverage of a table.
+    init(_ table: Table, _ coverage: Coverage, unreadable: Int) {
+        self.table = table
+        self.coverage = coverage
+        self.unreadable = unreadable
+    }
+
+    /// One thing that decisions may take.
+    private struct Row {
+        var route: String
+        var what: String
+        var count: Int
+        /// Whether the count is known: a pattern's is, where decisions carry their trace.
+        var isKnown = true
+    }
+
+    /// Routes, variants and patterns, in the order of the routes' ids.
+    private func rows(_ index: Int) -> [Row] {
+        let counted = coverage.routes[index]
+        let source = table.source.routes[index]
+        var rows = [Row(route: counted.id, what: "", count: counted.decisions + counted.redirected)]
+        for (number, count) in counted.variants.enumerated() {
+            let words = source.variants[safe: number].map { ConditionWords.of($0.when) } ?? ""
+            rows.append(Row(route: "", what: "variant \(number): \(words)", count: count))
+        }
+        guard counted.patterns.count > 1 else { return rows }
+        for pattern in counted.patterns {
+            rows.append(Row(route: "", what: pattern.text, count: pattern.decisions, isKnown: coverage.traced > 0))
+        }
+        return rows
+    }
+
+    private var order: [Int] { coverage.routes.indices.sorted { coverage.routes[$0].id < coverage.routes[$1].id } }
+
+    /// Prints the table, and what was never taken.
+    func print(on out: Channel) {
+        out.line(
+            out.style.heading(Escaping.visible(table.identity)) + "  \(coverage.decisions) decisions"
+                + (coverage.withoutRoute > 0 ? ", \(coverage.withoutRoute) without a route" : ""))
+        var lines = TextTable([("ROUTE", .left), ("PATTERN OR VARIANT", .left), ("TAKEN", .right)])
+        for index in order {
+            for row in rows(index) {
+                let paint: Style.Paint? = row.isKnown && row.count == 0 ? .bad : nil
+                lines.add([
+                    TextTable.Cell(Escaping.visible(row.route), .name),
+                    TextTable.Cell(Escaping.visible(row.what), paint),
+                    TextTable.Cell(row.isKnown ? "\(row.count)" : "?", paint),
+                ])
+            }
+        }
+        for line in lines.lines(style: out.style) { out.line(line) }
+        printReasons(on: out)
+        for line in closing { out.line(line) }
+    }
+
+    private func printReasons(on out: Channel) {
+        out.line()
+        var lines = TextTable([("REASON", .left), ("GIVEN", .right)])
+        for (reason, count) in reasons { lines.add([reason, "\(count)"]) }
+        for line in lines.lines(style: out.style) { out.line(line) }
+    }
+
+    /// The reasons that the table's routes or its links may have, in their order, and any other that was given.
+    private var reasons: [(reason: String, count: Int)] {
+        let given = Dictionary(uniqueKeysWithValues: coverage.reasons.map { ($0.reason, $0.decisions) })
+        let known = RouteReasons(table)
+        let possible = Set(
+            table.source.routes.flatMap { known.of($0).map(\.reason) } + [.noRoute, .scheme, .badEncoding])
+        let listed = Reason.allCases.filter { possible.contains($0) || given[$0.rawValue] != nil }.map(\.rawValue)
+        let others = given.keys.filter { !listed.contains($0) }.sorted()
+        return (listed + others).map { ($0, given[$0] ?? 0) }
+    }
+
+    /// What has to be known of the numbers.
+    private var closing: [String] {
+        var lines = [""]
+        let never = neverTaken
+        lines.append(
+            never.isEmpty
+                ? "Every route was taken." : "Never taken: " + never.map(Escaping.visible).joined(separator: ", ") + "."
+        )
+        if coverage.traced == 0, coverage.routes.contains(where: { $0.patterns.count > 1 }) {
+            lines.append(
+                "Which pattern was taken is told by decisions with `explain`: `linkd resolve --explain --json`.")
+        }
+        if coverage.unknown > 0 { lines.append("\(coverage.unknown) name a route or variant that this table lacks.") }
+        if coverage.ofOtherTables > 0 {
+            lines.append("\(coverage.ofOtherTables) are of other tables, and do not count.")
+        }
+        if unreadable > 0 { lines.append("\(unreadable) lines are no decisions.") }
+        return lines
+    }
+
+    /// Ids of the routes that no decision came to.
+    var neverTaken: [String] { order.map { coverage.routes[$0] }.filter(\.isUnused).map(\.id) }
+
+    /// One JSON object.
+    var json: String {
+        var json = JSONText()
+        json.beginObject()
+        json.text("table", table.identity)
+        json.number("decisions", Int64(coverage.decisions))
+        json.number("without_route", Int64(coverage.withoutRoute))
+        json.number("traced", Int64(coverage.traced))
+        json.number("unknown", Int64(coverage.unknown))
+        json.number("of_other_tables", Int64(coverage.ofOtherTables))
+        json.number("unreadable", Int64(unreadable))
+        json.beginArray("routes")
+        for index in order { write(coverage.routes[index], to: &json) }
+        json.endArray()
+        json.beginObject("reasons")
+        for (reason, count) in reasons { json.number(reason, Int64(count)) }
+        json.endObject()
+        json.beginArray("never")
+        for id in neverTaken { json.text(nil, id) }
+        json.endArray()
+        json.endObject()
+        return json.finish()
+    }
+
+    private func write(_ route: Coverage.Route, to json: inout JSONText) {
+        json.beginObject()
+        json.text("id", route.id)
+        json.number("decisions", Int64(route.decisions))
+        json.number("redirected", Int64(route.redirected))
+        json.beginArray("variants")
+        for count in route.variants { json.number(nil, Int64(count)) }
+        json.endArray()
+        json.beginArray("patterns")
+        for pattern in route.patterns {
+            json.beginObject()
+            json.text("pattern", pattern.text)
+            json.number("decisions", coverage.traced > 0 ? Int64(pattern.decisions) : nil)
+            json.endObject()
+        }
+        json.endArray()
+        json.endObject()
+    }
+}

@@ -1,0 +1,72 @@
+internal import LinkCoordinator
+
+/// The difference of two tables over recorded links, for people and for programs.
+struct DifferenceReport {
+    /// What changed.
+    let difference: TrafficDifference
+    /// Lines that are neither a link nor an event.
+    let unreadable: Int
+
+    /// Prints the groups, the heaviest first, each with a witness.
+    func print(on out: Channel) {
+        let groups = difference.groups
+        let changed = difference.total - difference.same
+        out.line("recorded traffic: \(changed) of \(difference.total) decisions differ")
+        if unreadable > 0 { out.line("\(unreadable) lines are neither a link nor an event of these tables") }
+        guard !groups.isEmpty else { return }
+        out.line()
+        var lines = TextTable([
+            ("COUNT", .right), ("SHARE", .right), ("OLD", .left), ("NEW", .left), ("DIFFERS IN", .left),
+        ])
+        for group in groups {
+            lines.add([
+                TextTable.Cell("\(group.count)"), TextTable.Cell(Self.share(group.count, of: difference.total)),
+                TextTable.Cell(Escaping.visible(group.old.text), .name),
+                TextTable.Cell(Escaping.visible(group.new.text), .name),
+                TextTable.Cell(Escaping.visible(group.members.joined(separator: ", "))),
+            ])
+        }
+        let rows = lines.lines(style: out.style)
+        out.line(rows[0])
+        for (row, group) in zip(rows.dropFirst(), groups) {
+            out.line(row)
+            out.line("       " + out.style.paint("for example " + Escaping.visible(group.witness), .dim))
+        }
+    }
+
+    /// Tenths of a percent, rounded to the nearest.
+    private static func share(_ count: Int, of total: Int) -> String {
+        let tenths = Int((Double(count) * 1000 / Double(max(1, total))).rounded())
+        return "\(tenths / 10).\(tenths % 10) %"
+    }
+
+    /// Writes the member `traffic`.
+    func write(to json: inout JSONText) {
+        json.beginObject("traffic")
+        json.number("decisions", Int64(difference.total))
+        json.number("same", Int64(difference.same))
+        json.number("unreadable", Int64(unreadable))
+        json.beginArray("groups")
+        for group in difference.groups {
+            json.beginObject()
+            json.number("count", Int64(group.count))
+            write("old", group.old, to: &json)
+            write("new", group.new, to: &json)
+            json.beginArray("members")
+            for member in group.members { json.text(nil, member) }
+            json.endArray()
+            json.text("witness", group.witness)
+            json.endObject()
+        }
+        json.endArray()
+        json.endObject()
+    }
+
+    private func write(_ name: String, _ side: TrafficDifference.Side, to json: inout JSONText) {
+        json.beginObject(name)
+        json.text("route", side.route)
+        json.text("outcome", side.outcome)
+        json.text("reason", side.reason)
+        json.endObject()
+    }
+}

@@ -1,0 +1,107 @@
+internal import Foundation
+internal import StrictJSON
+internal import TestSupport
+internal import Testing
+
+@testable internal import LinkdCommands
+
+@Suite struct UsageTests {
+    private static let shop = Checkout.root.appending(path: "config/routes/shop.json").path
+    private static let samples =
+        (try? String(
+            contentsOf: Checkout.root.appending(path: "config/samples/shop.jsonl"), encoding: .utf8)) ?? ""
+
+    private func decisions(_ flags: [String]) throws -> String {
+        try LinkdProcess.run(["resolve", "--table", Self.shop, "--json"] + flags, input: Self.samples).out
+    }
+
+    @Test("Coverage of the sample events is as recorded, with and without traces")
+    func coverage() throws {
+        for (name, flags) in [("plain", []), ("traced", ["--explain"])] {
+            let input = try decisions(flags)
+            let result = try LinkdProcess.run(["routes", "coverage", SampleTables.path("anchor")], input: input)
+            #expect(result.code == 0, "\(result.err)")
+            expectSnapshot(result.out, "coverage-\(name)")
+        }
+    }
+
+    @Test("Coverage as JSON counts every line once: decisions, records around them, other tables, lines that are none")
+    func coverageCounts() throws {
+        let decision =
+            #"{"table":"shop@9+00000000","route":"item","variant":1,"outcome":"reject","reason":"param_invalid"}"#
+        let lines = [
+            decision, #"{"topic":"t","partition":0,"offset":1,"key":"k","value":\#(decision)}"#,
+            #"{"table":"other@1+00000000","outcome":"none"}"#, "nope", #"{"a":1}"#, "",
+            #"{"table":"shop@9+00000000","route":"gone","outcome":"navigate"}"#,
+        ]
+        let result = try LinkdProcess.run(
+            ["routes", "coverage", Self.shop, "--json"], input: lines.joined(separator: "\n"))
+        let json = try JSONValue.parse(Array(result.out.utf8))
+        #expect(json["decisions"]?.integer == Int64(3))
+        #expect(json["of_other_tables"]?.integer == Int64(1))
+        #expect(json["unreadable"]?.integer == Int64(2))
+        #expect(json["unknown"]?.integer == Int64(1))
+        #expect(json["reasons"]?["param_invalid"]?.integer == Int64(2))
+        let item = json["routes"]?.array?.first { $0["id"]?.string == "item" }
+        #expect(item?["decisions"]?.integer == Int64(2))
+        #expect(item?["variants"]?.array?.map(\.integer) == [0, 2])
+        #expect(json["never"]?.array?.compactMap(\.string).contains("item") == false)
+        #expect(json["never"]?.array?.count == 6)
+    }
+
+    @Test("--all ends with 1 where a route was never taken, a file that is not there with 65")
+    func coverageCodes() throws {
+        #expect(try LinkdProcess.run(["routes", "coverage", Self.shop, "--all"], input: decisions([])).code == 0)
+        let none = try LinkdProcess.run(["routes", "coverage", Self.shop, "--all"])
+        #expect(none.code == 1)
+        #expect(none.err.contains("7 of 7 routes were never taken"))
+        #expect(try LinkdProcess.run(["routes", "coverage", Self.shop, "--decisions", "/no/such"]).code == 65)
+    }
+
+    /// The table with one thing changed.
+    private func changed(_ old: String, _ new: String, _ body: (String) throws -> Void) throws {
+        let text = try String(contentsOfFile: SampleTables.path("anchor"), encoding: .utf8)
+        try #require(text.contains(old))
+        try withTemporaryFile(text.replacing(old, with: new), body)
+    }
+
+    private static let traffic = """
+        https://shop.example/p/new\t40
+        https://shop.example/p/new
+        https://shop.example/search?q=a\t9
+        shop:///orders/12
+        {"link":"https://shop.example/p/new","device":{"id":"d","app":"5.0"}}
+        """
+
+    @Test("Two tables that decide the same end with 0, whatever else differs")
+    func same() throws {
+        try changed(#""version": "42""#, #""version": "43""#) { path in
+            let result = try LinkdProcess.run(
+                ["routes", "diff", SampleTables.path("anchor"), path], input: Self.traffic)
+            #expect(result.code == 0, "\(result.err)")
+            #expect(result.out.contains("0 of 52 decisions differ"), "\(result.out)")
+        }
+    }
+
+    @Test("A difference ends with 1, is weighted, and names what changed with a witness")
+    func different() throws {
+        try changed(#""match": "/p/new""#, #""match": "/p/fresh""#) { path in
+            // The example of the table would refuse it.
+            let text = try String(contentsOfFile: path, encoding: .utf8)
+            try withTemporaryFile(text.replacing("shop.example/p/new", with: "shop.example/p/fresh")) { path in
+                let arguments = ["routes", "diff", SampleTables.path("anchor"), path]
+                let result = try LinkdProcess.run(arguments, input: Self.traffic)
+                #expect(result.code == 1)
+                #expect(result.err.contains("42 of 52 decisions differ"))
+                #expect(result.out.contains("new-items: navigate"), "\(result.out)")
+                #expect(result.out.contains("for example https://shop.example/p/new"))
+                let json = try JSONValue.parse(
+                    Array(try LinkdProcess.run(arguments + ["--json"], input: Self.traffic).out.utf8))
+                let group = json["traffic"]?["groups"]?.array?.first
+                #expect(group?["count"]?.integer == Int64(42))
+                #expect(group?["old"]?["route"]?.string == "new-items")
+                #expect(group?["new"]?["reason"]?.string == "no_route")
+            }
+        }
+    }
+}
