@@ -72,7 +72,7 @@ struct AppleAssociation {
         let text = "\(shape.route) \(shape.text)"
         let taken = later.filter { !$0.shape.isExcluded }
         if shape.isExcluded {
-            let reach = [entry.pattern.path] + entry.pattern.guards
+            let reach = ([entry.pattern.path] + entry.pattern.guards).map(glob)
             let isExact = wider == nil && entry.pattern.guards.isEmpty
             if !isExact, taken.contains(where: { other in reach.contains { overlaps($0, other) } }) {
                 notes.add(
@@ -84,7 +84,8 @@ struct AppleAssociation {
             return
         }
         for extra in entry.pattern.guards {
-            if taken.contains(where: { overlaps(extra, $0) }) {
+            let reach = glob(extra)
+            if taken.contains(where: { overlaps(reach, $0) }) {
                 wider = wider ?? "more segments in the place of a capture"
             } else {
                 append(Component(path: extra, isExcluded: true, comment: "no route; \(text) is shorter"))
@@ -105,10 +106,7 @@ struct AppleAssociation {
         Glob(pattern, variables: variables, foldsCase: !caseSensitive)
     }
 
-    private func overlaps(_ pattern: String, _ entry: Entry) -> Bool {
-        let own = glob(pattern)
-        return entry.globs.contains { Glob.overlap(own, $0) }
-    }
+    private func overlaps(_ own: Glob, _ entry: Entry) -> Bool { entry.globs.contains { Glob.overlap(own, $0) } }
 
     /// The file, for these application identifiers.
     func json(appIDs: [String]) -> String {
