@@ -24,15 +24,17 @@ package enum DecisionOutcome: UInt8, Sendable, CaseIterable {
 }
 
 /// Why a record yields no decision: what its dead letter says.
-package struct DeadLetterCause: Sendable, Equatable {
+///
+/// A class, so that the nil of nearly every record is one word that nothing has to be done about.
+package final class DeadLetterCause: Sendable, Equatable {
     /// Stable code.
-    package var reason: DeadLetterReason
+    package let reason: DeadLetterReason
     /// What was expected and where; at most 512 bytes, never content of the payload.
-    package var detail: String
+    package let detail: String
     /// JSON pointer (RFC 6901) of the member at fault, when there is one.
-    package var pointer: String?
+    package let pointer: String?
     /// The event's own id, when it could be read.
-    package var event: [UInt8]?
+    package let event: [UInt8]?
 
     /// Makes a cause.
     package init(reason: DeadLetterReason, detail: String, pointer: String? = nil, event: [UInt8]? = nil) {
@@ -40,6 +42,11 @@ package struct DeadLetterCause: Sendable, Equatable {
         self.detail = detail
         self.pointer = pointer
         self.event = event
+    }
+
+    /// Whether both say the same.
+    package static func == (a: DeadLetterCause, b: DeadLetterCause) -> Bool {
+        a.reason == b.reason && a.detail == b.detail && a.pointer == b.pointer && a.event == b.event
     }
 }
 

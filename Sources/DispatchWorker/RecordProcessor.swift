@@ -11,7 +11,9 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
     private var reader: EventReader
     private var resolver = Resolver()
     private let tables: TableSet
-    /// `topic-partition-` of the records met last, the start of every decision's id.
+    /// The table of all events that name no application, if there is one only.
+    private let only: TableHandle?
+    /// `topic-partition-offset` of the record, the start of its decisions' ids.
     private var source = SourceName()
     private let head: UnsafeMutablePointer<DecisionHead>
 
@@ -23,11 +25,12 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
     ///   - passthrough: Names of the event's members that are copied into `context`.
     package init(tables: TableSet, limits: IngestLimits = IngestLimits(), passthrough: [String] = []) {
         self.tables = tables
+        only = tables.tables.count == 1 ? tables.tables[0].compiled.handle : nil
         reader = EventReader(limits: limits, passthrough: passthrough)
         head = .allocate(capacity: 1)
         head.initialize(
             to: DecisionHead(
-                source: .empty, offset: 0, index: 0, event: .empty, eventIsPlain: true, device: .empty,
+                source: .empty, index: 0, event: .empty, eventIsPlain: true, device: .empty,
                 deviceIsPlain: true, context: .empty))
     }
 
@@ -41,11 +44,10 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
         guard let value = record.value else {
             return DeadLetterCause(reason: .nullValue, detail: "expected a value: a tombstone means nothing here")
         }
-        source.set(topic: topicName, partition: record.partition)
+        source.set(topic: topicName, partition: record.partition, offset: record.offset)
         let before = decisions.count
         let cause = process(
-            value: value, key: record.key, offset: record.offset, timestamp: record.timestamp, hasHead: true,
-            into: &arena
+            value: value, key: record.key, timestamp: record.timestamp, hasHead: true, into: &arena
         ) { device, decision, outcome in
             decisions.append(ProducedDecision(key: device, value: decision, outcome: outcome))
         }
@@ -58,26 +60,31 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
         value: ByteView, key: ByteView?, into arena: inout OutputArena,
         body: (_ device: ByteView, _ decision: ByteView, _ outcome: DecisionOutcome) -> Void
     ) -> DeadLetterCause? {
-        process(value: value, key: key, offset: 0, timestamp: -1, hasHead: false, into: &arena, body: body)
+        process(value: value, key: key, timestamp: -1, hasHead: false, into: &arena, body: body)
     }
 
     @inline(__always)
     private mutating func process(
-        value: ByteView, key: ByteView?, offset: Int64, timestamp: Int64, hasHead: Bool,
+        value: ByteView, key: ByteView?, timestamp: Int64, hasHead: Bool,
         into arena: inout OutputArena, body: (ByteView, ByteView, DecisionOutcome) -> Void
     ) -> DeadLetterCause? {
-        if let failure = reader.readInPlace(value: value, key: key) { return DeadLetterCause(failure, value: value) }
+        if !reader.readInPlace(value: value, key: key) { return DeadLetterCause(reader.failure, value: value) }
         let event = reader.eventPointer
         let device = reader.devicePointer
-        for index in 0..<event.pointee.deviceCount {
-            reader.selectDevice(at: index)
+        var index = 0
+        while index < event.pointee.deviceCount {
+            if !event.pointee.isUsual { reader.selectDevice(at: index) }
             let request = event.pointer(to: \.request).unsafelyUnwrapped
             let facts = device.pointer(to: \.facts).unsafelyUnwrapped
-            let chosen = tables.table(
-                application: event.pointee.hasApplication ? event.pointee.application : nil, request: request,
-                using: &resolver)
+            let isOnly = !event.pointee.hasApplication && only != nil
+            let chosen =
+                isOnly
+                ? only
+                : tables.table(
+                    application: event.pointee.hasApplication ? event.pointee.application : nil, request: request,
+                    using: &resolver)
             guard let table = chosen else { return Self.applicationUnknown(event.pointee) }
-            if hasHead { fillHead(event, device, offset: offset, index: index) }
+            if hasHead { fillHead(event, device, index: index) }
             let id = device.pointee.isPlain ? device.pointee.id : Self.kept(device.pointee.id, in: &arena)
             arena.begin()
             let isOver = timestamp >= 0 && event.pointee.expires.map { timestamp > $0 } ?? false
@@ -87,17 +94,16 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
                 ? resolver.expire(request, facts, table: table, head: place, into: &arena)
                 : resolver.resolve(request, facts, table: table, head: place, into: &arena)
             body(id, arena.finish(), DecisionOutcome(summary.outcome))
+            index &+= 1
         }
         return nil
     }
 
     /// Fills the worker's members of a decision, in place.
     private mutating func fillHead(
-        _ event: UnsafeMutablePointer<IngestedEvent>, _ device: UnsafeMutablePointer<EventDevice>, offset: Int64,
-        index: Int
+        _ event: UnsafeMutablePointer<IngestedEvent>, _ device: UnsafeMutablePointer<EventDevice>, index: Int
     ) {
         head.pointee.source = source.view
-        head.pointee.offset = offset
         head.pointee.index = index
         head.pointee.event = event.pointee.id
         head.pointee.eventIsPlain = event.pointee.idIsPlain
@@ -125,29 +131,6 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
     }
 }
 
-/// `topic-partition-`, kept from record to record.
-private struct SourceName: ~Copyable {
-    private var arena = OutputArena(chunkBytes: 4096)
-    private var topic = ByteView.empty
-    private var partition: Int32 = -1
-    private(set) var view = ByteView.empty
-
-    mutating func set(topic: ByteView, partition: Int32) {
-        if partition == self.partition && topic == self.topic { return }
-        arena.reset()
-        arena.begin()
-        arena.append(topic)
-        self.topic = arena.finish()
-        self.partition = partition
-        arena.begin()
-        arena.append(topic)
-        arena.append(byte: UInt8(ascii: "-"))
-        arena.append(decimal: Int64(partition))
-        arena.append(byte: UInt8(ascii: "-"))
-        view = arena.finish()
-    }
-}
-
 extension DecisionOutcome {
     /// The outcome of the core.
     init(_ outcome: DecisionSummary.Outcome) {
@@ -163,7 +146,7 @@ extension DecisionOutcome {
 
 extension DeadLetterCause {
     /// The cause that a reader's failure is, with the pointer of its place.
-    init(_ failure: IngestFailure, value: ByteView) {
+    convenience init(_ failure: IngestFailure, value: ByteView) {
         self.init(
             reason: DeadLetterReason(rawValue: failure.reason.rawValue) ?? .internal, detail: failure.detail,
             pointer: failure.pointer(in: value), event: failure.event)

@@ -58,10 +58,11 @@ struct RecordBenchmark {
         var decisions: [ProducedDecision] = []
         decisions.reserveCapacity(2000)
         return best { bytes in
+            var record = ConsumedRecord(
+                topic: 0, partition: 0, offset: 0, timestamp: 0, key: nil, value: nil, index: 0, hasHeaders: false)
             for index in 0..<workload.count {
-                let record = ConsumedRecord(
-                    topic: 0, partition: 0, offset: Int64(index), timestamp: 0, key: nil, value: value(index, bytes),
-                    index: 0, hasHeaders: false)
+                record.offset = Int64(index)
+                record.value = value(index, bytes)
                 _ = processor.process(record, topicName: ByteView("links"), into: &arena, decisions: &decisions)
                 if decisions.count > 900 {
                     decisions.removeAll(keepingCapacity: true)
@@ -75,7 +76,7 @@ struct RecordBenchmark {
         var reader = EventReader()
         var devices = 0
         let time = best { bytes in
-            for index in 0..<workload.count where reader.readInPlace(value: value(index, bytes), key: nil) == nil {
+            for index in 0..<workload.count where reader.readInPlace(value: value(index, bytes), key: nil) {
                 devices += reader.eventPointer.pointee.deviceCount
             }
         }
@@ -85,7 +86,7 @@ struct RecordBenchmark {
 
     /// Splitting and searching the paths of the links, as the look-up of other routers does.
     private func selectPass() -> Double {
-        let table = tables.tables[0].compiled
+        let table = tables.tables[0].compiled.handle
         var resolver = Resolver()
         var paths: [Range<Int>] = []
         for span in workload.spans { paths.append(pathRange(span)) }
@@ -93,7 +94,7 @@ struct RecordBenchmark {
         let time = best { bytes in
             for path in paths {
                 let view = ByteView(UnsafeBufferPointer(rebasing: bytes[path]))
-                if resolver.lookUp(view, in: table) != nil { found += 1 }
+                if resolver.lookUp(view, bytesBehind: 16, in: table) != nil { found += 1 }
             }
         }
         precondition(found > 0)

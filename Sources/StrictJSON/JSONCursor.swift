@@ -44,6 +44,11 @@ public struct JSONCursor: ~Copyable {
     @inline(__always)
     public var offset: Int { position - base }
 
+    /// Where the text begins.
+    @inlinable
+    @inline(__always)
+    public var start: UnsafePointer<UInt8> { base }
+
     /// An error at the cursor.
     @inlinable
     public func failure(_ code: JSONError.Code) -> JSONError {

@@ -22,12 +22,29 @@ public struct MemberShape: ~Copyable {
         @usableFromInline var hash: UInt32 = 0
         /// The name's bit among the known names, or in the filter of the others.
         @usableFromInline var bit: UInt64 = 0
+        /// Whether something was learned and the member's value may be taken as a plain string.
+        @usableFromInline var isText = false
+
+        /// Whether what was learned stands at `position`, behind which as many bytes can be read as are compared.
+        @inlinable
+        @inline(__always)
+        func isAt(_ position: UnsafePointer<UInt8>) -> Bool {
+            let raw = UnsafeRawPointer(position)
+            var difference = (raw.loadUnaligned(as: UInt64.self) ^ words.0) & masks.0
+            difference |= (raw.loadUnaligned(fromByteOffset: 8, as: UInt64.self) ^ words.1) & masks.1
+            if length > 16 {
+                difference |= (raw.loadUnaligned(fromByteOffset: 16, as: UInt64.self) ^ words.2) & masks.2
+                difference |= (raw.loadUnaligned(fromByteOffset: 24, as: UInt64.self) ^ words.3) & masks.3
+            }
+            return difference == 0
+        }
     }
 
     @usableFromInline let slots: UnsafeMutablePointer<Slot>
     @usableFromInline let known: UnsafeMutableBufferPointer<ByteView>
     private let extra: [UnsafeMutablePointer<UInt8>]
     private let knownCount: Int
+    private let plain: UInt64
     @usableFromInline var score: Int32 = 0
     @usableFromInline var resting: Int32 = 0
 
@@ -36,7 +53,8 @@ public struct MemberShape: ~Copyable {
     /// - Parameters:
     ///   - names: Names that the user's code knows.
     ///   - extra: Names that it is told, by a configuration; their tags follow.
-    public init(_ names: [StaticString], extra: [[UInt8]] = []) {
+    ///   - plain: The tags, as bits, whose values `plainMembers` may take; those of names without a tag it always may.
+    public init(_ names: [StaticString], extra: [[UInt8]] = [], plain: UInt64 = 0) {
         precondition(names.count + extra.count <= 64)
         known = .allocate(capacity: max(names.count + extra.count, 1))
         known.initialize(repeating: .empty)
@@ -50,8 +68,9 @@ public struct MemberShape: ~Copyable {
         }
         self.extra = copies
         knownCount = names.count + extra.count
-        slots = .allocate(capacity: Self.places)
-        slots.initialize(repeating: Slot(), count: Self.places)
+        self.plain = plain
+        slots = .allocate(capacity: Self.places + 1)
+        slots.initialize(repeating: Slot(), count: Self.places + 1)
     }
 
     deinit {
@@ -75,17 +94,7 @@ public struct MemberShape: ~Copyable {
         let slot = slots + place
         let length = Int(slot.pointee.length)
         if end - position < (length <= 16 ? 16 : Self.bytes) || length == 0 { return false }
-        let raw = UnsafeRawPointer(position)
-        var difference = (raw.loadUnaligned(as: UInt64.self) ^ slot.pointee.words.0) & slot.pointee.masks.0
-        difference |=
-            (raw.loadUnaligned(fromByteOffset: 8, as: UInt64.self) ^ slot.pointee.words.1) & slot.pointee.masks.1
-        if length > 16 {
-            difference |=
-                (raw.loadUnaligned(fromByteOffset: 16, as: UInt64.self) ^ slot.pointee.words.2) & slot.pointee.masks.2
-            difference |=
-                (raw.loadUnaligned(fromByteOffset: 24, as: UInt64.self) ^ slot.pointee.words.3) & slot.pointee.masks.3
-        }
-        if difference != 0 { return false }
+        if !slot.pointee.isAt(position) { return false }
         if score > 0 { score &-= 1 }
         return true
     }
@@ -130,7 +139,7 @@ public struct MemberShape: ~Copyable {
         score += 1
         if score > 1024 {
             resting = 4096
-            for place in 0..<Self.places { slots[place].length = 0 }
+            for place in 0..<Self.places { slots[place] = Slot() }
             return false
         }
         return true
@@ -144,7 +153,7 @@ public struct MemberShape: ~Copyable {
         let length = value - start
         let slot = slots + place
         if length > Self.bytes || name.start < start || name.end > value {
-            slot.pointee.length = 0
+            slot.pointee = Slot()
             return
         }
         var words = (UInt64(0), UInt64(0), UInt64(0), UInt64(0))
@@ -158,6 +167,7 @@ public struct MemberShape: ~Copyable {
         slot.pointee = Slot(
             words: words, masks: masks, length: UInt8(length), nameStart: UInt8(name.start - start),
             nameLength: UInt8(name.count), tag: tag, hash: hash,
-            bit: 1 &<< UInt64(tag < 64 ? UInt32(tag) : hash & 63))
+            bit: 1 &<< UInt64(tag < 64 ? UInt32(tag) : hash & 63),
+            isText: tag >= 64 || plain & (1 &<< UInt64(tag)) != 0)
     }
 }

@@ -28,21 +28,31 @@ extension OutputArena {
     @inlinable
     @inline(__always)
     public mutating func putPadded(_ bytes: ByteView) {
+        let from = UnsafeRawPointer(bytes.start)
+        let to = UnsafeMutableRawPointer(cursor)
         if bytes.count <= 128 {
-            let from = UnsafeRawPointer(bytes.start)
-            let to = UnsafeMutableRawPointer(cursor)
-            var index = 0
-            while index < bytes.count {
-                let low = (from + index).loadUnaligned(as: SIMD2<UInt64>.self)
-                let high = (from + index + 16).loadUnaligned(as: SIMD2<UInt64>.self)
-                (to + index).storeBytes(of: low, as: SIMD2<UInt64>.self)
-                (to + index + 16).storeBytes(of: high, as: SIMD2<UInt64>.self)
-                index &+= 32
+            // The view of no bytes has no memory behind it.
+            if bytes.count > 0 { Self.copy32(from, to) }
+            if bytes.count > 32 {
+                Self.copy32(from + 32, to + 32)
+                if bytes.count > 64 {
+                    Self.copy32(from + 64, to + 64)
+                    if bytes.count > 96 { Self.copy32(from + 96, to + 96) }
+                }
             }
         } else {
-            cursor.update(from: bytes.start, count: bytes.count)
+            to.copyMemory(from: from, byteCount: bytes.count)
         }
         cursor += bytes.count
+    }
+
+    @inlinable
+    @inline(__always)
+    static func copy32(_ from: UnsafeRawPointer, _ to: UnsafeMutableRawPointer) {
+        let low = from.loadUnaligned(as: SIMD2<UInt64>.self)
+        let high = (from + 16).loadUnaligned(as: SIMD2<UInt64>.self)
+        to.storeBytes(of: low, as: SIMD2<UInt64>.self)
+        (to + 16).storeBytes(of: high, as: SIMD2<UInt64>.self)
     }
 
     /// Writes bytes of which none behind their end may be read.
@@ -81,14 +91,15 @@ extension OutputArena {
     @inline(__always)
     public mutating func putUppercased(_ text: ByteView) {
         var index = 0
-        while index &+ 8 <= text.count {
-            let word = UnsafeRawPointer(text.start + index).loadUnaligned(as: UInt64.self)
-            let low = word & 0x7F7F_7F7F_7F7F_7F7F
-            let fromA = low &+ 0x1F1F_1F1F_1F1F_1F1F
-            let pastZ = low &+ 0x0505_0505_0505_0505
-            let small = fromA & ~pastZ & ~word & 0x8080_8080_8080_8080
-            UnsafeMutableRawPointer(cursor + index).storeBytes(of: word & ~(small &>> 2), as: UInt64.self)
-            index &+= 8
+        if text.count >= 16 {
+            while index &+ 16 < text.count {
+                uppercase16(text.start + index, at: index)
+                index &+= 16
+            }
+            // The last sixteen, of which some may be written again.
+            uppercase16(text.start + (text.count &- 16), at: text.count &- 16)
+            cursor += text.count
+            return
         }
         while index < text.count {
             let byte = text.start[index]
@@ -96,6 +107,18 @@ extension OutputArena {
             index &+= 1
         }
         cursor += text.count
+    }
+
+    @inlinable
+    @inline(__always)
+    mutating func uppercase16(_ from: UnsafePointer<UInt8>, at offset: Int) {
+        // The type of constants is spelled out: where it is inferred, operators go byte by byte (Swift 6.3).
+        let bytes = UnsafeRawPointer(from).loadUnaligned(as: SIMD16<Int8>.self)
+        let fromA = unsafeBitCast(bytes .> SIMD16<Int8>(repeating: 0x60), to: SIMD2<UInt64>.self)
+        let toZ = unsafeBitCast(bytes .< SIMD16<Int8>(repeating: 0x7B), to: SIMD2<UInt64>.self)
+        let bits = fromA & toZ & SIMD2<UInt64>(repeating: 0x2020_2020_2020_2020)
+        UnsafeMutableRawPointer(cursor + offset).storeBytes(
+            of: unsafeBitCast(bytes, to: SIMD2<UInt64>.self) ^ bits, as: SIMD2<UInt64>.self)
     }
 
     /// Writes the inside of a JSON string; six times its bytes must have been reserved.

@@ -11,11 +11,14 @@ struct ShapeTests {
     /// What one reading of an object gives: each member's name, tag, place of the name and value, or the error.
     struct Reading: Equatable {
         var members: [String] = []
+        /// Each member's tag and value, which `plainMembers` tells too.
+        var values: [String] = []
         var error: JSONError?
     }
 
     private static func read(
-        _ text: [UInt8], _ cursor: inout JSONCursor, _ shape: inout MemberShape, _ inner: inout MemberShape
+        _ text: [UInt8], _ cursor: inout JSONCursor, _ shape: inout MemberShape, _ inner: inout MemberShape,
+        inRuns: Bool = false
     ) -> Reading {
         let memory = UnsafeMutablePointer<UInt8>.allocate(capacity: max(text.count, 1))
         defer { memory.deallocate() }
@@ -23,7 +26,7 @@ struct ShapeTests {
         var reading = Reading()
         cursor.open(ByteView(start: UnsafePointer(memory), count: text.count))
         do throws(JSONError) {
-            try members(&cursor, &shape, &inner, depth: 0, into: &reading)
+            try members(&cursor, &shape, &inner, depth: 0, inRuns: inRuns, into: &reading)
             try cursor.finish()
         } catch {
             reading.error = error
@@ -33,16 +36,36 @@ struct ShapeTests {
 
     private static func members(
         _ cursor: inout JSONCursor, _ shape: inout MemberShape, _ inner: inout MemberShape, depth: Int,
-        into reading: inout Reading
+        inRuns: Bool, into reading: inout Reading
     ) throws(JSONError) {
         var scope = try cursor.enterObject()
-        while try depth == 0 ? cursor.nextMember(&scope, &shape) : cursor.nextMember(&scope, &inner) {
+        while true {
+            if inRuns { takeRun(&cursor, &scope, &shape, &inner, depth: depth, into: &reading) }
+            guard try depth == 0 ? cursor.nextMember(&scope, &shape) : cursor.nextMember(&scope, &inner) else { break }
             let head = "\(depth) \(scope.name.string) \(scope.tag) \(scope.nameOffset)"
             if depth == 0 && cursor.peek() == UInt8(ascii: "{") {
                 reading.members.append(head)
-                try members(&cursor, &shape, &inner, depth: 1, into: &reading)
+                try members(&cursor, &shape, &inner, depth: 1, inRuns: inRuns, into: &reading)
             } else {
-                reading.members.append(head + " " + (try cursor.skip()).string)
+                let value = (try cursor.skip()).string
+                reading.members.append(head + " " + value)
+                reading.values.append("\(depth) \(scope.tag) \(value)")
+            }
+        }
+    }
+
+    /// Takes the members that come as predicted with plain strings as values.
+    private static func takeRun(
+        _ cursor: inout JSONCursor, _ scope: inout ObjectScope, _ shape: inout MemberShape,
+        _ inner: inout MemberShape, depth: Int, into reading: inout Reading
+    ) {
+        if depth == 0 {
+            cursor.plainMembers(&scope, &shape) { tag, value in
+                reading.values.append("\(depth) \(tag) \"\(value.string)\"")
+            }
+        } else {
+            cursor.plainMembers(&scope, &inner) { tag, value in
+                reading.values.append("\(depth) \(tag) \"\(value.string)\"")
             }
         }
     }
@@ -52,6 +75,8 @@ struct ShapeTests {
         var cursor = JSONCursor(maxDepth: Corpus.depth)
         var shape = MemberShape(names)
         var inner = MemberShape(["id", "app"])
+        var runShape = MemberShape(names, plain: 0b10_0011)
+        var runInner = MemberShape(["id", "app"], plain: 0b11)
         var taken = 0
         for (round, text) in texts.enumerated() {
             var freshShape = MemberShape(names)
@@ -60,6 +85,10 @@ struct ShapeTests {
             let learned = read(text, &cursor, &shape, &inner)
             let plain = read(text, &freshCursor, &freshShape, &freshInner)
             #expect(learned == plain, "seed \(seed) round \(round): \(String(decoding: text, as: UTF8.self))")
+            let runs = read(text, &cursor, &runShape, &runInner, inRuns: true)
+            #expect(
+                runs.error == plain.error && (runs.error != nil || runs.values == plain.values),
+                "in runs, seed \(seed) round \(round): \(String(decoding: text, as: UTF8.self))")
             if learned.error == nil { taken += 1 }
             let verdict: Verdict = learned.error.map { .refused($0) } ?? .taken
             if learned.error?.code != .wrongType { #expect(verdict == passed(text), "seed \(seed) round \(round)") }
@@ -69,7 +98,12 @@ struct ShapeTests {
 
     private static func object(_ generator: inout SeededGenerator, order: Int, spaces: Int) -> [UInt8] {
         var members = [
-            ("id", "\"e-\(Int.random(in: 0...9999, using: &generator))\""), ("link", "\"https://shop.example/\""),
+            ("id", "\"e-\(Int.random(in: 0...9999, using: &generator))\""),
+            (
+                "link",
+                "\"https://shop.example/" + String(repeating: "x", count: Int.random(in: 0...40, using: &generator))
+                    + "\""
+            ),
             ("device", ""), ("campaign", "\"spring\""), ("l\\u0069nk2", "null"), ("é", "[1,{\"x\":2}]"), ("", "-0.5"),
             ("a-name-of-more-than-sixteen-bytes", "true"), ("unknown", "{\"k\":0}"),
             ("another-name-that-is-longer-than-thirty-two-bytes", "1"),

@@ -74,7 +74,10 @@ extension TableCompiler {
             attributes: slab.store(
                 condition.attributes.map {
                     AttributeImage(name: slab.view($0.name.value), values: slab.store($0.values.map(slab.view)))
-                }), query: slab.store(condition.query.map { image($0) }))
+                }), query: slab.store(condition.query.map { image($0) }),
+            asksMore: !condition.capabilities.isEmpty || !condition.claims.isEmpty || condition.platforms != nil
+                || condition.regions != nil || condition.locales != nil || !condition.attributes.isEmpty
+                || !condition.query.isEmpty)
     }
 
     private func image(_ test: TableSource.Condition.VersionTest) -> VersionTestImage? {

@@ -2,13 +2,19 @@ internal import StrictJSON
 
 /// Every literal of a table in one open-addressing hash table, keyed by the node it hangs from and its bytes.
 ///
-/// Nodes of the trie, coordinators and screens share it; the cost of a look-up does not grow with their number.
+/// Nodes of the trie, coordinators and screens share it; the cost of a look-up does not grow with their number. Texts
+/// of up to sixteen bytes stand in their slot, so that they are compared without another place in memory.
 struct LiteralTable {
     struct Slot {
-        var text: ByteView
-        var hash: UInt32
-        var node: UInt32
+        /// The first eight bytes of the text, zeros behind its end.
+        var head: UInt64
+        /// The last eight, or `head` once more for a text of up to eight.
+        var last: UInt64
+        /// The node and the length; 0 for an empty slot.
+        var key: UInt64
         var child: UInt32
+        /// Where the text begins in `texts`.
+        var place: UInt32
     }
 
     /// The node under which the names of coordinators stand.
@@ -25,47 +31,59 @@ struct LiteralTable {
     }
 
     let slots: UnsafePointer<Slot>
-    let mask: Int
+    let mask: UInt64
+    let texts: UnsafePointer<UInt8>
 
-    /// Hash of a text; every byte counts, since siblings that share eight bytes are common.
     @inline(__always)
-    static func hash(_ text: ByteView) -> UInt64 {
-        var hash: UInt64 = 0x9E37_79B9_7F4A_7C15 &+ UInt64(truncatingIfNeeded: text.count)
-        var index = 0
-        while index &+ 8 <= text.count {
-            hash = (hash ^ ByteScan.load(text, index)) &* 0xBF58_476D_1CE4_E5B9
-            hash ^= hash &>> 31
+    private static func key(_ node: UInt32, _ count: Int) -> UInt64 {
+        UInt64(node) &<< 32 | UInt64(UInt32(truncatingIfNeeded: count))
+    }
+
+    /// Hash of a text under a node: one full multiplication, more for texts of over sixteen bytes.
+    @inline(__always)
+    private static func hash(_ text: ByteView, head: UInt64, last: UInt64, key: UInt64) -> UInt64 {
+        var first = head ^ key &* 0x9E37_79B9_7F4A_7C15
+        if text.count > 16 { first = mixed(text, first) }
+        let product = first.multipliedFullWidth(by: last ^ 0xBF58_476D_1CE4_E5B9)
+        return product.high ^ product.low
+    }
+
+    /// Takes the middle of a long text into a hash; every byte counts, since siblings that share many are common.
+    @inline(never)
+    private static func mixed(_ text: ByteView, _ start: UInt64) -> UInt64 {
+        var hash = start
+        var index = 8
+        while index &+ 8 < text.count {
+            hash = (hash ^ ByteScan.load(text, index)) &* 0xD6E8_FEB8_6659_FD93
+            hash ^= hash &>> 32
             index &+= 8
         }
-        let tail = index < text.count ? ByteScan.rest(of: text, from: index) : 0
-        hash = (hash ^ tail) &* 0x94D0_49BB_1331_11EB
-        return hash ^ hash &>> 29
+        return hash
     }
 
+    /// The child under `node` for a text whose first word is known, or -1.
     @inline(__always)
-    static func combine(_ hash: UInt64, node: UInt32) -> UInt64 {
-        let mixed = (hash ^ UInt64(node) &* 0x9E37_79B9_7F4A_7C15) &* 0xD6E8_FEB8_6659_FD93
-        return mixed ^ mixed &>> 32
-    }
-
-    /// The child under `node` for a text whose hash is known, or -1.
-    @inline(__always)
-    func find(node: UInt32, text: ByteView, hash: UInt64) -> Int {
-        let mixed = Self.combine(hash, node: node)
-        let short = UInt32(truncatingIfNeeded: mixed &>> 32)
-        var index = Int(truncatingIfNeeded: mixed) & mask
+    func find(node: UInt32, text: ByteView, head: UInt64) -> Int {
+        let last = text.count > 8 ? ByteScan.load(text, text.count &- 8) : head
+        let key = Self.key(node, text.count)
+        var index = Self.hash(text, head: head, last: last, key: key) & mask
         while true {
-            let slot = slots + index
-            if slot.pointee.node == 0 { return -1 }
-            if slot.pointee.hash == short && slot.pointee.node == node && slot.pointee.text == text {
-                return Int(slot.pointee.child)
+            let slot = slots + Int(truncatingIfNeeded: index)
+            if (slot.pointee.head ^ head) | (slot.pointee.last ^ last) | (slot.pointee.key ^ key) == 0 {
+                if text.count <= 16 || isText(text, at: slot.pointee.place) { return Int(slot.pointee.child) }
             }
+            if slot.pointee.key == 0 { return -1 }
             index = (index &+ 1) & mask
         }
     }
 
+    @inline(never)
+    private func isText(_ text: ByteView, at place: UInt32) -> Bool {
+        ByteView.equalBytes(text.start, texts + Int(place), text.count)
+    }
+
     /// The child under `node` for a text, or -1.
-    func find(node: UInt32, text: ByteView) -> Int { find(node: node, text: text, hash: Self.hash(text)) }
+    func find(node: UInt32, text: ByteView) -> Int { find(node: node, text: text, head: ByteScan.head(of: text)) }
 }
 
 extension LiteralTable {
@@ -80,17 +98,22 @@ extension LiteralTable {
     init(_ entries: [Entry], slab: Slab) {
         var capacity = 8
         while capacity < entries.count * 4 { capacity *= 2 }
-        var filled = [Slot](
-            repeating: Slot(text: .empty, hash: 0, node: 0, child: 0), count: capacity)
+        var filled = [Slot](repeating: Slot(head: 0, last: 0, key: 0, child: 0, place: 0), count: capacity)
+        let all = slab.view(entries.flatMap(\.text))
+        var place = 0
         for entry in entries {
-            let text = slab.view(entry.text)
-            let mixed = Self.combine(Self.hash(text), node: entry.node)
-            var index = Int(truncatingIfNeeded: mixed) & (capacity - 1)
-            while filled[index].node != 0 { index = (index + 1) & (capacity - 1) }
+            let text = all.slice(place, place + entry.text.count)
+            let head = ByteScan.head(of: text)
+            let last = text.count > 8 ? ByteScan.load(text, text.count - 8) : head
+            let key = Self.key(entry.node, text.count)
+            var index = Int(Self.hash(text, head: head, last: last, key: key) & UInt64(capacity - 1))
+            while filled[index].key != 0 { index = (index + 1) & (capacity - 1) }
             filled[index] = Slot(
-                text: text, hash: UInt32(truncatingIfNeeded: mixed >> 32), node: entry.node, child: entry.child)
+                head: head, last: last, key: key, child: entry.child, place: UInt32(truncatingIfNeeded: place))
+            place += text.count
         }
-        mask = capacity - 1
+        mask = UInt64(capacity - 1)
         slots = slab.store(filled).baseAddress.unsafelyUnwrapped
+        texts = all.start
     }
 }

@@ -174,6 +174,8 @@ struct ConditionImage {
     var asksLocale: Bool
     var attributes: UnsafeBufferPointer<AttributeImage>
     var query: UnsafeBufferPointer<ConstraintImage>
+    /// Whether anything but versions is asked for.
+    var asksMore: Bool
 }
 
 /// A part of a URL or path template.

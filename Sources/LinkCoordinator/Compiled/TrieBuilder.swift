@@ -67,21 +67,24 @@ struct TrieBuilder {
 
     /// The trie in plain values; its literals and origins are added to `literals`.
     func store(in slab: Slab, literals: inout [LiteralTable.Entry]) -> TrieImage {
+        let sorted = leaves.map { $0.sorted { Precedence.compare($0.precedence, $1.precedence) < 0 } }
         let order = breadthFirst()
         var number = [Int](repeating: 0, count: nodes.count)
         for (place, node) in order.enumerated() { number[node] = place }
-        let images = order.map { node in image(of: nodes[node], number: number, slab: slab, literals: &literals) }
-        let leafImages = leaves.map { candidates in
+        let images = order.map { node in image(of: nodes[node], sorted, number: number, slab: slab, literals: &literals)
+        }
+        let leafImages = sorted.map { candidates in
             LeafImage(
                 candidates: slab.store(
-                    candidates.sorted { Precedence.compare($0.precedence, $1.precedence) < 0 }.map {
+                    candidates.map {
                         CandidateImage(pattern: Int32($0.pattern), constraints: slab.store($0.constraints))
                     }))
         }
         for (origin, node) in roots { literals.append(Self.entry(origin, child: UInt32(number[node]))) }
         let only = roots.count == 1 ? roots[Origin(scheme: -1, host: .any)] : nil
         let placeholder = NodeImage(
-            literalLengths: 0, edges: nil, edgeCount: 0, endLeaf: -1, restLeaf: -1, number: 1)
+            literalLengths: 0, edges: nil, edgeCount: 0, endLeaf: -1, restLeaf: -1, number: 1, endPattern: -1,
+            isLine: false)
         let hasPorts = roots.keys.contains { if case .exact(_, .some) = $0.host { true } else { false } }
         return TrieImage(
             nodes: slab.store(images.isEmpty ? [placeholder] : images).baseAddress.unsafelyUnwrapped,
@@ -107,7 +110,7 @@ struct TrieBuilder {
     }
 
     private func image(
-        of node: Node, number: [Int], slab: Slab, literals: inout [LiteralTable.Entry]
+        of node: Node, _ leaves: [[Candidate]], number: [Int], slab: Slab, literals: inout [LiteralTable.Entry]
     ) -> NodeImage {
         // Numbers begin at 1: 0 marks an empty slot of the literal table.
         let own = UInt32(literals.count + 1)
@@ -121,11 +124,14 @@ struct TrieBuilder {
             edges.append((matcher, UInt32(leaf)))
         }
         edges.sort { Matcher.compare($0.0, $1.0) < 0 }
+        let hasRest = node.ends[.restStar] != nil
+        let first = node.ends[.end].flatMap { leaves[$0].first }
         let images = edges.map { EdgeImage(matcher: MatcherImage($0.0, slab: slab), child: $0.1) }
         return NodeImage(
             literalLengths: lengths, edges: slab.store(images).baseAddress, edgeCount: UInt32(images.count),
             endLeaf: node.ends[.end].map { Int32($0) } ?? -1, restLeaf: node.ends[.restStar].map { Int32($0) } ?? -1,
-            number: own)
+            number: own, endPattern: first.map { $0.constraints.isEmpty ? Int32($0.pattern) : -1 } ?? -1,
+            isLine: edges.count == 1 && !hasRest && edges.allSatisfy { !$0.0.isTerminal })
     }
 
     private static func entry(_ origin: Origin, child: UInt32) -> LiteralTable.Entry {

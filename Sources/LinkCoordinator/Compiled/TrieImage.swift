@@ -47,6 +47,10 @@ struct NodeImage {
     var restLeaf: Int32
     /// The number under which its literals stand in the literal table.
     var number: UInt32
+    /// The pattern that a path takes that ends here, where nothing is asked of the query; else -1.
+    var endPattern: Int32
+    /// Whether there is one edge only, for one segment, and no rest: then there is no other way than it.
+    var isLine: Bool
 }
 
 /// The patterns that end at one place, in the order of steps 4 to 6.

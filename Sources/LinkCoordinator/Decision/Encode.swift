@@ -8,14 +8,19 @@ extension Resolver {
             let texts = head.source.count &* 2 &+ head.event.count &* 6 &+ head.device.count &* 6
             out.reserve(texts &+ 192 &+ OutputArena.slack)
             out.put("{\"decision\":\"")
-            let start = out.recordBytes
             out.putShort(head.source)
-            out.append(decimal: head.offset)
-            let id = out.openRecord.slice(start, out.recordBytes)
             out.put(byte: UInt8(ascii: "-"))
-            out.append(decimal: Int64(head.index))
+            if head.index < 10 {
+                out.put(byte: UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: head.index))
+            } else {
+                out.append(decimal: Int64(head.index))
+            }
             out.put("\",\"event\":\"")
-            if head.event.isEmpty { out.putShort(id) } else { write(head.event, isPlain: head.eventIsPlain, &out) }
+            if head.event.isEmpty {
+                out.putShort(head.source)
+            } else {
+                write(head.event, isPlain: head.eventIsPlain, &out)
+            }
             out.put("\",\"device\":\"")
             write(head.device, isPlain: head.deviceIsPlain, &out)
             out.put("\",")
@@ -53,13 +58,14 @@ extension Resolver {
     }
 
     /// Writes what follows the outcome's own members.
+    @inline(__always)
     private mutating func writeTail(_ out: inout OutputArena) {
         if let head, head.context.count > 0 {
             out.append(",\"context\":{")
             out.append(head.context)
             out.append(byte: UInt8(ascii: "}"))
         }
-        if !notes.isEmpty { writeNotes(&out) }
+        if notes.count > 0 { writeNotes(&out) }
         out.append(byte: UInt8(ascii: "}"))
     }
 

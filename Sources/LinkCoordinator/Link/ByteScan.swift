@@ -146,10 +146,11 @@ package enum ByteScan {
         }
         while index < view.count {
             let byte = view.start[index]
-            if byte >= 0x80 || isForbidden(byte) { return firstForbiddenSlow(in: view) }
+            if isForbidden(byte) { return firstForbiddenSlow(in: view) }
+            high |= UInt64(byte)
             index &+= 1
         }
-        return high & highs == 0 ? nil : firstForbiddenSlow(in: view)
+        return high & highs == 0 ? nil : view.firstIllFormedUTF8
     }
 
     @inline(never)
@@ -166,15 +167,23 @@ package enum ByteScan {
     @inlinable
     static func isForbidden(_ byte: UInt8) -> Bool { byte < 0x20 || byte == 0x7F || byte == UInt8(ascii: "\\") }
 
+    /// The first eight bytes as a word, the rest zero.
+    @inlinable
+    @inline(__always)
+    static func head(of view: ByteView) -> UInt64 {
+        if view.count >= 8 { return load(view, 0) }
+        return view.isEmpty ? 0 : short(view.start, view.count)
+    }
+
     /// The first eight bytes, ASCII letters in lower case, the rest zero: one word to compare short names by.
     @inlinable
     package static func foldedKey(_ view: ByteView) -> UInt64 {
-        if view.count >= 8 { return foldASCII(load(view, 0)) }
-        return view.isEmpty ? 0 : foldASCII(short(view.start, view.count))
+        foldASCII(head(of: view))
     }
 
     /// `word` with the ASCII capitals among its bytes in lower case.
     @inlinable
+    @inline(__always)
     package static func foldASCII(_ word: UInt64) -> UInt64 {
         let low = word & 0x7F7F_7F7F_7F7F_7F7F
         let fromA = low &+ 0x3F3F_3F3F_3F3F_3F3F

@@ -60,17 +60,47 @@ package enum PercentDecoding {
     /// Appends `text` with all but unreserved characters percent-encoded (RFC 3986, section 2.3).
     package static func encode(_ text: ByteView, into arena: inout OutputArena) {
         let digits: StaticString = "0123456789ABCDEF"
-        arena.reserve(text.count &* 3)
+        arena.reserve(text.count &* 3 &+ OutputArena.slack)
+        if areUnreserved(text) {
+            arena.putShort(text)
+            return
+        }
         for index in 0..<text.count {
             let byte = text[index]
             if isUnreserved(byte) {
-                arena.append(byte: byte)
+                arena.put(byte: byte)
             } else {
-                arena.append(byte: UInt8(ascii: "%"))
-                arena.append(byte: digits.utf8Start[Int(byte >> 4)])
-                arena.append(byte: digits.utf8Start[Int(byte & 15)])
+                arena.put(byte: UInt8(ascii: "%"))
+                arena.put(byte: digits.utf8Start[Int(byte >> 4)])
+                arena.put(byte: digits.utf8Start[Int(byte & 15)])
             }
         }
+    }
+
+    /// Whether all bytes are letters, digits, `-` or `.`, eight bytes at a time; false says nothing of single bytes.
+    private static func areUnreserved(_ text: ByteView) -> Bool {
+        var index = 0
+        while index &+ 8 <= text.count {
+            if !areUnreserved(ByteScan.load(text, index)) { return false }
+            index &+= 8
+        }
+        if index == text.count { return true }
+        // Filled up with a byte that is unreserved.
+        let left = text.count &- index
+        return areUnreserved(
+            ByteScan.rest(of: text, from: index) | 0x3030_3030_3030_3030 &<< UInt64(truncatingIfNeeded: 8 &* left))
+    }
+
+    @inline(__always)
+    private static func areUnreserved(_ word: UInt64) -> Bool {
+        let ones = ByteScan.ones
+        // With every byte under 0x80, adding 0x80 - n sets a byte's high bit just when it is n or more.
+        let low = word & 0x7F7F_7F7F_7F7F_7F7F
+        let small = low | 0x2020_2020_2020_2020
+        let letters = (small &+ 0x1F &* ones) & ~(small &+ 0x05 &* ones)
+        let digits = (low &+ 0x50 &* ones) & ~(low &+ 0x46 &* ones)
+        let marks = (low &+ 0x53 &* ones) & ~(low &+ 0x51 &* ones)
+        return (letters | digits | marks) & ~word & ByteScan.highs == ByteScan.highs
     }
 
     /// Whether a byte is an unreserved character of RFC 3986.

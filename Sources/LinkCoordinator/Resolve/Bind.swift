@@ -61,21 +61,18 @@ extension Resolver {
             value.pointee.view = text
             return true
         }
+        let value = values.base + place
+        value.pointee.stamp = stamp
+        value.pointee.state = .missing
         switch source(binding) {
-        case .absent, .null:
-            values[place] = BoundValue(stamp: stamp)
-            return repairs(binding, field, place) || true
-        case .invalid:
-            values[place] = BoundValue(stamp: stamp)
-            return repairs(binding, field, place)
+        case .absent, .null: return repairs(binding, field, place) || true
+        case .invalid: return repairs(binding, field, place)
         case .text(let text):
-            if var value = canonical(text, field, kind: field.kind) {
-                value.stamp = stamp
-                values[place] = value
-                return true
-            }
-            values[place] = BoundValue(stamp: stamp)
-            return repairs(binding, field, place)
+            let (state, view) = canonicalForm(text, field, kind: field.kind)
+            if state == .missing { return repairs(binding, field, place) }
+            value.pointee.state = state
+            value.pointee.view = view
+            return true
         }
     }
 
@@ -108,27 +105,34 @@ extension Resolver {
 
     /// The canonical form of a text under a field's type, or nil.
     mutating func canonical(_ text: ByteView, _ field: Ref<FieldImage>, kind: FieldImage.Kind) -> BoundValue? {
+        let (state, view) = canonicalForm(text, field, kind: kind)
+        return state == .missing ? nil : BoundValue(state: state, view: view)
+    }
+
+    /// As `canonical`, `missing` for a text that is not of the type: this comes back in registers.
+    private mutating func canonicalForm(
+        _ text: ByteView, _ field: Ref<FieldImage>, kind: FieldImage.Kind
+    ) -> (state: BoundValue.State, view: ByteView) {
+        let isTaken: Bool
+        var state = BoundValue.State.text
         switch kind {
-        case .uuid: return TextForms.isUUID(text) ? BoundValue(state: .uuid, view: text) : nil
+        case .uuid:
+            isTaken = TextForms.isUUID(text)
+            state = .uuid
         case .int:
-            guard let value = TextForms.integer(text), value >= field.min, value <= field.max else {
-                return nil
-            }
-            return BoundValue(state: .plain, view: text)
-        case .string:
-            guard text.count >= Int(field.min), text.count <= Int(field.max) else { return nil }
-            return BoundValue(state: .text, view: text)
+            state = .plain
+            isTaken = TextForms.integer(text).map { $0 >= field.min && $0 <= field.max } ?? false
+        case .string: isTaken = text.count >= Int(field.min) && text.count <= Int(field.max)
         case .bool:
-            guard let value = TextForms.boolean(text) else { return nil }
-            return BoundValue(state: .plain, view: value ? ByteView("true") : ByteView("false"))
-        case .double: return TextForms.double(text).map { BoundValue(state: .plain, view: $0) }
-        case .date: return TextForms.isDate(text) ? BoundValue(state: .text, view: text) : nil
-        case .enumeration:
-            for value in field.values where value == text { return BoundValue(state: .text, view: text) }
-            return nil
-        case .url: return isURL(text, field.hosts) ? BoundValue(state: .text, view: text) : nil
-        case .list: return nil
+            guard let value = TextForms.boolean(text) else { return (.missing, text) }
+            return (.plain, value ? ByteView("true") : ByteView("false"))
+        case .double: return TextForms.double(text).map { (.plain, $0) } ?? (.missing, text)
+        case .date: isTaken = TextForms.isDate(text)
+        case .enumeration: isTaken = field.values.contains(where: { $0 == text })
+        case .url: isTaken = isURL(text, field.hosts)
+        case .list: isTaken = false
         }
+        return (isTaken ? state : .missing, text)
     }
 
     /// Whether a text is an https URL whose host is listed, without userinfo and blanks.
@@ -202,7 +206,8 @@ extension Resolver {
     }
 
     /// Whether one of the fields has no value from the route itself.
-    private mutating func lacksAny(_ fields: UnsafeBufferPointer<Int32>) -> Bool {
+    @inline(__always)
+    mutating func lacksAny(_ fields: UnsafeBufferPointer<Int32>) -> Bool {
         for field in fields where isMissing(Int(field), scope: 0) { return true }
         return false
     }

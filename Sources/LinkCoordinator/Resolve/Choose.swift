@@ -37,8 +37,8 @@ extension Resolver {
     mutating func readVersions() {
         if versionsRead { return }
         versionsRead = true
-        appVersion = device.has(.app) ? Version(device.app) : nil
-        osVersion = device.has(.os) ? Version(device.os) : nil
+        appVersion = device.has(.app) ? versions.read(device.app) : nil
+        osVersion = device.has(.os) ? versions.read(device.os) : nil
     }
 
     /// Chooses the variant of a route.
@@ -57,6 +57,12 @@ extension Resolver {
             for test in condition.app where !test.holds(for: appVersion) { return false }
             for test in condition.os where !test.holds(for: osVersion) { return false }
         }
+        return !condition.asksMore || holdsBeside(condition)
+    }
+
+    /// Whether what a condition asks beside versions holds.
+    @inline(never)
+    private mutating func holdsBeside(_ condition: Ref<ConditionImage>) -> Bool {
         for capability in condition.capabilities where !hasCapability(capability) { return false }
         for claim in condition.claims where !hasClaim(claim) { return false }
         if condition.asksPlatform, !device.has(.platform) || !Self.isOne(device.platform, of: condition.platforms) {

@@ -33,6 +33,8 @@ package struct LinkRequest {
     package var isPlain: Bool
     /// Whether all bytes of `text` are known to be of 0x20 to 0x7E and none a backslash, so that rule N1 holds.
     package var isScreened = false
+    /// How many bytes behind `text` may be read, whatever they are; with some more it need not be copied to be split.
+    package var bytesBehind = 0
     /// How a path is applied.
     package var mode: Mode = .unsaid
     /// The parameters of a route: the text of one strictly read JSON object, or empty for none.
@@ -102,10 +104,8 @@ package struct DeviceFacts {
 
 /// The worker's members at the head of a decision; the library has none of them.
 package struct DecisionHead {
-    /// `topic-partition-` of the source record.
+    /// `topic-partition-offset` of the source record.
     package var source: ByteView
-    /// Offset of the source record.
-    package var offset: Int64
     /// Index of the device in the event.
     package var index: Int
     /// The producer's event id, or empty for `topic-partition-offset`.
@@ -121,11 +121,10 @@ package struct DecisionHead {
 
     /// Makes a head.
     package init(
-        source: ByteView, offset: Int64, index: Int, event: ByteView, eventIsPlain: Bool, device: ByteView,
+        source: ByteView, index: Int, event: ByteView, eventIsPlain: Bool, device: ByteView,
         deviceIsPlain: Bool, context: ByteView
     ) {
         self.source = source
-        self.offset = offset
         self.index = index
         self.event = event
         self.eventIsPlain = eventIsPlain

@@ -5,10 +5,10 @@ extension Resolver {
     ///
     /// - Parameters:
     ///   - path: A path with or without percent-escapes.
+    ///   - bytesBehind: How many bytes behind the path may be read, as those of the record that it stands in.
     ///   - table: The table, whose first block says how the path is split.
-    /// - Returns: The id of the route whose pattern takes the path best, or nil.
-    package mutating func lookUp(_ path: ByteView, in table: CompiledTable) -> ByteView? {
-        defer { withExtendedLifetime(table) {} }
+    /// - Returns: The number of the route whose pattern takes the path best, or nil.
+    package mutating func lookUp(_ path: ByteView, bytesBehind: Int, in table: TableHandle) -> Int? {
         image = table.image
         block = image.blocks.at(0)
         segments.removeAll()
@@ -18,8 +18,12 @@ extension Resolver {
             texts.reset()
             textsUsed = false
         }
-        guard (try? readSegments(authority: .empty, path: path)) != nil else { return nil }
+        let text = bytesBehind >= WideScan.behind ? path : padded(path)
+        if splitPlainSegments(text.start, text.end) != text.end {
+            segments.removeAll()
+            guard (try? readSegments(authority: .empty, path: text)) != nil else { return nil }
+        }
         let found = search()
-        return found < 0 ? nil : image.routes.at(Int(image.patterns[found].route)).id
+        return found < 0 ? nil : Int(image.patterns[found].route)
     }
 }

@@ -3,7 +3,7 @@ internal import StrictJSON
 extension Ref<MatcherImage> {
     /// Whether a segment is one that this matcher takes.
     @inline(__always)
-    func takes(_ segment: Segment) -> Bool {
+    func takes(_ segment: Ref<Segment>) -> Bool {
         switch self.kind {
         case .literal: segment.key == self.text
         case .any: true

@@ -4,13 +4,17 @@ internal import StrictJSON
 extension Resolver {
     /// Takes a link apart; what it finds stands in the resolver.
     ///
-    /// A screened link is known to have no forbidden bytes.
-    mutating func normalise(_ link: ByteView, isScreened: Bool = false) throws(Rejection) {
+    /// A screened link is known to have no forbidden bytes; where enough bytes behind it may be read, it is split where
+    /// it stands.
+    mutating func normalise(
+        _ text: ByteView, isScreened: Bool = false, bytesBehind: Int = 0
+    ) throws(Rejection) {
+        let link = bytesBehind >= WideScan.behind || text.count > image.maxBytes ? text : padded(text)
         if link.count > image.maxBytes { throw Rejection(.budget, "bytes") }
         if !isScreened, let bad = ByteScan.firstForbidden(in: link) {
             throw Rejection(.badEncoding, "byte ", number: bad)
         }
-        let path: ByteView
+        let start: Int
         let known = origins.find(link, table: image.serial)
         var authority = ByteView.empty
         if known >= 0 {
@@ -21,13 +25,26 @@ extension Resolver {
             host = origins.host(known)
             hasHost = !block.hostIsSegment
             if !hasHost { authority = link.slice(entry.pointee.schemeCount &+ 3, entry.pointee.count) }
-            path = splitTail(link, from: entry.pointee.count)
+            start = entry.pointee.count
         } else {
-            (authority, path) = try readOrigin(link)
+            (authority, start) = try readOrigin(link)
         }
+        if authority.isEmpty && !image.foldsCase && splitPlainPath(of: link, from: start) {
+            if hasQuery && query.count &+ 1 > image.maxQueryItems { try checkQueryBudget() }
+        } else {
+            try splitAnyPath(of: link, authority: authority, from: start)
+        }
+        if !block.rewrites.isEmpty { rewrite() }
+    }
+
+    /// Splits a path of any kind.
+    @inline(never)
+    private mutating func splitAnyPath(
+        of link: ByteView, authority: ByteView, from start: Int
+    ) throws(Rejection) {
+        let path = splitTail(link, from: start)
         try checkBudget(authority: authority, path: path)
         try readSegments(authority: authority, path: path)
-        if !block.rewrites.isEmpty { rewrite() }
     }
 
     /// Sets query and fragment aside and returns the path, which begins at `start`.
@@ -51,19 +68,18 @@ extension Resolver {
         return link.slice(start, min(stop, end))
     }
 
-    /// Scheme and authority, the long way (N2, N3); returns what becomes a segment and the path.
-    mutating func readOrigin(_ link: ByteView) throws(Rejection) -> (authority: ByteView, path: ByteView) {
+    /// Scheme and authority, the long way (N2, N3); returns what becomes a segment and where the path begins.
+    mutating func readOrigin(_ link: ByteView) throws(Rejection) -> (authority: ByteView, start: Int) {
         let colon = Self.schemeLength(link)
         if colon == 0 { throw Rejection(.scheme) }
         scheme = link.slice(0, colon)
         try findBlock()
         let afterColon = link.dropFirst(colon &+ 1)
         guard afterColon.hasPrefix(ByteView("//")) else {
-            let path = splitTail(link, from: colon &+ 1)
-            isRelative = path.isEmpty || path[0] != UInt8(ascii: "/")
+            isRelative = afterColon.isEmpty || afterColon[0] != UInt8(ascii: "/")
             hasHost = !block.hostIsSegment
             if hasHost { try matchHost() }
-            return (.empty, path)
+            return (.empty, colon &+ 1)
         }
         var end = colon &+ 3
         while end < link.count {
@@ -80,8 +96,7 @@ extension Resolver {
                     block: Int32(block.pointer - image.blocks.baseAddress.unsafelyUnwrapped),
                     schemeNumber: schemeNumber, schemeCount: colon, table: image.serial))
         }
-        let path = splitTail(link, from: end)
-        return (hasHost ? .empty : authority, path)
+        return (hasHost ? .empty : authority, end)
     }
 
     /// Length of the scheme before its colon (RFC 3986, section 3.1), or 0.
@@ -165,11 +180,14 @@ extension Resolver {
             if path[path.count &- 1] == UInt8(ascii: "/") { raw &-= 1 }
         }
         if raw > image.maxSegments { throw Rejection(.budget, "segments") }
-        if hasQuery && query.count &+ 1 > image.maxQueryItems {
-            var count = 1
-            for separator in block.separators { count &+= ByteScan.count(of: separator, in: query) }
-            if count > image.maxQueryItems { throw Rejection(.budget, "query items") }
-        }
+        if hasQuery && query.count &+ 1 > image.maxQueryItems { try checkQueryBudget() }
+    }
+
+    @inline(never)
+    private mutating func checkQueryBudget() throws(Rejection) {
+        var count = 1
+        for separator in block.separators { count &+= ByteScan.count(of: separator, in: query) }
+        if count > image.maxQueryItems { throw Rejection(.budget, "query items") }
     }
 
     /// Splits the raw path, decodes each segment once and judges it (N4 to N7).
@@ -238,11 +256,13 @@ extension Resolver {
         }
     }
 
+    @inline(__always)
     private mutating func fits(_ rule: Ref<RewriteImage>) -> Bool {
         let length = rule.segments.count
         if segments.count &- firstSegment < length { return false }
         let matchers = rule.segments.baseAddress.unsafelyUnwrapped
-        for index in 0..<length where !Ref(matchers + index).takes(segments[firstSegment &+ index]) { return false }
+        let first = segments.base + firstSegment
+        for index in 0..<length where !Ref(matchers + index).takes(Ref(first + index)) { return false }
         return true
     }
 

@@ -34,35 +34,6 @@ extension Resolver {
         }
     }
 
-    /// Splits at one separator: eight bytes at a time are asked for it and for `=`.
-    private mutating func splitPairs(_ text: ByteView, _ separator: UInt8) {
-        let separators = UInt64(separator) &* ByteScan.ones
-        var at = 0
-        var equals = -1
-        var index = 0
-        while index < text.count {
-            let isWhole = index &+ 8 <= text.count
-            let word = isWhole ? ByteScan.load(text, index) : ByteScan.rest(of: text, from: index)
-            var marks =
-                ByteScan.exactZeros(word ^ separators) | ByteScan.exactZeros(word ^ 0x3D3D_3D3D_3D3D_3D3D)
-            while marks != 0 {
-                let place = index &+ marks.trailingZeroBitCount &>> 3
-                marks &= marks &- 1
-                // Zeros that fill up the last word are no bytes of the text.
-                if place >= text.count { break }
-                if text.start[place] == separator {
-                    if place > at { addPiece(text, from: at, equals: equals, to: place) }
-                    at = place &+ 1
-                    equals = -1
-                } else if equals < 0 {
-                    equals = place
-                }
-            }
-            index &+= 8
-        }
-        if text.count > at { addPiece(text, from: at, equals: equals, to: text.count) }
-    }
-
     private mutating func isSeparator(_ byte: UInt8) -> Bool {
         for separator in block.separators where separator == byte { return true }
         return false
@@ -73,6 +44,7 @@ extension Resolver {
         texts.begin()
         textsUsed = true
         let decodes = PercentDecoding.decode(text, plusIsSpace: false, into: &texts)
+        texts.reserve(WideScan.behind)
         let decoded = texts.finish()
         return decodes && PercentDecoding.isClean(decoded, invisiblesAllowed: true) ? decoded : text
     }
@@ -113,14 +85,8 @@ extension Resolver {
         }
     }
 
-    /// Whether text of the query differs from its decoded form, or may.
-    private mutating func needsDecoding(_ text: ByteView) -> Bool {
-        let plus = block.plusIsSpace ? UInt8(ascii: "+") : UInt8(ascii: "%")
-        return ByteScan.hasAny(UInt8(ascii: "%"), or: plus, orHighIn: text)
-    }
-
     /// A name or value decoded as the dialect says, in NFC; nil where it does not decode.
-    private mutating func decodedQueryText(_ raw: ByteView) -> ByteView? {
+    mutating func decodedQueryText(_ raw: ByteView) -> ByteView? {
         if !needsDecoding(raw) { return raw }
         if block.decode == .none { return normalForm(raw) }
         texts.begin()

@@ -99,6 +99,7 @@ extension Resolver {
         }
         let saved = pieces.count
         let original = query
+        built.reserve(WideScan.behind)
         query = built.finish()
         queryIsSplit = false
         splitQuery()

@@ -134,10 +134,10 @@ extension Resolver {
         if matcher.kind == .affix { built.append(matcher.suffix) }
         let text = built.finish()
         let segment = Segment(text: text, key: image.foldsCase ? folded(text) : text)
-        guard !value.isEmpty, matcher.takes(segment), !isDots(text) else {
+        segments.append(segment)
+        guard !value.isEmpty, matcher.takes(Ref(segments.base + (segments.count - 1))), !isDots(text) else {
             throw Rejection(.paramInvalid, ByteView("path"), dot: name)
         }
-        segments.append(segment)
     }
 
     // MARK: Payloads

@@ -34,12 +34,13 @@ extension Resolver {
     }
 
     /// The phases in their order; the first failure ends them.
+    @inline(__always)
     private mutating func run(
         _ out: inout OutputArena
     ) throws(Rejection) -> DecisionSummary {
         switch request.form {
         case .link:
-            try normalise(request.text, isScreened: request.isScreened)
+            try normalise(request.text, isScreened: request.isScreened, bytesBehind: request.bytesBehind)
             try select()
         case .path:
             try readPath(request.text)
@@ -63,6 +64,7 @@ extension Resolver {
             writeExternal(url, notice: notice(candidate.ref(\.notice)), nil, &out)
             return DecisionSummary(.external)
         }
+        if target.isLean { return try runLean(chosen, candidate, &out) }
         try compose(target, policy: chosen.unknownScreen)
         target = try checkSupport(target, route: chosen)
         try bindRoute(chosen)
@@ -70,6 +72,20 @@ extension Resolver {
         try checkPresentation()
         let guarding = stoppingGuard(target)
         if guarding >= 0 { return try deferRequest(guarding, &out) }
+        writeStack(target, notice: notice(candidate.ref(\.notice)), nil, &out)
+        return DecisionSummary(.navigate)
+    }
+
+    /// A target whose program says all of it: nothing has to be composed or asked of the device.
+    @inline(__always)
+    private mutating func runLean(
+        _ chosen: Ref<RouteImage>, _ candidate: Ref<VariantImage>, _ out: inout OutputArena
+    ) throws(Rejection) -> DecisionSummary {
+        let target = candidate.ref(\.target)
+        mode = target.mode == .unsaid ? .replace : target.mode
+        stackIsStatic = true
+        try bindRoute(chosen)
+        if lacksAny(target.required) { try requireData(of: target) }
         writeStack(target, notice: notice(candidate.ref(\.notice)), nil, &out)
         return DecisionSummary(.navigate)
     }
@@ -138,7 +154,13 @@ extension Resolver {
     }
 
     /// The notice of a variant, or nothing where the device lacks one of its screens.
+    @inline(__always)
     private mutating func notice(_ notice: Ref<NoticeImage>) -> ByteView {
+        notice.path.isEmpty ? .empty : supported(notice)
+    }
+
+    @inline(never)
+    private mutating func supported(_ notice: Ref<NoticeImage>) -> ByteView {
         for screen in notice.screens where !supports(screen) {
             let image = image.screens.at(Int(screen))
             let coordinator = self.image.coordinators.at(Int(image.coordinator)).name

@@ -6,8 +6,22 @@ struct Segment {
     var text: ByteView
     /// The text to compare with literals, affixes and enums: folded where the table folds case.
     var key: ByteView
-    /// Hash of `key`, or 0 while nobody asked for it.
-    var hash: UInt64 = 0
+    /// The first eight bytes of `key` as a word, zeros behind its end.
+    var head: UInt64
+
+    init(text: ByteView, key: ByteView) {
+        self.text = text
+        self.key = key
+        head = ByteScan.head(of: key)
+    }
+
+    /// A segment whose text is its key, with the word that it begins with.
+    @inline(__always)
+    init(plain text: ByteView, head: UInt64) {
+        self.text = text
+        key = text
+        self.head = head
+    }
 }
 
 /// A piece of the query.
@@ -97,6 +111,7 @@ package struct Resolver: ~Copyable {
     var device: Ref<DeviceFacts>
     var appVersion: Version?
     var osVersion: Version?
+    var versions = VersionCache()
     var versionsRead = false
     var variant = -1
     var stack = Growable<EntryImage>(capacity: 80)
@@ -187,6 +202,16 @@ extension Resolver {
         mutating get {
             UnsafeBufferPointer(start: segments.base + firstSegment, count: segments.count &- firstSegment)
         }
+    }
+
+    /// A copy of a text that is padded for `WideScan`.
+    @inline(never)
+    mutating func padded(_ text: ByteView) -> ByteView {
+        textsUsed = true
+        texts.begin()
+        texts.reserve(text.count &+ WideScan.behind)
+        texts.appendReserved(text)
+        return texts.finish()
     }
 
     /// Copies text of the open record of `texts` into NFC where that changes it, and returns it.

@@ -15,7 +15,14 @@ extension Resolver {
     }
 
     /// Follows redirects by id; false when a template asks for another search.
+    @inline(__always)
     mutating func follow() throws(Rejection) -> Bool {
+        let action = image.routes.at(route).action
+        return action == .redirectRoute || action == .redirectTemplate ? try followRedirects() : true
+    }
+
+    @inline(never)
+    private mutating func followRedirects() throws(Rejection) -> Bool {
         while true {
             let current = image.routes.at(route)
             let action = current.action
@@ -53,7 +60,7 @@ extension Resolver {
             if found >= 0 { return found }
             return -1
         }
-        return trie.root >= 0 ? descend(Int(trie.root), 0, depth: 0) : -1
+        return trie.root >= 0 ? descend(Int(trie.root), 0) : -1
     }
 
     /// Host rules from the most specific on, then patterns without one.
@@ -62,22 +69,22 @@ extension Resolver {
         if hasHost {
             if port >= 0 && image.ref(\.trie).hasPorts {
                 let root = rootWithPort(scheme: scheme)
-                if root >= 0, case let found = descend(root, 0, depth: 0), found >= 0 { return found }
+                if root >= 0, case let found = descend(root, 0), found >= 0 { return found }
             }
             let exact = literals.find(node: LiteralTable.origins(scheme: scheme, kind: 1), text: host)
-            if exact >= 0, case let found = descend(exact, 0, depth: 0), found >= 0 { return found }
+            if exact >= 0, case let found = descend(exact, 0), found >= 0 { return found }
             var at = 1
             while at < host.count {
                 if host[at &- 1] == UInt8(ascii: ".") {
                     let suffix = literals.find(
                         node: LiteralTable.origins(scheme: scheme, kind: 2), text: host.dropFirst(at))
-                    if suffix >= 0, case let found = descend(suffix, 0, depth: 0), found >= 0 { return found }
+                    if suffix >= 0, case let found = descend(suffix, 0), found >= 0 { return found }
                 }
                 at &+= 1
             }
         }
         let rest = literals.find(node: LiteralTable.origins(scheme: scheme, kind: 3), text: .empty)
-        return rest >= 0 ? descend(rest, 0, depth: 0) : -1
+        return rest >= 0 ? descend(rest, 0) : -1
     }
 
     private mutating func rootWithPort(scheme: Int32) -> Int {
@@ -93,47 +100,49 @@ extension Resolver {
     /// Searches from a node on: literal child, then edges in rank order; goes back only where there is another way.
     ///
     /// Depth is bounded by the number of segments, so that calling itself is safe.
-    private mutating func descend(_ start: Int, _ segment: Int, depth: Int) -> Int {
-        var node = Ref(image.ref(\.trie).nodes + start)
-        var index = segment
-        let count = segments.count &- firstSegment
-        while index < count {
-            let child = literalChild(node, index)
-            if node.edgeCount == 0 && node.restLeaf < 0 {
-                if child < 0 { return -1 }
-                node = Ref(image.ref(\.trie).nodes + child)
-                index &+= 1
-                continue
-            }
+    private mutating func descend(_ start: Int, _ segment: Int) -> Int {
+        let nodes = image.ref(\.trie).nodes
+        var node = Ref(nodes + start)
+        var at = UnsafePointer(segments.base + (firstSegment &+ segment))
+        let end = UnsafePointer(segments.base + segments.count)
+        while at < end {
+            let child = literalChild(node, Ref(at))
+            let edges = node.edgeCount
             if child >= 0 {
-                let found = descend(child, index &+ 1, depth: depth &+ 1)
+                if edges == 0 && node.restLeaf < 0 {
+                    node = Ref(nodes + child)
+                    at += 1
+                    continue
+                }
+                let found = descend(child, index(of: at) &+ 1)
                 if found >= 0 { return found }
             }
-            return searchEdges(node, index, depth: depth)
+            if edges == 0 { return node.restLeaf >= 0 ? choose(node.restLeaf) : -1 }
+            guard node.isLine, let edge = node.edges else { return searchEdges(node, index(of: at)) }
+            if !Ref(edge).ref(\.matcher).takes(Ref(at)) { return -1 }
+            node = Ref(nodes + Int(edge.pointee.child))
+            at += 1
         }
+        if node.endPattern >= 0 { return Int(node.endPattern) }
         if node.endLeaf >= 0, case let found = choose(node.endLeaf), found >= 0 { return found }
         return node.restLeaf >= 0 ? choose(node.restLeaf) : -1
     }
 
+    /// The index in the path of a segment that stands at `place`.
     @inline(__always)
-    private mutating func literalChild(_ node: Ref<NodeImage>, _ index: Int) -> Int {
-        let lengths = node.literalLengths
-        if lengths == 0 { return -1 }
-        let at = firstSegment &+ index
-        let key = segments.base[at].key
-        if lengths &>> UInt64(min(key.count, 63)) & 1 == 0 { return -1 }
-        var hash = segments.base[at].hash
-        if hash == 0 {
-            hash = LiteralTable.hash(key)
-            segments.base[at].hash = hash
-        }
-        return image.literals.find(node: node.number, text: key, hash: hash)
+    private mutating func index(of place: UnsafePointer<Segment>) -> Int {
+        place - UnsafePointer(segments.base + firstSegment)
     }
 
-    private mutating func searchEdges(_ node: Ref<NodeImage>, _ index: Int, depth: Int) -> Int {
-        guard let edges = node.edges else {
-            return node.restLeaf >= 0 ? choose(node.restLeaf) : -1
-        }
+    @inline(__always)
+    private mutating func literalChild(_ node: Ref<NodeImage>, _ segment: Ref<Segment>) -> Int {
+        let key = segment.key
+        if node.literalLengths &>> UInt64(truncatingIfNeeded: min(key.count, 63)) & 1 == 0 { return -1 }
+        return image.literals.find(node: node.number, text: key, head: segment.head)
+    }
+
+    private mutating func searchEdges(_ node: Ref<NodeImage>, _ index: Int) -> Int {
+        guard let edges = node.edges else { return -1 }
         for number in 0..<Int(node.edgeCount) {
             let edge = Ref(edges + number)
             let found: Int
@@ -143,8 +152,8 @@ extension Resolver {
             case .restPlus: found = choose(Int32(edge.child))
             default:
                 found =
-                    edge.ref(\.matcher).takes(segments[firstSegment &+ index])
-                    ? descend(Int(edge.child), index &+ 1, depth: depth &+ 1) : -1
+                    edge.ref(\.matcher).takes(Ref(segments.base + (firstSegment &+ index)))
+                    ? descend(Int(edge.child), index &+ 1) : -1
             }
             if found >= 0 { return found }
         }
@@ -152,7 +161,6 @@ extension Resolver {
     }
 
     /// The first pattern of a leaf whose query constraints hold, or -1.
-    @inline(__always)
     private mutating func choose(_ leaf: Int32) -> Int {
         for candidate in image.ref(\.trie).leaves[Int(leaf)].candidates {
             if candidate.constraints.isEmpty || allHold(candidate.constraints) { return Int(candidate.pattern) }

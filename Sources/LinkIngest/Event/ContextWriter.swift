@@ -19,7 +19,7 @@ struct ContextWriter: ~Copyable {
     private var heads = OutputArena(chunkBytes: 4096)
     private var written = OutputArena(chunkBytes: 2 * IngestLimits.contextBytes)
     /// The tags of all members, as bits; and of those seen in this record.
-    private let wanted: UInt64
+    let wanted: UInt64
     private var seen: UInt64 = 0
 
     init(_ names: [String]) {

@@ -6,9 +6,11 @@ internal import StrictJSON
 /// A fact that is malformed never spoils the event: it is marked as not readable. What is returned lives until the
 /// next device is read.
 struct DeviceReader: ~Copyable {
-    private var shape = MemberShape([
-        "id", "platform", "app", "locale", "os", "region", "capabilities", "claims", "attributes", "coordinator",
-    ])
+    private var shape = MemberShape(
+        [
+            "id", "platform", "app", "locale", "os", "region", "capabilities", "claims", "attributes", "coordinator",
+        ],
+        plain: 0b10_0011_1111)
     private var attributeShape = MemberShape([])
     private var normalForms = OutputArena(chunkBytes: 4096)
     private var hasNormalForms = false
@@ -24,13 +26,15 @@ struct DeviceReader: ~Copyable {
         if hasNormalForms { forgetNormalForms() }
         device.pointee.offset = cursor.offset
         var known: UInt16 = 0
+        let base = cursor.start
         var scope = try cursor.enterObject()
-        while try cursor.nextMember(&scope, &shape) {
-            if Self.isText(scope.tag), let plain = cursor.plainString() {
-                known |= Self.take(plain, scope.tag, cursor.offset, into: device)
-            } else {
-                try readAny(scope.tag, &cursor, into: &device.pointee)
+        while true {
+            cursor.plainMembers(&scope, &shape) { tag, plain in
+                known |= Self.take(plain, tag, base, into: device)
             }
+            if cursor.leavesObject(scope) { break }
+            guard try cursor.nextMember(&scope, &shape) else { break }
+            try readAny(scope.tag, &cursor, into: &device.pointee)
         }
         device.pointee.facts.known |= known
     }
@@ -40,46 +44,57 @@ struct DeviceReader: ~Copyable {
         hasNormalForms = false
     }
 
-    /// Whether a member is text or, being unknown, of no interest.
-    @inline(__always)
-    private static func isText(_ tag: UInt8) -> Bool { tag < 6 || tag >= 9 }
-
     /// Takes a plain string as a member's value; returns the bit of the fact that is known by it.
     ///
-    /// - Parameter end: Where the value ends, one past its closing quote.
+    /// - Parameter base: Where the JSON text begins.
     @inline(__always)
     private static func take(
-        _ plain: ByteView, _ tag: UInt8, _ end: Int, into device: UnsafeMutablePointer<EventDevice>
+        _ plain: ByteView, _ tag: UInt8, _ base: UnsafePointer<UInt8>, into device: UnsafeMutablePointer<EventDevice>
     ) -> UInt16 {
-        let fact: DeviceFacts.Fact
-        let fits = plain.count <= IngestLimits.factBytes
+        if plain.count > IngestLimits.factBytes { return refuse(plain, tag, base, into: device) }
         switch tag {
         case 0:
-            device.pointee.idOffset = end &- plain.count &- 2
-            if fits { device.pointee.id = plain }
+            // The value begins at its quote.
+            device.pointee.idOffset = plain.start - base &- 1
+            device.pointee.id = plain
             return 0
         case 1:
-            fact = .platform
-            if fits { device.pointee.facts.platform = plain }
+            device.pointee.facts.platform = plain
+            return FactBits.platform
         case 2:
-            fact = .app
-            if fits { device.pointee.facts.app = plain }
+            device.pointee.facts.app = plain
+            return FactBits.app
         case 3:
-            fact = .locale
-            if fits { device.pointee.facts.locale = plain }
+            device.pointee.facts.locale = plain
+            return FactBits.locale
         case 4:
-            fact = .os
-            if fits { device.pointee.facts.os = plain }
+            device.pointee.facts.os = plain
+            return FactBits.os
         case 5:
-            fact = .region
-            if fits { device.pointee.facts.region = plain }
+            device.pointee.facts.region = plain
+            return FactBits.region
         case 9:
-            fact = .coordinator
-            if fits { device.pointee.facts.coordinator = plain }
+            device.pointee.facts.coordinator = plain
+            return FactBits.coordinator
         default: return 0
         }
-        if fits { return fact.bit }
-        device.pointee.facts.setUnreadable(fact)
+    }
+
+    /// Notes a fact that is too long; no fact is known by it.
+    @inline(never)
+    private static func refuse(
+        _ plain: ByteView, _ tag: UInt8, _ base: UnsafePointer<UInt8>, into device: UnsafeMutablePointer<EventDevice>
+    ) -> UInt16 {
+        switch tag {
+        case 0: device.pointee.idOffset = plain.start - base &- 1
+        case 1: device.pointee.facts.setUnreadable(.platform)
+        case 2: device.pointee.facts.setUnreadable(.app)
+        case 3: device.pointee.facts.setUnreadable(.locale)
+        case 4: device.pointee.facts.setUnreadable(.os)
+        case 5: device.pointee.facts.setUnreadable(.region)
+        case 9: device.pointee.facts.setUnreadable(.coordinator)
+        default: break
+        }
         return 0
     }
 
@@ -217,6 +232,18 @@ struct DeviceReader: ~Copyable {
         if isGood { facts.setKnown(.attributes) } else { facts.setUnreadable(.attributes) }
         return attributes.prefix(isGood ? count : 0)
     }
+}
+
+/// Bits of the facts that are text, as `DeviceFacts.Fact` has them.
+///
+/// Written out, since what is `package` in another module is called, not inlined (Swift 6.3).
+enum FactBits {
+    @inline(__always) static var platform: UInt16 { 1 << 0 }
+    @inline(__always) static var app: UInt16 { 1 << 1 }
+    @inline(__always) static var os: UInt16 { 1 << 2 }
+    @inline(__always) static var locale: UInt16 { 1 << 3 }
+    @inline(__always) static var region: UInt16 { 1 << 4 }
+    @inline(__always) static var coordinator: UInt16 { 1 << 8 }
 }
 
 /// Memory for the texts of one fact, used again for each device.

@@ -28,9 +28,6 @@ enum EventMember: UInt8, CaseIterable {
     /// The tag of the first name that only the configuration knows.
     static var firstOtherTag: UInt8 { firstPushTag + PushMember.webpush.rawValue + 1 }
 
-    /// Whether a member is one whose value is taken as it stands when it is a plain string.
-    @inline(__always)
-    static func mayBePlain(_ tag: UInt8) -> Bool {
-        tag <= EventMember.link.rawValue || tag >= firstOtherTag
-    }
+    /// The tags, as bits, of the members whose values are taken as they stand when they are plain strings.
+    static var plainTags: UInt64 { 1 << UInt64(EventMember.id.rawValue) | 1 << UInt64(EventMember.link.rawValue) }
 }

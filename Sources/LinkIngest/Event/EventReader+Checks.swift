@@ -3,17 +3,12 @@ internal import StrictJSON
 
 /// What must hold of an event as a whole, judged in the order of the dead letters' codes (`kafka-worker`, section 4).
 extension EventReader {
-    /// Judges the event that was scanned and completes it; returns what is wrong with it.
-    mutating func settle(_ key: ByteView?) -> Fault? {
-        if state.isUsual, !context.hasSome, case .link = event.request.form {
-            event.deviceCount = 1
-            return nil
-        }
-        return settleUnusual(key)
-    }
-
+    /// Judges an event that is not the usual one (a link for one device) and completes it; returns what is wrong.
     @inline(never)
-    private mutating func settleUnusual(_ key: ByteView?) -> Fault? {
+    mutating func settle(_ key: ByteView?) -> Fault? {
+        state.hasOther = true
+        state.hasMembers = true
+        event.isUsual = false
         state.isPushRecord = state.forms == 0 && recordBody.foundKind != nil
         if let fault = state.typeFault, !state.isPushRecord { return fault }
         if let fault = settleContext() ?? settleForm() { return fault }

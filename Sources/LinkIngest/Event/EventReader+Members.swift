@@ -8,32 +8,40 @@ extension EventReader {
         context.clear()
         cursor.open(text)
         var scope = try cursor.enterObject()
-        while try cursor.nextMember(&scope, &shape) {
-            let tag = scope.tag
-            if EventMember.mayBePlain(tag), let plain = cursor.plainString() {
-                takePlain(tag, plain)
-            } else {
-                try readAny(tag)
-            }
+        while true {
+            takePlainMembers(&scope)
+            if cursor.leavesObject(scope) { break }
+            guard try cursor.nextMember(&scope, &shape) else { break }
+            try readAny(scope.tag)
         }
         try cursor.finish()
     }
 
-    /// Takes a plain string as the value of an id, a link or a member that nobody reads.
+    /// Takes plain strings as values of the id, the link and members that nobody reads, as long as such come.
     @inline(__always)
-    private mutating func takePlain(_ tag: UInt8, _ plain: ByteView) {
-        // The value begins at its quote.
-        let start = plain.start - text.start &- 1
-        if tag == EventMember.id.rawValue {
-            takeID(plain, isPlain: true, at: start)
-        } else if tag == EventMember.link.rawValue {
-            state.countForm(at: start)
-            event.request.form = .link
-            event.request.text = plain
-            event.request.isPlain = true
-            event.request.isScreened = true
+    private mutating func takePlainMembers(_ scope: inout ObjectScope) {
+        let event = eventPointer
+        let end = text.end
+        var isID = false
+        var isLink = false
+        cursor.plainMembers(&scope, &shape) { tag, plain in
+            if tag == EventMember.link.rawValue {
+                isLink = true
+                event.pointee.request.text = plain
+                event.pointee.request.bytesBehind = end - plain.end
+            } else if tag == EventMember.id.rawValue {
+                isID = true
+                event.pointee.id = plain
+            }
         }
-        if context.isWanted(tag) { context.note(tag, text.slice(start, start &+ plain.count &+ 2)) }
+        // The value begins at its quote.
+        if isID { checkID(isPlain: true, at: event.pointee.id.start - text.start &- 1) }
+        if isLink {
+            state.countForm(at: event.pointee.request.text.start - text.start &- 1)
+            event.pointee.request.form = .link
+            event.pointee.request.isPlain = true
+            event.pointee.request.isScreened = true
+        }
     }
 
     /// Reads the value of any member, whatever stands there.
@@ -44,7 +52,10 @@ extension EventReader {
             return
         }
         let start = cursor.offset
-        if tag < EventMember.firstPushTag {
+        if tag == EventMember.device.rawValue {
+            try readDevice(first, at: start)
+        } else if tag < EventMember.firstPushTag {
+            state.hasMembers = true
             if let member = EventMember(rawValue: tag) { try readMember(member, first, at: start) }
         } else if tag < EventMember.firstOtherTag {
             let member = PushMember(rawValue: tag - EventMember.firstPushTag)
@@ -95,16 +106,22 @@ extension EventReader {
     private mutating func readID(_ first: UInt8, at start: Int) throws(JSONError) {
         let expected: StaticString = "expected id as text of 1 to 128 bytes"
         guard let text = try readText(expected, first, at: start) else { return }
-        takeID(cursor.unescaped(text), isPlain: !text.hasEscape, at: start)
+        event.id = cursor.unescaped(text)
+        checkID(isPlain: !text.hasEscape, at: start)
     }
 
+    /// Judges the id that was read.
     @inline(__always)
-    private mutating func takeID(_ id: ByteView, isPlain: Bool, at start: Int) {
-        if id.isEmpty || id.count > IngestLimits.eventIDBytes {
-            return state.note(.type("expected id as text of 1 to 128 bytes", at: start))
-        }
-        event.id = id
-        event.idIsPlain = isPlain
+    private mutating func checkID(isPlain: Bool, at start: Int) {
+        eventPointer.pointee.idIsPlain = isPlain
+        let count = eventPointer.pointee.id.count
+        if count == 0 || count > IngestLimits.eventIDBytes { refuseID(at: start) }
+    }
+
+    @inline(never)
+    private mutating func refuseID(at start: Int) {
+        event.id = .empty
+        state.note(.type("expected id as text of 1 to 128 bytes", at: start))
     }
 
     private mutating func readForm(
@@ -116,6 +133,7 @@ extension EventReader {
         event.request.text = cursor.unescaped(text)
         event.request.isPlain = !text.hasEscape
         event.request.isScreened = false
+        event.request.bytesBehind = text.hasEscape ? 0 : self.text.end - text.raw.end
     }
 
     private mutating func readPayload(_ first: UInt8, at start: Int) throws(JSONError) {
@@ -133,8 +151,10 @@ extension EventReader {
         guard let text = try readText(expected, first, at: start) else { return }
         let name = cursor.unescaped(text)
         if name.equals("apns") {
+            state.hasOther = true
             state.namedKind = .apns
         } else if name.equals("fcm") {
+            state.hasOther = true
             state.namedKind = .fcm
         } else {
             state.note(.type(expected, at: start))
@@ -143,7 +163,7 @@ extension EventReader {
 
     private mutating func readMode(_ first: UInt8, at start: Int) throws(JSONError) {
         let expected: StaticString = "expected mode replace, append or reuse"
-        state.hasExtras = true
+        state.hasOther = true
         guard let text = try readText(expected, first, at: start) else { return }
         let name = cursor.unescaped(text)
         if name.equals("replace") {
@@ -163,7 +183,7 @@ extension EventReader {
             try cursor.skip()
             return state.note(.type("expected params as an object", at: start))
         }
-        state.hasExtras = true
+        state.hasOther = true
         var scope = try cursor.enterObject()
         while try cursor.nextMember(&scope) {
             let first = cursor.peek()
@@ -219,6 +239,7 @@ extension EventReader {
 
     private mutating func checkID(of device: EventDevice) {
         guard device.id.isEmpty, state.deviceFault == nil else { return }
+        state.hasOther = true
         state.deviceFault = Fault(
             reason: .badDevice, detail: "expected a device's id as text of 1 to 256 bytes",
             offset: device.idOffset < 0 ? device.offset : device.idOffset)

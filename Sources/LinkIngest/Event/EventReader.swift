@@ -19,6 +19,8 @@ package struct EventReader: ~Copyable {
     /// The event that was read last; in place, so that nothing of it is copied per record.
     package let eventPointer: UnsafeMutablePointer<IngestedEvent>
     var state = ScanState()
+    /// Why the record that was refused last is no event.
+    package private(set) var failure = IngestFailure(.badJSON, "")
     /// The event's one device, or the one that was asked for last.
     package let devicePointer: UnsafeMutablePointer<EventDevice>
     var recordBody = PushBody()
@@ -43,7 +45,9 @@ package struct EventReader: ~Copyable {
         deviceCursor = JSONCursor(maxDepth: limits.depth)
         deviceTexts = FactList(capacity: max(limits.devices, 1))
         context = ContextWriter(passthrough)
-        shape = MemberShape(ContextWriter.knownNames, extra: context.otherNames)
+        // What is passed through is read one by one, so that its bytes are kept.
+        shape = MemberShape(
+            ContextWriter.knownNames, extra: context.otherNames, plain: EventMember.plainTags & ~context.wanted)
     }
 
     deinit {
@@ -77,16 +81,29 @@ package struct EventReader: ~Copyable {
     ///   - value: The record's value.
     ///   - key: The record's key, the device's id where the event names none.
     package mutating func read(value: ByteView, key: ByteView?) -> Outcome {
-        readInPlace(value: value, key: key).map { .failure($0) } ?? .event(event)
+        readInPlace(value: value, key: key) ? .event(event) : .failure(failure)
     }
 
-    /// Reads one record as `read` does; the event stands at `eventPointer` where nil comes back.
-    package mutating func readInPlace(value: ByteView, key: ByteView?) -> IngestFailure? {
+    /// Reads one record as `read` does: the event stands at `eventPointer` where true comes back, else `failure` says
+    /// why there is none.
+    package mutating func readInPlace(value: ByteView, key: ByteView?) -> Bool {
         if value.count > limits.recordBytes {
-            return IngestFailure(.oversizeInput, "expected at most \(limits.recordBytes) bytes")
+            failure = IngestFailure(.oversizeInput, "expected at most \(limits.recordBytes) bytes")
+            return false
         }
-        eventPointer.pointee.clear()
+        eventPointer.pointee.clear(all: state.hasMembers)
         state.clear()
+        if value.count > 1 && value.start[0] == UInt8(ascii: "{") && value.end[-1] == UInt8(ascii: "}") {
+            textOffset = 0
+            text = value
+            return readJSON(key)
+        }
+        return readOther(value: value, key: key)
+    }
+
+    /// Reads what is not an object from its first byte to its last.
+    @inline(never)
+    private mutating func readOther(value: ByteView, key: ByteView?) -> Bool {
         let isFramed = WireFormat.hasSchemaPrefix(value)
         let range = WireFormat.trimmed(value, from: isFramed ? WireFormat.schemaPrefixBytes : 0)
         textOffset = range.lowerBound
@@ -94,39 +111,58 @@ package struct EventReader: ~Copyable {
         if !text.isEmpty && text[0] == UInt8(ascii: "{") { return readJSON(key) }
         if isFramed {
             let id = WireFormat.schemaID(of: value)
-            return IngestFailure(.schemaUnsupported, "expected JSON behind schema id \(id)")
+            failure = IngestFailure(.schemaUnsupported, "expected JSON behind schema id \(id)")
+            return false
         }
         return readLink(key)
     }
 
-    private mutating func readJSON(_ key: ByteView?) -> IngestFailure? {
+    @inline(__always)
+    private mutating func readJSON(_ key: ByteView?) -> Bool {
         do {
             try scanRecord()
         } catch {
-            return fail(IngestFailure(error, textOffset: textOffset))
+            fail(IngestFailure(error, textOffset: textOffset))
+            return false
         }
-        if let fault = settle(key) { return fail(fault.failure(textOffset: textOffset)) }
-        return nil
+        if state.isUsual, !context.hasSome, case .link = eventPointer.pointee.request.form {
+            eventPointer.pointee.deviceCount = 1
+            eventPointer.pointee.isUsual = true
+            return true
+        }
+        return judge(settle(key))
     }
 
-    private mutating func readLink(_ key: ByteView?) -> IngestFailure? {
+    private mutating func readLink(_ key: ByteView?) -> Bool {
+        state.hasMembers = true
         guard WireFormat.isLink(text) else {
             let isText = text.firstIllFormedUTF8 == nil
-            return isText
+            failure =
+                isText
                 ? IngestFailure(.badJSON, "expected an object or a link")
                 : IngestFailure(.notUTF8, "expected UTF-8: an object or a link")
+            return false
         }
+        event.isUsual = false
         event.request.form = .link
         event.request.text = text
         event.request.isPlain = WireFormat.isPlain(text)
-        if let fault = takeKey(key) { return fail(fault.failure(textOffset: textOffset)) }
-        return nil
+        event.request.isScreened = false
+        event.request.bytesBehind = 0
+        return judge(takeKey(key))
     }
 
-    private mutating func fail(_ failure: IngestFailure) -> IngestFailure {
-        var failure = failure
-        failure.event = event.id.isEmpty ? nil : event.id.array
-        return failure
+    /// Whether a record is an event: it is, if nothing is wrong with it.
+    private mutating func judge(_ fault: Fault?) -> Bool {
+        guard let fault else { return true }
+        fail(fault.failure(textOffset: textOffset))
+        return false
+    }
+
+    @inline(never)
+    private mutating func fail(_ failure: IngestFailure) {
+        self.failure = failure
+        self.failure.event = event.id.isEmpty ? nil : event.id.array
     }
 
     /// One device of the event that was read last; what it lends lives until the next one is asked for.
@@ -139,7 +175,12 @@ package struct EventReader: ~Copyable {
 
     /// Makes one device of the event the one at `devicePointer`, and its roots those of the request.
     package mutating func selectDevice(at index: Int) {
-        precondition(index >= 0 && index < event.deviceCount)
+        precondition(index >= 0 && index < eventPointer.pointee.deviceCount)
+        if state.hasOther { selectOther(at: index) }
+    }
+
+    @inline(never)
+    private mutating func selectOther(at index: Int) {
         if state.listed > 0 { readListed(index) }
         if case .payload = event.request.form {
             let body = state.isPushRecord ? recordBody : payloadBody

@@ -21,28 +21,22 @@ package struct IngestedEvent {
     package var expires: Int64?
     /// Number of devices, at least 1.
     package var deviceCount = 0
+    /// Whether it is the usual one: a link for one device, which needs not be asked for.
+    package var isUsual = false
     /// The members passed through, as `"name":value,"name":value`, or empty.
     package var context = ByteView.empty
 
     init() {}
 
-    /// Forgets the last record.
-    mutating func clear() {
-        id = .empty
-        idIsPlain = true
-        request.text = .empty
-        request.isPlain = true
-        request.isScreened = false
-        request.roots = UnsafeBufferPointer(start: nil, count: 0)
-        request.mode = .unsaid
-        request.params = .empty
-        request.payload = .empty
-        hasApplication = false
-        application = .empty
-        action = .empty
-        expires = nil
-        deviceCount = 0
-        context = .empty
+    /// Forgets the id and the link of the last record; `all` says that there is more to forget.
+    @inline(__always)
+    mutating func clear(all: Bool) {
+        if all {
+            self = IngestedEvent()
+        } else {
+            id = .empty
+            request.text = .empty
+        }
     }
 }
 

@@ -5,8 +5,6 @@ struct ScanState {
     /// Where the second of them begins, or the second of `device` and `devices`.
     var secondForm = -1
     var secondDevice = -1
-    /// Whether `mode` or `params` are there.
-    var hasExtras = false
     var hasDevice = false
     var hasDevices = false
     /// Devices of the list whose text is kept.
@@ -26,43 +24,46 @@ struct ScanState {
     /// Whether the record as a whole is a push body.
     var isPushRecord = false
 
+    /// Whether anything was noted beside one form and one device.
+    var hasOther = false
+    /// Whether more of the event than its id, link and device was written.
+    var hasMembers = false
+
     /// Forgets the last record.
     mutating func clear() {
-        forms = 0
-        secondForm = -1
-        secondDevice = -1
-        hasDevice = false
-        hasDevices = false
-        listed = 0
-        listOffset = -1
-        isTooLong = false
-        if typeFault != nil { typeFault = nil }
-        if deviceFault != nil { deviceFault = nil }
-        namedKind = nil
-        kind = nil
-        isPushRecord = false
-        hasExtras = false
+        if hasOther || hasMembers {
+            self = ScanState()
+        } else {
+            forms = 0
+            hasDevice = false
+        }
     }
 
     /// Whether one form and one device were met and nothing to object to, nor a mode or parameters of other forms.
-    var isUsual: Bool {
-        forms == 1 && hasDevice && !hasDevices && typeFault == nil && deviceFault == nil && !hasExtras
-    }
+    var isUsual: Bool { forms == 1 && hasDevice && !hasOther }
 
     /// Notes a fault of type unless one was noted before.
     mutating func note(_ fault: Fault) {
+        hasOther = true
         if typeFault == nil { typeFault = fault }
     }
 
     /// Notes one more of the four forms.
     mutating func countForm(at offset: Int) {
         forms += 1
+        if forms == 1 { return }
+        hasOther = true
         if forms == 2 { secondForm = offset }
     }
 
     /// Notes `device` or `devices`.
     mutating func countDevice(list: Bool, at offset: Int) {
         if list ? hasDevice : hasDevices { secondDevice = offset }
-        if list { hasDevices = true } else { hasDevice = true }
+        if list {
+            hasDevices = true
+            hasOther = true
+        } else {
+            hasDevice = true
+        }
     }
 }

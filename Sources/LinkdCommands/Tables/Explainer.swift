@@ -16,7 +16,7 @@ struct Explainer: ~Copyable {
 
     /// An explanation for each device of an event, in their order; empty where there is no decision.
     mutating func explain(value: ByteView, key: ByteView?) -> [Explanation] {
-        guard reader.readInPlace(value: value, key: key) == nil else { return [] }
+        guard reader.readInPlace(value: value, key: key) else { return [] }
         var explanations: [Explanation] = []
         let event = reader.eventPointer
         let device = reader.devicePointer

@@ -1,0 +1,72 @@
+internal import StrictJSON
+
+/// `topic-partition-offset` of a record as text, kept from one record to the next: mostly only its last digit changes.
+struct SourceName: ~Copyable {
+    private let bytes: UnsafeMutablePointer<UInt8>
+    private var count = 0
+    private var topic = ByteView.empty
+    private var partition: Int32 = -1
+    private var offset: Int64 = -1
+
+    /// Most bytes of a topic's name (Kafka allows 249).
+    private static let maxTopicBytes = 249
+    private static let maxBytes = maxTopicBytes + 40
+
+    init() { bytes = .allocate(capacity: 2 * Self.maxBytes) }
+
+    deinit { bytes.deallocate() }
+
+    /// The text; it lives until the next record.
+    var view: ByteView { ByteView(start: bytes, count: count) }
+
+    /// Makes the text that of a record.
+    @inline(__always)
+    mutating func set(topic: ByteView, partition: Int32, offset: Int64) {
+        let last = bytes + (count &- 1)
+        if offset == self.offset &+ 1, partition == self.partition, last.pointee != UInt8(ascii: "9"),
+            topic == self.topic
+        {
+            last.pointee &+= 1
+            self.offset = offset
+        } else {
+            write(topic: topic, partition: partition, offset: offset)
+        }
+    }
+
+    @inline(never)
+    private mutating func write(topic: ByteView, partition: Int32, offset: Int64) {
+        // A copy of the name, to compare with, stands behind the text.
+        let kept = bytes + Self.maxBytes
+        let length = min(topic.count, Self.maxTopicBytes)
+        kept.update(from: topic.start, count: length)
+        self.topic = ByteView(start: kept, count: length)
+        self.partition = partition
+        self.offset = offset
+        bytes.update(from: kept, count: length)
+        count = length
+        add(Int64(partition))
+        add(offset)
+    }
+
+    /// Adds a dash and a number.
+    private mutating func add(_ number: Int64) {
+        bytes[count] = UInt8(ascii: "-")
+        count += 1
+        if number < 0 {
+            bytes[count] = UInt8(ascii: "-")
+            count += 1
+        }
+        var digits = 1
+        var rest = number.magnitude
+        while rest >= 10 {
+            rest /= 10
+            digits += 1
+        }
+        rest = number.magnitude
+        for place in stride(from: count + digits - 1, through: count, by: -1) {
+            bytes[place] = UInt8(ascii: "0") + UInt8(rest % 10)
+            rest /= 10
+        }
+        count += digits
+    }
+}

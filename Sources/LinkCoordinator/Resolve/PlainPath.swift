@@ -1,0 +1,85 @@
+internal import StrictJSON
+
+// The path of nearly all links: segments of plain ASCII, none empty, none of dots.
+extension Resolver {
+    /// Splits the path that begins at `start` if it is plain, and sets query and fragment aside.
+    ///
+    /// False where anything of it has to be decoded, judged or noted; then nothing is kept of it, and the general way
+    /// has to be gone. `link` is padded.
+    mutating func splitPlainPath(of link: ByteView, from start: Int) -> Bool {
+        guard let stop = splitPlainSegments(link.start + start, link.end) else {
+            segments.removeAll()
+            return false
+        }
+        if stop < link.end { splitPlainTail(stop, link.end) }
+        return true
+    }
+
+    /// Sets aside the query and the fragment of which the first begins at `stop`.
+    @inline(__always)
+    private mutating func splitPlainTail(_ stop: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) {
+        let isQuery = stop.pointee == UInt8(ascii: "?")
+        let hash =
+            isQuery
+            ? WideScan.first(from: stop + 1, to: end) { WideScan.bytes(WideScan.all(UInt8(ascii: "#")), in: $0) }
+            : stop
+        if isQuery {
+            hasQuery = true
+            query = ByteView(start: stop + 1, count: hash - stop - 1)
+        }
+        if hash < end {
+            hasFragment = true
+            fragment = ByteView(start: hash + 1, count: end - hash - 1)
+        }
+    }
+
+    /// Adds the segments from `start` to `?`, `#` or the end, and returns where that is; nil where one is not plain.
+    @inline(__always)
+    mutating func splitPlainSegments(
+        _ start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>
+    ) -> UnsafePointer<UInt8>? {
+        var at = start
+        if at < end && at.pointee == UInt8(ascii: "/") { at += 1 }
+        while at < end {
+            let stop = Self.segmentEnd(from: at, to: end)
+            let byte = stop < end ? stop.pointee : UInt8(ascii: "?")
+            if stop == at {
+                return byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") ? endPlain(at, from: start) : nil
+            }
+            let text = ByteView(start: at, count: stop - at)
+            if at.pointee == UInt8(ascii: ".") || segments.count >= image.maxSegments { return nil }
+            segments.append(Segment(plain: text, head: WideScan.head(at, text.count)))
+            if byte != UInt8(ascii: "/") {
+                return byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") ? stop : nil
+            }
+            at = stop + 1
+        }
+        return endPlain(at, from: start)
+    }
+
+    /// A path that ends with a slash or holds no segment: plain unless empty segments mean something.
+    @inline(__always)
+    private mutating func endPlain(
+        _ stop: UnsafePointer<UInt8>, from start: UnsafePointer<UInt8>
+    ) -> UnsafePointer<UInt8>? {
+        block.emptySegments == .reset && stop > start ? nil : stop
+    }
+
+    /// The first slash, `?`, `#`, percent sign or byte over 0x7F from `start` on, or `end`.
+    @inline(__always)
+    private static func segmentEnd(
+        from start: UnsafePointer<UInt8>, to end: UnsafePointer<UInt8>
+    ) -> UnsafePointer<UInt8> {
+        var at = start
+        while true {
+            at = WideScan.first(from: at, to: end) { bytes in
+                // `/` and `?` differ in one bit; two bits aside, `#` and `%` are the same as `!` and `'`.
+                let slashes = WideScan.bytes(WideScan.all(0x3F), in: bytes | WideScan.all(0x10))
+                let marks = WideScan.bytes(WideScan.all(0x21), in: bytes & WideScan.all(0xF9))
+                return slashes | marks | WideScan.highs(in: bytes)
+            }
+            if at == end || (at.pointee != UInt8(ascii: "!") && at.pointee != UInt8(ascii: "'")) { return at }
+            at += 1
+        }
+    }
+}

@@ -1,0 +1,75 @@
+internal import StrictJSON
+
+// Splitting a query at one separator, and whether a part of it has to be decoded. The query is padded.
+extension Resolver {
+    /// Splits `text` into pieces: at `separator`, and each at its first `=`.
+    mutating func splitPairs(_ text: ByteView, _ separator: UInt8) {
+        let separators = WideScan.all(separator)
+        let plus = WideScan.all(block.plusIsSpace ? UInt8(ascii: "+") : UInt8(ascii: "%"))
+        let end = text.end
+        var at = text.start
+        while at < end {
+            var isPlain = true
+            var stop = Self.nameEnd(from: at, to: end, separators, plus)
+            while stop < end && stop.pointee != UInt8(ascii: "=") && stop.pointee != separator {
+                isPlain = false
+                stop = Self.nameEnd(from: stop + 1, to: end, separators, plus)
+            }
+            let name = ByteView(start: at, count: stop - at)
+            if stop < end && stop.pointee == UInt8(ascii: "=") {
+                let value = stop + 1
+                at = WideScan.first(from: value, to: end) { WideScan.bytes(separators, in: $0) }
+                addPiece(name, value: ByteView(start: value, count: at - value), hasValue: true, isPlain: isPlain)
+            } else {
+                at = stop
+                if name.count > 0 { addPiece(name, value: .empty, hasValue: false, isPlain: isPlain) }
+            }
+            at += 1
+        }
+    }
+
+    /// Where a name ends, or has a byte that may stand for another: an escape, a plus that is a space, one over 0x7F.
+    @inline(__always)
+    private static func nameEnd(
+        from start: UnsafePointer<UInt8>, to end: UnsafePointer<UInt8>, _ separators: SIMD16<Int8>,
+        _ plus: SIMD16<Int8>
+    ) -> UnsafePointer<UInt8> {
+        WideScan.first(from: start, to: end) { bytes in
+            WideScan.bytes(WideScan.all(UInt8(ascii: "=")), in: bytes) | WideScan.bytes(separators, in: bytes)
+                | WideScan.bytes(WideScan.all(UInt8(ascii: "%")), in: bytes) | WideScan.bytes(plus, in: bytes)
+                | WideScan.highs(in: bytes)
+        }
+    }
+
+    /// Adds a piece; a plain name is its own decoded form.
+    @inline(__always)
+    private mutating func addPiece(_ name: ByteView, value: ByteView, hasValue: Bool, isPlain: Bool) {
+        pieces.append(
+            QueryPiece(
+                name: name, value: value, key: ByteScan.foldASCII(WideScan.head(name.start, name.count)),
+                hasValue: hasValue, isBad: false, isDecoded: false))
+        if !isPlain { decodeLastName() }
+    }
+
+    @inline(never)
+    private mutating func decodeLastName() {
+        let piece = pieces.base + (pieces.count - 1)
+        if let decoded = decodedQueryText(piece.pointee.name) {
+            piece.pointee.name = decoded
+            piece.pointee.key = ByteScan.foldedKey(decoded)
+        } else {
+            piece.pointee.isBad = true
+        }
+    }
+
+    /// Whether text of the query differs from its decoded form, or may.
+    @inline(__always)
+    mutating func needsDecoding(_ text: ByteView) -> Bool {
+        let plus = WideScan.all(block.plusIsSpace ? UInt8(ascii: "+") : UInt8(ascii: "%"))
+        let stop = WideScan.first(from: text.start, to: text.end) { bytes in
+            WideScan.bytes(WideScan.all(UInt8(ascii: "%")), in: bytes) | WideScan.bytes(plus, in: bytes)
+                | WideScan.highs(in: bytes)
+        }
+        return stop < text.end
+    }
+}

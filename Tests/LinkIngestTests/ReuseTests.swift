@@ -1,0 +1,73 @@
+import LinkCoordinator
+import LinkIngest
+import StrictJSON
+import Testing
+
+@Suite("A reader keeps nothing of the record before")
+struct ReuseTests {
+    static let records = [
+        #"{"id":"e-1","link":"https://shop.example/p?a=b","device":{"id":"d-1","platform":"ios","app":"6.1.0"},"x":1}"#,
+        #"{"id":"e-2","link":"shop:\/\/p","device":{"id":"d\u0031","os":"1","claims":["a"]},"application":"com.a"}"#,
+        #"{"link":"a:b","devices":[{"id":"d1","region":"GB"},{"id":"d2","coordinator":"home"}],"action":"open"}"#,
+        #"{"id":"e-3","path":"/home","mode":"append","device":{"id":"d"},"expires":"2026-01-01T00:00:00Z"}"#,
+        #"{"route":"item","params":{"id":1},"device":{"id":"d","capabilities":["x"],"attributes":{"a":"b"}}}"#,
+        #"{"payload":{"aps":{"alert":"x"},"link":"a:b"},"payloadType":"apns","device":{"id":"d"}}"#,
+        #"{"aps":{"alert":"x"}}"#, #"{"message":{"token":"t","data":{"link":"a:b"}}}"#, "shop://p/1\\2", "shop:///p/1",
+        #"{"id":5,"link":"a:b","device":{"id":"d"}}"#, #"{"link":1,"device":{"id":"d"}}"#, #"{"link":"a:b""#, "", "no",
+        #"{"id":"","link":"a:b","device":{"id":"d"}}"#, #"{"link":"a:b","device":{"id":""}}"#,
+        #"{"link":"a:b","device":{}}"#, #"{"link":"a:b"}"#, #" {"link":"a:b"} "#, #"{"link":"кот","id":"é"}"#,
+        #"{"link":"a:b","device":null,"mode":"reuse"}"#, #"{"link":"a:b","path":"/"}"#,
+    ]
+
+    /// All that a reader tells of a record.
+    private func reading(_ text: String, _ reader: inout EventReader, key: String?) -> [String] {
+        let bytes = ExactBytes(Array(text.utf8))
+        let keyBytes = ExactBytes(Array((key ?? "").utf8))
+        guard reader.readInPlace(value: bytes.view, key: key == nil ? nil : keyBytes.view) else {
+            return ["\(reader.failure)"]
+        }
+        let event = reader.eventPointer.pointee
+        let request = event.request
+        if case .link = request.form { check(request, in: bytes.view, text) }
+        var told = [
+            event.id.string, event.id.isEmpty ? "" : "\(event.idIsPlain)", "\(request.form)", request.text.string,
+            "\(request.isPlain) \(request.mode)", request.params.string,
+            request.payload.string, "\(event.hasApplication) \(event.application.string) \(event.action.string)",
+            "\(String(describing: event.expires)) \(event.deviceCount) \(event.context.string)",
+        ]
+        for index in 0..<event.deviceCount {
+            let device = reader.device(at: index)
+            let facts = device.facts
+            told.append("\(device.id.string) \(device.isPlain) \(facts.known) \(facts.unreadable)")
+            told += [facts.platform, facts.app, facts.os, facts.locale, facts.region, facts.coordinator].map(\.string)
+            told += [facts.capabilities, facts.claims, facts.attributes, device.roots].map { "\($0.map(\.string))" }
+        }
+        return told
+    }
+
+    /// What the resolver relies on: a screened link has no forbidden bytes, and the bytes behind it are the record's.
+    private func check(_ request: LinkRequest, in record: ByteView, _ text: String) {
+        let link = request.text
+        if request.isScreened {
+            #expect(link.array.allSatisfy { $0 >= 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\") }, "\(text)")
+        }
+        if request.bytesBehind > 0 {
+            #expect(link.start >= record.start && link.end + request.bytesBehind <= record.end, "\(text)")
+        }
+    }
+
+    @Test("each record after each other reads as it does alone", arguments: [nil, "k"])
+    func pairs(key: String?) {
+        for second in Self.records {
+            var fresh = EventReader()
+            let wanted = reading(second, &fresh, key: key)
+            for first in Self.records {
+                var used = EventReader()
+                // Twice, so that the second time comes as predicted.
+                for _ in 0..<2 { _ = reading(first, &used, key: key) }
+                #expect(reading(second, &used, key: key) == wanted, "\(second) after \(first)")
+                #expect(reading(second, &used, key: key) == wanted, "\(second) twice after \(first)")
+            }
+        }
+    }
+}
