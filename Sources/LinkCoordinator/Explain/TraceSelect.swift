@@ -84,7 +84,7 @@ extension Tracer {
     private mutating func mismatch(
         _ pattern: TableSource.RoutePattern, of route: TableSource.Route, _ segments: [[UInt8]]
     ) -> (at: Int?, want: String)? {
-        if let scheme = pattern.scheme, !ByteScan.equalFolded(resolver.scheme, compiler.slab.view(scheme)) {
+        if let scheme = pattern.scheme, compiler.schemeNumbers[scheme] != resolver.schemeNumber {
             return (nil, "scheme \(scheme)")
         }
         if let host = pattern.host, host != .any {

@@ -66,8 +66,11 @@ private struct LinkWriter: ~Copyable {
     }
 
     mutating func write(_ route: TableSource.Route) throws(LinkError) -> String {
+        let hasOrigins = table.compiled.image.ref(\.trie).hasOrigins
         for pattern in route.patterns where holdsAll(pattern.path) {
+            var lost = Set<Int>()
             for origin in table.source.origins(of: pattern) where tries < Self.maxTries {
+                if lost.contains(origin.block) { continue }
                 let link: String
                 do throws(LinkError) {
                     link = try self.link(pattern, origin, route)
@@ -82,6 +85,8 @@ private struct LinkWriter: ~Copyable {
                     return link
                 } catch {
                     note(error)
+                    // Where no pattern names a host, another one changes nothing but what may be opened outside.
+                    if !hasOrigins && error.place != Reason.externalRefused.rawValue { lost.insert(origin.block) }
                 }
             }
         }

@@ -5,6 +5,8 @@ import TestSupport
 /// Makes values for the fields and captures of a route that its link could carry.
 struct ArgumentGenerator {
     var generator: SeededGenerator
+    /// Characters of the classes met so far: a class keeps them as bits.
+    private var classes: [CharacterClass: [UInt8]] = [:]
 
     init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
 
@@ -213,7 +215,9 @@ struct ArgumentGenerator {
         case .uuid: return uuid().uppercased()
         case .characters(let set, let min, let max):
             let count = Int.random(in: min...max, using: &generator)
-            return String(decoding: (0..<count).map { _ in pick(set.characters) }, as: UTF8.self)
+            let characters = classes[set] ?? set.characters
+            classes[set] = characters
+            return String(decoding: (0..<count).map { _ in pick(characters) }, as: UTF8.self)
         default:
             // Joiners are refused in paths, as all that cannot be seen.
             let made = String(text(min: 1, max: 12).unicodeScalars.filter { $0 != "\u{200D}" }.map(Character.init))
