@@ -34,27 +34,7 @@ extension Table {
     }
 }
 
-/// Looks at a request phase by phase, beside the decision that was made of it.
-///
-/// It runs the resolver's own phases once more, one after another, and asks between them what they found; so it can
-/// only say what a resolution does. What the traces need beyond that are the table's own words.
-struct Tracer: ~Copyable {
-    let table: Table
-    let request: UnsafePointer<LinkRequest>
-    let facts: UnsafePointer<DeviceFacts>
-    var resolver = Resolver()
-    var compiler: TableCompiler
-    var coordinators: Set<[UInt8]>
-
-    init(_ table: Table, _ request: UnsafePointer<LinkRequest>, _ facts: UnsafePointer<DeviceFacts>) {
-        self.table = table
-        self.request = request
-        self.facts = facts
-        compiler = TableCompiler(table.source, slab: Slab())
-        compiler.number()
-        coordinators = Set(table.source.coordinators.map { [UInt8]($0.name.value.utf8) })
-    }
-
+extension Tracer {
     /// The phases in their order, as `Resolver.run` has them; the first failure ends them.
     mutating func trace(into explanation: inout Explanation) {
         resolver.start(request, facts, image: table.compiled.image)
@@ -144,30 +124,5 @@ extension ByteView {
     /// A detail as a decision says it: at most 64 bytes, cut between characters.
     fileprivate static func cut(_ text: String) -> String {
         Array(text.utf8).withUnsafeBufferPointer { ByteView($0).prefix(bytes: maxDetailBytes).string }
-    }
-}
-
-extension TableSource.RoutePattern {
-    /// The pattern with the scheme and host that it names.
-    var text: String {
-        guard scheme != nil || host != nil else { return path.text }
-        return "\(scheme ?? "*")://\(host?.text ?? "*")\(path.text)"
-    }
-}
-
-extension TableSource.LinkBlock {
-    /// How the block reads a link, in words: what is not the strict way.
-    var words: String {
-        var words = [hostRole == .segment ? "the host is the first segment" : "the host must be listed"]
-        let separators = query.pairSeparators.map { "'\(String(UnicodeScalar($0)))'" }.joined(separator: " ")
-        words.append("query pairs by \(separators), decoded \(query.decode.rawValue)")
-        if query.names == .insensitive { words.append("names in any case") }
-        if query.duplicates != .first { words.append("duplicates: \(query.duplicates.rawValue)") }
-        if query.plus == .space { words.append("+ is a space") }
-        if query.nulls == .erase { words.append("a null erases") }
-        if query.flatten { words.append("pairs flattened") }
-        if emptySegments != .collapse { words.append("empty segments: \(emptySegments.rawValue)") }
-        if repair { words.append("repairs") }
-        return words.joined(separator: ", ")
     }
 }

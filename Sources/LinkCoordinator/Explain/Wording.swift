@@ -74,3 +74,28 @@ extension TableSource.Condition {
         return tests
     }
 }
+
+extension TableSource.RoutePattern {
+    /// The pattern with the scheme and host that it names.
+    var text: String {
+        guard scheme != nil || host != nil else { return path.text }
+        return "\(scheme ?? "*")://\(host?.text ?? "*")\(path.text)"
+    }
+}
+
+extension TableSource.LinkBlock {
+    /// How the block reads a link, in words: what is not the strict way.
+    var words: String {
+        var words = [hostRole == .segment ? "the host is the first segment" : "the host must be listed"]
+        let separators = query.pairSeparators.map { "'\(String(UnicodeScalar($0)))'" }.joined(separator: " ")
+        words.append("query pairs by \(separators), decoded \(query.decode.rawValue)")
+        if query.names == .insensitive { words.append("names in any case") }
+        if query.duplicates != .first { words.append("duplicates: \(query.duplicates.rawValue)") }
+        if query.plus == .space { words.append("+ is a space") }
+        if query.nulls == .erase { words.append("a null erases") }
+        if query.flatten { words.append("pairs flattened") }
+        if emptySegments != .collapse { words.append("empty segments: \(emptySegments.rawValue)") }
+        if repair { words.append("repairs") }
+        return words.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,23 @@
+internal import StrictJSON
+
+/// Looks at a request phase by phase, beside the decision that was made of it.
+///
+/// It runs the resolver's own phases once more, one after another, and asks between them what they found; so it can
+/// only say what a resolution does. What the traces need beyond that are the table's own words.
+struct Tracer: ~Copyable {
+    let table: Table
+    let request: UnsafePointer<LinkRequest>
+    let facts: UnsafePointer<DeviceFacts>
+    var resolver = Resolver()
+    var compiler: TableCompiler
+    var coordinators: Set<[UInt8]>
+
+    init(_ table: Table, _ request: UnsafePointer<LinkRequest>, _ facts: UnsafePointer<DeviceFacts>) {
+        self.table = table
+        self.request = request
+        self.facts = facts
+        compiler = TableCompiler(table.source, slab: Slab())
+        compiler.number()
+        coordinators = Set(table.source.coordinators.map { [UInt8]($0.name.value.utf8) })
+    }
+}
