@@ -77,7 +77,7 @@ internal import Testing
     func same() throws {
         try changed(#""version": "42""#, #""version": "43""#) { path in
             let result = try LinkdProcess.run(
-                ["routes", "diff", SampleTables.path("anchor"), path], input: Self.traffic)
+                ["routes", "diff", SampleTables.path("anchor"), path, "--traffic", "-"], input: Self.traffic)
             #expect(result.code == 0, "\(result.err)")
             #expect(result.out.contains("0 of 52 decisions differ"), "\(result.out)")
         }
@@ -89,7 +89,7 @@ internal import Testing
             // The example of the table would refuse it.
             let text = try String(contentsOfFile: path, encoding: .utf8)
             try withTemporaryFile(text.replacing("shop.example/p/new", with: "shop.example/p/fresh")) { path in
-                let arguments = ["routes", "diff", SampleTables.path("anchor"), path]
+                let arguments = ["routes", "diff", SampleTables.path("anchor"), path, "--traffic", "-"]
                 let result = try LinkdProcess.run(arguments, input: Self.traffic)
                 #expect(result.code == 1)
                 #expect(result.err.contains("42 of 52 decisions differ"))
@@ -103,5 +103,34 @@ internal import Testing
                 #expect(group?["new"]?["reason"]?.string == "no_route")
             }
         }
+    }
+
+    @Test(
+        "Without traffic a change is found by generated links, on the devices that it is about",
+        arguments: [
+            (#""match": "/search""#, #""match": "/find""#, "search: navigate", "no_route"),
+            (#""app": ">=4.0.0" }"#, #""app": ">=4.1.0" }"#, "item: navigate", #"{"app":"4.0.0"}"#),
+            (#""claim": "session""#, #""claim": "member""#, "order: deferred", "claims"),
+            (#""requires": ["orders"]"#, #""requires": []"#, "order", "order"),
+            (#""on": ["no_route"]"#, #""on": ["scheme"]"#, "navigate (no_route)", "reject (no_route)"),
+        ])
+    func generated(old: String, new: String, before: String, after: String) throws {
+        try changed(old, new) { path in
+            // A table whose examples no longer hold is refused; what they say is not of interest here.
+            let text = try String(contentsOfFile: path, encoding: .utf8)
+            let bare = text.replacing(#/,\s*"examples": \[(.|\n)*\]/#, with: "")
+            try withTemporaryFile(bare) { path in
+                let result = try LinkdProcess.run(["routes", "diff", SampleTables.path("anchor"), path])
+                #expect(result.code == 1, "\(result.out)\(result.err)")
+                #expect(result.out.contains(before) && result.out.contains(after), "\(result.out)")
+            }
+        }
+    }
+
+    @Test("A table and itself are the same, whichever it is", arguments: SampleTables.paths)
+    func itself(path: String) throws {
+        let result = try LinkdProcess.run(["routes", "diff", path, path])
+        #expect(result.code == 0, "\(result.err)")
+        #expect(result.out.contains(": 0 of "))
     }
 }

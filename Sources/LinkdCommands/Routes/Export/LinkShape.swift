@@ -65,9 +65,11 @@ struct LinkShape {
 
 /// A block of links that browsers open: one with the scheme https or http and a host.
 enum WebBlock {
-    /// The first such block; one that takes every scheme takes these too.
+    /// The block of https links, or of http where there is none; one that takes every scheme takes these too.
     static func first(_ source: TableSource) -> (block: TableSource.LinkBlock, schemes: [String])? {
-        for block in source.blocks where block.hostRole == .authority {
+        let blocks = source.blocks.filter { $0.hostRole == .authority }
+        let secure = blocks.filter { $0.schemes.contains { $0.value == "https" } }
+        for block in secure + blocks {
             let named = block.schemes.map(\.value).filter { $0 == "https" || $0 == "http" }
             if !named.isEmpty { return (block, named) }
             if block.takesOtherSchemes { return (block, ["https"]) }

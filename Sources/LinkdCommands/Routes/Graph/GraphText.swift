@@ -2,7 +2,7 @@
 enum GraphText {
     /// A flow chart of Mermaid: a subgraph for each coordinator.
     static func mermaid(_ graph: RouteGraph) -> String {
-        var lines = ["---", "title: \"\(Markup.mermaid(graph.title))\"", "---", "flowchart LR"]
+        var lines = ["---", "title: \"\(Markup.dot(graph.title))\"", "---", "flowchart LR"]
         for (index, route) in graph.routes.enumerated() {
             let label = ([route.id] + route.patterns).map(Markup.mermaid).joined(separator: "<br/>")
             lines.append("  r\(index)[\"\(label)\"]")

@@ -2,6 +2,8 @@ internal import LinkCoordinator
 
 /// The difference of two tables over recorded links, for people and for programs.
 struct DifferenceReport {
+    /// Where the links came from: `traffic` or `generated`.
+    let source: String
     /// What changed.
     let difference: TrafficDifference
     /// Lines that are neither a link nor an event.
@@ -11,7 +13,8 @@ struct DifferenceReport {
     func print(on out: Channel) {
         let groups = difference.groups
         let changed = difference.total - difference.same
-        out.line("recorded traffic: \(changed) of \(difference.total) decisions differ")
+        let words = source == "traffic" ? "recorded traffic" : "generated links and devices"
+        out.line("\(words): \(changed) of \(difference.total) decisions differ")
         if unreadable > 0 { out.line("\(unreadable) lines are neither a link nor an event of these tables") }
         guard !groups.isEmpty else { return }
         out.line()
@@ -30,7 +33,11 @@ struct DifferenceReport {
         out.line(rows[0])
         for (row, group) in zip(rows.dropFirst(), groups) {
             out.line(row)
-            out.line("       " + out.style.paint("for example " + Escaping.visible(group.witness), .dim))
+            out.line(
+                "       "
+                    + out.style.paint(
+                        "for example " + Escaping.visible(group.witness)
+                            + (group.device.map { " on " + Escaping.visible($0) } ?? ""), .dim))
         }
     }
 
@@ -40,9 +47,9 @@ struct DifferenceReport {
         return "\(tenths / 10).\(tenths % 10) %"
     }
 
-    /// Writes the member `traffic`.
+    /// Writes the member `traffic` or `generated`.
     func write(to json: inout JSONText) {
-        json.beginObject("traffic")
+        json.beginObject(source)
         json.number("decisions", Int64(difference.total))
         json.number("same", Int64(difference.same))
         json.number("unreadable", Int64(unreadable))
@@ -56,6 +63,7 @@ struct DifferenceReport {
             for member in group.members { json.text(nil, member) }
             json.endArray()
             json.text("witness", group.witness)
+            if let device = group.device { json.raw("device", Array(device.utf8)) }
             json.endObject()
         }
         json.endArray()

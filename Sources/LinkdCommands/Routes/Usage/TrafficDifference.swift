@@ -30,8 +30,10 @@ struct TrafficDifference {
         var members: [String]
         /// Sum of the weights.
         var count = 0
-        /// The first input that shows it, and its device, if it has several.
+        /// The first input that shows it.
         var witness: String
+        /// The facts of its device as JSON, where they are not in the input.
+        var device: String?
     }
 
     private struct Key: Hashable {
@@ -53,7 +55,10 @@ struct TrafficDifference {
     ///   - new: The same of the new table.
     ///   - weight: How often the input came.
     ///   - witness: The input, for people.
-    mutating func add(old: [JSONValue], new: [JSONValue], weight: Int, witness: String) {
+    ///   - device: The facts of its device, where they are not in the input.
+    mutating func add(
+        old: [JSONValue], new: [JSONValue], weight: Int, witness: String, device: String? = nil
+    ) {
         let nothing = JSONValue(.object([]))
         for index in 0..<max(old.count, new.count) {
             let a = old[safe: index] ?? nothing
@@ -67,7 +72,7 @@ struct TrafficDifference {
             let (from, to) = (Side(a), Side(b))
             // Where route or outcome changed, what else changed with it tells nothing apart.
             let key = Key(old: from, new: to, members: from == to ? members : [])
-            var group = found[key] ?? Group(old: from, new: to, members: [], witness: witness)
+            var group = found[key] ?? Group(old: from, new: to, members: [], witness: witness, device: device)
             group.count &+= weight
             for member in members where !group.members.contains(member) { group.members.append(member) }
             found[key] = group

@@ -1,0 +1,42 @@
+internal import StrictJSON
+internal import Testing
+
+@testable internal import LinkdCommands
+
+@Suite struct ExplainCommandTests {
+    private let table = SampleTables.path("anchor")
+
+    @Test("Links are explained one after another, for the device that is named")
+    func readable() {
+        let result = linkd(
+            "routes", "explain", table, "--device", #"{"app":"3.9.1"}"#,
+            "https://shop.example/p/B121D5E7-EA65-49F8-8B33-B3C43FA93866", "shop:///o/12")
+        #expect(result.code == 0, "\(result.err)")
+        for words in ["/p/{id:uuid}", "chosen", "3.9.1", "external", "old-order", "deferred"] {
+            #expect(result.out.contains(words), "\(words) in \(result.out)")
+        }
+    }
+
+    @Test("--json is the decision of `resolve` with the trace behind it, a line for each link")
+    func json() throws {
+        let result = linkd("routes", "explain", table, "--json", "shop:///p/new", "shop:///nope", "not a link")
+        let lines = try result.out.split(separator: "\n").map { try JSONValue.parse(Array($0.utf8), maxDepth: 512) }
+        #expect(lines.count == 3)
+        #expect(lines.map { $0["route"]?.string } == ["new-items", nil, nil])
+        #expect(lines.allSatisfy { $0.object?.last?.name == "explain" })
+        #expect(lines[2]["reason"]?.string == "scheme")
+    }
+
+    @Test("A table alone is no question, a device that is no object no answer")
+    func usage() {
+        #expect(linkd("routes", "explain", table).code == 64)
+        #expect(linkd("routes", "explain", table, "shop:///", "--device", "[]").code == 64)
+        #expect(linkd("routes", "explain", "/no/such.json", "shop:///").code == 78)
+    }
+
+    @Test("What a terminal would obey is escaped")
+    func escaping() {
+        let result = linkd("routes", "explain", table, "shop:///search?q=%1B%5B31m&x=\u{202E}y")
+        #expect(!result.out.contains("\u{1B}") && !result.out.contains("\u{202E}"))
+    }
+}
