@@ -81,14 +81,8 @@ public struct OutputArena: ~Copyable {
 
     /// Forgets all records; their memory is used again, all but a few chunks of ordinary size given back.
     public mutating func reset() {
-        for other in full {
-            if other.capacity == chunkBytes && spare.count < 64 {
-                spare.append(other)
-            } else {
-                other.base.deallocate()
-            }
-        }
-        full.removeAll(keepingCapacity: true)
+        // Asked first, since an array is kept alive while it is gone through, and allocates to be emptied.
+        if !full.isEmpty { giveBack() }
         if chunk.capacity != chunkBytes {
             chunk.base.deallocate()
             chunk = spare.popLast() ?? Self.allocate(chunkBytes)
@@ -97,6 +91,19 @@ public struct OutputArena: ~Copyable {
         cursor = chunk.base
         recordStart = chunk.base
         limit = chunk.base + chunk.capacity
+    }
+
+    /// Keeps full chunks of ordinary size for later and frees the others.
+    @inline(never)
+    private mutating func giveBack() {
+        for other in full {
+            if other.capacity == chunkBytes && spare.count < 64 {
+                spare.append(other)
+            } else {
+                other.base.deallocate()
+            }
+        }
+        full.removeAll(keepingCapacity: true)
     }
 
     /// Makes sure that `bytes` more can be written without a check.
