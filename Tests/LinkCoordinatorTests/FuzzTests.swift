@@ -112,4 +112,38 @@ import Testing
         default: link.removeSubrange(place..<min(place + 8, link.count))
         }
     }
+
+    @Test("requests of the other forms: paths, routes with parameters, payloads")
+    func otherForms() throws {
+        let tables = try Self.tables()
+        var generator = SeededGenerator(seed: 12_2026_14)
+        var outcomes: [String: Int] = [:]
+        let words = ["auth", "a", "home", "feed", "/", "//", "..", "%2F", "?", "#x", "id", "é", "\u{202E}", "x", ""]
+        for number in 0..<min(Self.cases / 10, 100_000) {
+            let table = tables[number % tables.count]
+            let routes = table.source.routes.map(\.id.value)
+            let text = generator.joined(0...6, of: words, by: generator.pick(["", "/"]))
+            let names = ["id", "count", "path", "p", "rest", "q", "tag", "order", "first"]
+            let values = [
+                "null", "5", "-0", "1e999", "true", "[1]", "{}", "\"\"", "\"b121d5e7-ea65-49f8-8b33-b3c43fa93866\"",
+            ]
+            let members = (0..<Int.random(in: 0...4, using: &generator)).map { index in
+                "\"\(names[(index * 3 + number) % names.count])\":"
+                    + (generator.one(in: 4) ? "\"\(text)\"" : generator.pick(values))
+            }
+            let params = "{\(members.joined(separator: ","))}"
+            let payloads = ["{\"data\":{\"deep_link\":\"\(text)\"}}", "{\"aps\":{\"link\":5}}", params, "[", ""]
+            let requests: [Request] = [
+                .path(text, mode: generator.pick([nil, .append, .reuse, .replace])),
+                .route(generator.pick(routes + [text]), params: params), .payload(generator.pick(payloads)),
+            ]
+            let decision = table.resolve(generator.pick(requests))
+            guard let outcome = decision.value["outcome"]?.string, Decision.Outcome(rawValue: outcome) != nil else {
+                broken(Array(text.utf8), Array(params.utf8), decision.json)
+                return
+            }
+            outcomes[outcome, default: 0] += 1
+        }
+        print("fuzz other forms: seed \(generator.seed), \(outcomes)")
+    }
 }

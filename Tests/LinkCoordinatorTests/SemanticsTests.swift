@@ -90,4 +90,16 @@ import Testing
         #expect(decision.outcome == .external)
         #expect(decision.url == "https://e.example/legal/a?b")
     }
+
+    @Test("a parameter for a trailing optional may be wanting (N12)")
+    func optionalParameter() throws {
+        let table = try table(
+            screens,
+            #""routes":[{"id":"e","match":"/e/{note?}","to":{"path":"/home/extra"},"#
+                + #""bind":{"Extra":{"note":"path.note"}}}]"#)
+        let without = table.resolve(.route("e"))
+        #expect(without.stack.first?.value["data"]?.text == #"{"Extra":{"note":null,"day":null}}"#)
+        let with = table.resolve(.route("e", params: #"{"note":5}"#))
+        #expect(with.stack.first?.value["data"]?.text == #"{"Extra":{"note":"5","day":null}}"#)
+    }
 }

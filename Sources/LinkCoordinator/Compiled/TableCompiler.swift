@@ -67,7 +67,7 @@ struct TableCompiler {
     private static var noPattern: PatternImage {
         PatternImage(
             route: -1, captures: UnsafeBufferPointer(start: nil, count: 0),
-            segments: UnsafeBufferPointer(start: nil, count: 0), tail: .any)
+            segments: UnsafeBufferPointer(start: nil, count: 0), tail: .any, endsInOptional: false)
     }
 
     /// Numbers what has a name.
@@ -164,17 +164,19 @@ struct TableCompiler {
         for (number, route) in source.routes.enumerated() {
             firstPatterns.append(route.patterns.isEmpty ? -1 : Int32(patterns.count))
             let constraints = route.query.map { image($0) }
-            for pattern in route.patterns {
+            for (index, pattern) in route.patterns.enumerated() {
+                let next = route.patterns.dropFirst(index + 1).first
                 trie.add(
                     pattern, scheme: pattern.scheme.flatMap { schemeNumbers[$0] } ?? -1, number: patterns.count,
                     precedence: route.precedence(of: pattern), constraints: constraints)
-                patterns.append(image(pattern.path, route: number))
+                patterns.append(
+                    image(pattern.path, route: number, endsInOptional: next?.leavesOptionalOut ?? false))
             }
         }
         return trie
     }
 
-    private mutating func image(_ pattern: Pattern, route: Int) -> PatternImage {
+    private mutating func image(_ pattern: Pattern, route: Int, endsInOptional: Bool) -> PatternImage {
         let captures = pattern.captures.map { capture in
             var (prefix, suffix) = (0, 0)
             if case .segment(let before, let after) = capture.extent { (prefix, suffix) = (before, after) }
@@ -186,7 +188,8 @@ struct TableCompiler {
         let segments = pattern.matchers.dropLast().map { MatcherImage($0, slab: slab) }
         let tail = pattern.matchers.last.map { MatcherImage($0, slab: slab).kind } ?? .any
         return PatternImage(
-            route: Int32(route), captures: slab.store(captures), segments: slab.store(Array(segments)), tail: tail)
+            route: Int32(route), captures: slab.store(captures), segments: slab.store(Array(segments)), tail: tail,
+            endsInOptional: endsInOptional)
     }
 
     // MARK: Blocks

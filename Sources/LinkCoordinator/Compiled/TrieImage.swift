@@ -95,6 +95,8 @@ struct PatternImage {
     var segments: UnsafeBufferPointer<MatcherImage>
     /// The terminal matcher's kind: `any` stands for a plain end.
     var tail: MatcherImage.Kind
+    /// Whether the next pattern is this one without its last segment, a trailing optional.
+    var endsInOptional: Bool
 }
 
 /// A constraint on the query.

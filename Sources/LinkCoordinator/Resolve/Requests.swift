@@ -38,8 +38,7 @@ extension Resolver {
         route = found
         let first = Int(image.routes.at(found).firstPattern)
         if first >= 0 {
-            try fillPattern(first)
-            pattern = first
+            pattern = try fillPattern(first)
         }
         if try !follow() { try select() }
     }
@@ -92,8 +91,9 @@ extension Resolver {
         return nil
     }
 
-    /// Prints a pattern with the parameters in the places of its captures.
-    private mutating func fillPattern(_ number: Int) throws(Rejection) {
+    /// Prints a pattern with the parameters in the places of its captures; returns its number, or that of the form
+    /// without its trailing optional where the parameter for that is wanting.
+    private mutating func fillPattern(_ number: Int) throws(Rejection) -> Int {
         let chosen = image.patterns[number]
         for index in 0..<chosen.segments.count {
             let matcher = chosen.segments.at(index)
@@ -104,12 +104,15 @@ extension Resolver {
             guard let capture = chosen.captures.first(where: { Int($0.segment) == index && !$0.isTail }) else {
                 continue
             }
+            if chosen.endsInOptional, index == chosen.segments.count - 1, param(capture.name) == nil {
+                return number + 1
+            }
             try fillCapture(capture, matcher)
         }
-        guard let rest = chosen.captures.first(where: { $0.isTail }) else { return }
+        guard let rest = chosen.captures.first(where: { $0.isTail }) else { return number }
         let name = image.names[Int(rest.name)]
         guard let text = param(rest.name), !text.isEmpty else {
-            if chosen.tail == .restStar { return }
+            if chosen.tail == .restStar { return number }
             throw Rejection(.paramMissing, ByteView("path"), dot: name)
         }
         let before = segments.count
@@ -123,6 +126,7 @@ extension Resolver {
         {
             throw Rejection(.paramInvalid, ByteView("path"), dot: name)
         }
+        return number
     }
 
     private mutating func fillCapture(_ capture: CaptureImage, _ matcher: Ref<MatcherImage>) throws(Rejection) {
