@@ -5,10 +5,11 @@ import Testing
 /// Single sentences of the specification that no other test holds, each with a small table of its own.
 @Suite("Sentences of the specification") struct SemanticsTests {
     /// A table with the usual head; `parts` are members of the file.
-    private func table(_ parts: String..., link: String = #""schemes":["t"],"host":"authority","hosts":["*"]"#) throws
-        -> Table
-    {
-        let head = #"{"schemaVersion":1,"table":{"id":"t","version":"1"},"link":{\#(link)},"#
+    private func table(
+        _ parts: String..., link: String = #""schemes":["t"],"host":"authority","hosts":["*"]"#, isList: Bool = false
+    ) throws -> Table {
+        let blocks = isList ? "[{\(link)}]" : "{\(link)}"
+        let head = #"{"schemaVersion":1,"table":{"id":"t","version":"1"},"link":\#(blocks),"#
         return try Table.load([UInt8]((head + parts.joined(separator: ",") + "}").utf8))
     }
 
@@ -27,6 +28,12 @@ import Testing
         #expect(table.resolve("q://a").route == "q")
         #expect(table.resolve("Q://a").route == "q")
         #expect(table.resolve("z://a").route == "other")
+        let exact = try self.table(
+            #""routes":[{"id":"s","match":{"path":"/{rest*}","scheme":"s"},"to":{"root":true}}]"#,
+            link: #""schemes":["*"],"host":"segment"},{"schemes":["s"],"schemeCase":"exact","host":"segment""#,
+            isList: true)
+        #expect(exact.resolve("s://a").route == "s")
+        #expect(exact.resolve("S://a").route == "s")
     }
 
     @Test("an empty segment that resets goes along with a redirected tail, and leads a relative path to the root (N6)")

@@ -111,8 +111,10 @@ struct TableCompiler {
             }
         }
         guard let others = source.blocks.firstIndex(where: \.takesOtherSchemes) else { return listed }
-        let known = Set(source.blocks.flatMap { $0.schemes.map(\.value) })
         let isExact = source.blocks[others].schemeCase == .exact
+        // A scheme that is listed with its case comes to `*` in any other.
+        let listing = source.blocks.filter { isExact || $0.schemeCase == .lower }
+        let known = Set(listing.flatMap { $0.schemes.map(\.value) })
         let named = schemeNumbers.filter { scheme, _ in
             !known.contains(scheme) && (isExact || scheme == scheme.lowercased())
         }
