@@ -111,10 +111,9 @@ struct SearchTests {
                 if seen.insert(route.pattern).inserted { routes.append(route) }
             }
             let source = try #require(TableSource.read(table(routes)).source)
-            // Tables with one language twice are refused; the others must agree.
-            guard let compiled = Table.check(table(routes)).table,
-                let shuffled = Table.check(table(routes.shuffled(using: &patterns.generator))).table
-            else { continue }
+            // Most of these tables overlap and would be refused; the search must agree all the same.
+            let compiled = try #require(Table.unchecked(table(routes)))
+            let shuffled = try #require(Table.unchecked(table(routes.shuffled(using: &patterns.generator))))
             for _ in 0..<60 {
                 let link = link(&patterns)
                 let wanted = expected(source, link)

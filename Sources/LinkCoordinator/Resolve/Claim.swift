@@ -22,12 +22,16 @@ package struct TableSet: Sendable {
     /// The tables, in the order in which they were given.
     package let tables: [Table]
 
+    /// What two of the tables claim both.
+    package let conflicts: [TableConflict]
+
     private let applications: [(name: [UInt8], table: Int)]
     private let only: TableHandle?
 
     /// Makes a set of at least one table.
     package init(_ tables: [Table]) {
         self.tables = tables
+        conflicts = TableConflict.all(among: tables)
         only = tables.count == 1 ? tables[0].compiled.handle : nil
         applications = tables.enumerated().flatMap { index, table in
             table.source.applications.map { ([UInt8]($0.value.utf8), index) }

@@ -11,6 +11,7 @@ package struct ProblemList: Sendable {
         var offset: Int
         var routes: [String]
         var witness: String?
+        var device: String?
     }
 
     /// Most problems that are kept; more help nobody.
@@ -30,9 +31,9 @@ package struct ProblemList: Sendable {
     /// Notes an error at a byte of the file.
     package mutating func error(
         _ code: TableProblem.Code, at offset: Int, _ message: String, suggestion: String? = nil, routes: [String] = [],
-        witness: String? = nil
+        witness: String? = nil, device: String? = nil
     ) {
-        note(.error, code, offset, message, suggestion, routes, witness)
+        note(.error, code, offset, message, suggestion, routes, witness, device)
     }
 
     /// Notes a warning at a byte of the file.
@@ -45,13 +46,13 @@ package struct ProblemList: Sendable {
 
     private mutating func note(
         _ severity: TableProblem.Severity, _ code: TableProblem.Code, _ offset: Int, _ message: String,
-        _ suggestion: String?, _ routes: [String], _ witness: String?
+        _ suggestion: String?, _ routes: [String], _ witness: String?, _ device: String? = nil
     ) {
         guard found.count < Self.maxCount else { return }
         found.append(
             Found(
                 severity: severity, code: code, message: message, suggestion: suggestion, offset: offset,
-                routes: routes, witness: witness))
+                routes: routes, witness: witness, device: device))
     }
 
     /// The problems with their places in the file, worst first.
@@ -60,7 +61,7 @@ package struct ProblemList: Sendable {
             TableProblem(
                 severity: one.severity, code: one.code, message: one.message, suggestion: one.suggestion,
                 offset: one.offset, place: JSONPlace.locate(offset: one.offset, in: file), routes: one.routes,
-                witness: one.witness)
+                witness: one.witness, device: one.device)
         }.sorted { TableProblem.isWorse($0, than: $1) }
     }
 }

@@ -87,8 +87,6 @@ package struct TableProblem: Error, Sendable, Equatable {
         case variantOrder = "variant_order"
         /// A target that must be static and without data and guard.
         case targetNotPlain = "target_not_plain"
-        /// One pattern in two routes that nothing but their ids tells apart.
-        case samePattern = "same_pattern"
         /// A stack of more entries than a decision holds.
         case stackTooDeep = "stack_too_deep"
         /// A required field of the target that nothing binds.
@@ -130,6 +128,9 @@ package struct TableProblem: Error, Sendable, Equatable {
 
     /// A link that shows the problem when it is resolved.
     package var witness: String?
+
+    /// A device that shows the problem, as JSON.
+    package var device: String?
 }
 
 extension TableProblem {
@@ -138,12 +139,13 @@ extension TableProblem {
         var out = "\(file):\(place.line):\(place.column): \(severity.text): \(message) [\(code.rawValue)]"
         if !place.pointer.isEmpty { out += "\n    at \(place.pointer)" }
         if let witness { out += "\n    link: \(witness)" }
+        if let device { out += "\n    device: \(device)" }
         if let suggestion { out += "\n    \(suggestion)" }
         return out
     }
 
     /// Writes the problem as one JSON object, for programs: `severity`, `code`, `message`, `file`, `line`, `column`,
-    /// `pointer`, `routes`, then `link` (the witness) and `suggestion` where there is one.
+    /// `pointer`, `routes`, then `link` and `device` (the witness) and `suggestion` where there is one.
     package func write(file: String, into out: inout OutputArena) {
         out.append("{\"severity\":")
         Self.write(severity.text, into: &out)
@@ -164,6 +166,7 @@ extension TableProblem {
         }
         out.append("]")
         if let witness { Self.write("link", witness, into: &out) }
+        if let device { Self.write("device", device, into: &out) }
         if let suggestion { Self.write("suggestion", suggestion, into: &out) }
         out.append("}")
     }

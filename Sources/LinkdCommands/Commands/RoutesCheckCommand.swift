@@ -27,6 +27,9 @@ enum RoutesCheckCommand {
         var checked: [CheckedTable] = []
         for path in paths { checked.append(try CheckedTable(path: path)) }
         if call.json { printJSON(checked, call.console.out) } else { printText(checked, call.console.out) }
+        for conflict in TableSet(checked.compactMap(\.table)).conflicts {
+            call.console.warn(Escaping.visible(conflict.text))
+        }
         guard let first = checked.first(where: { $0.table == nil }) else { return .success }
         let count = checked.count { $0.table == nil }
         throw CommandFailure(
@@ -85,6 +88,7 @@ enum RoutesCheckCommand {
         json.text("pointer", problem.place.pointer)
         if let suggestion = problem.suggestion { json.text("suggestion", suggestion) }
         if let witness = problem.witness { json.text("link", witness) }
+        if let device = problem.device { json.text("device", device) }
         if !problem.routes.isEmpty {
             json.beginArray("routes")
             for route in problem.routes { json.text(nil, route) }

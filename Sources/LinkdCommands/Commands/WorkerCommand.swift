@@ -72,11 +72,11 @@ enum WorkerCommand {
                 LogEntry(
                     isError ? .error : .warning, isError ? "table.refused" : "table.loaded", problem.message, fields))
         }
-        if !loaded.clashes.isEmpty {
+        for conflict in TableSet(loaded.tables).conflicts {
             log.log(
                 LogEntry(
-                    .warning, "table.loaded", "several tables list these applications: their events are dead letters",
-                    [LogField("applications", .list(loaded.clashes))]))
+                    .warning, "table.loaded", conflict.text,
+                    [LogField("advice", .text("such events become dead letters; let one table alone claim them"))]))
         }
         log.log(
             LogEntry(

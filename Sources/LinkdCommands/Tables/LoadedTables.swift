@@ -70,6 +70,9 @@ struct LoadedTables {
             let lines = problem.text(file: file).split(separator: "\n").map { Escaping.visible(String($0)) }
             console.warn(lines.joined(separator: "\n"))
         }
+        for conflict in TableSet(tables).conflicts where !console.quiet {
+            console.warn(Escaping.visible(conflict.text))
+        }
     }
 
     /// The files that the settings name, else the shipped ones.
@@ -79,18 +82,5 @@ struct LoadedTables {
         if let shipped { return try shipped.tables() }
         throw CommandFailure(
             .usage, "no route table is named", advice: "give --table FILE, for example one of config/routes")
-    }
-
-    /// Applications that several tables list: they are served by none, their events become dead letters.
-    var clashes: [String] {
-        var owner: [String: Int] = [:]
-        var found: Set<String> = []
-        for (index, table) in tables.enumerated() {
-            for application in table.source.applications.map(\.value) {
-                if let other = owner[application], other != index { found.insert(application) }
-                owner[application] = index
-            }
-        }
-        return found.sorted()
     }
 }

@@ -129,33 +129,4 @@ extension TableChecks {
         done.insert(index)
         return false
     }
-
-    /// The same pattern twice: same scheme, host, matchers and query constraints.
-    mutating func checkSamePatterns() {
-        struct Key: Hashable {
-            let scheme: String?
-            let host: HostRule?
-            let matchers: [Matcher]
-            let query: Set<TableSource.QueryConstraint>
-        }
-        var seen: [Key: (route: Int, text: String)] = [:]
-        for (index, route) in source.routes.enumerated() {
-            for pattern in route.patterns {
-                let key = Key(
-                    scheme: pattern.scheme, host: pattern.host, matchers: pattern.path.matchers,
-                    query: Set(route.query))
-                guard let other = seen.updateValue((index, pattern.path.text), forKey: key) else { continue }
-                let first = source.routes[other.route].id.value
-                problems.error(
-                    .samePattern, at: pattern.offset,
-                    other.route == index
-                        ? "the pattern '\(pattern.path.text)' stands twice in '\(first)'"
-                        : "'\(pattern.path.text)' of '\(route.id.value)' takes the same links as "
-                            + "'\(other.text)' of '\(first)'",
-                    suggestion: other.route == index
-                        ? "take one of them away" : "take one of them away, or tell them apart by 'query'",
-                    routes: other.route == index ? [first] : [first, route.id.value])
-            }
-        }
-    }
 }

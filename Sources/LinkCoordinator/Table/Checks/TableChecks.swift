@@ -1,4 +1,4 @@
-/// Checks a table that was read: every rule of route-table.md, 2.3, that needs no proof over languages.
+/// Checks a table that was read: every rule of route-table.md, 2.3; what needs a proof over languages is in `Proof`.
 ///
 /// Where reading was incomplete, what would only follow from that is not complained of.
 package struct TableChecks {
@@ -19,8 +19,9 @@ package struct TableChecks {
         for index in source.routes.indices { checks.checkRoute(index) }
         checks.checkRedirectEnds()
         checks.checkParentRoutes()
-        checks.checkSamePatterns()
         checks.checkFallback()
+        TotalityProof.run(source, into: &checks.problems) { !reading.damage.routes.contains($0.offset) }
+        if reading.damage.sparesPatterns { OverlapProof.run(source, into: &checks.problems) }
         return checks.problems
     }
 

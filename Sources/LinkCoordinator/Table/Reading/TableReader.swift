@@ -48,6 +48,9 @@ package struct TableDamage: Sendable {
     package var externals = false
     /// Whether some route has no readable id.
     package var routeIDs = false
+
+    /// Whether all read whole that says which links a route takes.
+    package var sparesPatterns: Bool { routes.isEmpty && !coordinators && !link && !routeIDs }
 }
 
 /// The members of an object whose keys were checked.

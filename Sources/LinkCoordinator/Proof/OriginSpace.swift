@@ -1,0 +1,135 @@
+/// Scheme and host of a pattern: one trie of the search stands for each.
+struct OriginRule: Hashable {
+    /// The scheme, nil for any.
+    var scheme: String?
+    /// The host rule, nil for any and for none.
+    var host: HostRule?
+
+    /// The rule of a pattern.
+    init(_ pattern: TableSource.RoutePattern) {
+        scheme = pattern.scheme
+        host = pattern.host == .any ? nil : pattern.host
+    }
+
+    /// The rule of patterns without scheme and host, or of those that are given.
+    init(_ scheme: String? = nil, _ host: HostRule? = nil) {
+        self.scheme = scheme
+        self.host = host
+    }
+}
+
+/// Schemes and hosts that no pattern tells apart, one of them for all.
+struct Origin {
+    /// The scheme as a link may write it.
+    var scheme: String
+    /// The host in lower case; empty for none, and where the authority is a segment.
+    var host: [UInt8]
+    /// The port, nil for none.
+    var port: UInt16?
+    /// Index of the link block.
+    var block: Int
+    /// Numbers of the origin rules that take it, sorted.
+    var rules: [Int]
+}
+
+/// All schemes and hosts that a table reads, cut into atoms under the rules that patterns name.
+struct OriginSpace {
+    /// The atoms, those first that the fewest rules take.
+    private(set) var origins: [Origin] = []
+
+    /// For each rule its atoms, in the same order.
+    private(set) var origin: [[Int]] = []
+
+    private let source: TableSource
+    private let numbers: [OriginRule: Int]
+
+    /// Cuts the origins of a table under numbered rules.
+    init(_ source: TableSource, rules: [OriginRule]) {
+        self.source = source
+        numbers = Dictionary(uniqueKeysWithValues: zip(rules, rules.indices))
+        var found: [Origin] = []
+        let named = Set(rules.compactMap(\.scheme))
+        let hosts = Self.hosts(source.blocks.flatMap { $0.hosts.map(\.value) } + rules.compactMap(\.host))
+        for (index, block) in source.blocks.enumerated() {
+            var seen = Set<[Int]>()
+            for scheme in schemes(of: block, named) {
+                for origin in self.origins(scheme, block, index, hosts) where seen.insert(origin.rules).inserted {
+                    found.append(origin)
+                }
+            }
+        }
+        origins = found.enumerated().sorted { ($0.1.rules.count, $0.0) < ($1.1.rules.count, $1.0) }.map(\.1)
+        origin = Array(repeating: [], count: rules.count)
+        for (index, one) in origins.enumerated() {
+            for rule in one.rules { origin[rule].append(index) }
+        }
+    }
+
+    private func schemes(of block: TableSource.LinkBlock, _ named: Set<String>) -> [String] {
+        var schemes = block.schemes.map(\.value)
+        guard block.takesOtherSchemes else { return schemes }
+        let listed = Set(source.blocks.flatMap { $0.schemes.map(\.value) })
+        let isExact = block.schemeCase == .exact
+        schemes += named.subtracting(listed).filter { isExact || $0 == $0.lowercased() }.sorted()
+        let other = (0...).lazy.map { $0 == 0 ? "any" : "any\($0)" }
+        schemes += other.first { !listed.contains($0) && !named.contains($0) }.map { [$0] } ?? []
+        return schemes
+    }
+
+    private func origins(
+        _ scheme: String, _ block: TableSource.LinkBlock, _ index: Int, _ hosts: [(host: [UInt8], port: UInt16?)]
+    ) -> [Origin] {
+        if block.hostRole == .segment {
+            let rules = [scheme, nil].compactMap { numbers[OriginRule($0, nil)] }.sorted()
+            return [Origin(scheme: scheme, host: [], port: nil, block: index, rules: rules)]
+        }
+        let own: UInt16? = scheme.lowercased() == "https" ? 443 : scheme.lowercased() == "http" ? 80 : nil
+        let listed = Set(block.hosts.map(\.value))
+        return hosts.compactMap { host, written in
+            let port = written == own ? nil : written
+            let taking = Self.rules(host, port)
+            guard taking.contains(where: { listed.contains($0) }) else { return nil }
+            var rules: [Int] = []
+            for scheme in [scheme, nil] {
+                if let number = numbers[OriginRule(scheme, nil)] { rules.append(number) }
+                for rule in taking {
+                    if let number = numbers[OriginRule(scheme, rule)] { rules.append(number) }
+                }
+            }
+            return Origin(scheme: scheme, host: host, port: port, block: index, rules: rules.sorted())
+        }
+    }
+
+    /// Every host rule that takes a host.
+    private static func rules(_ host: [UInt8], _ port: UInt16?) -> [HostRule] {
+        var rules: [HostRule] = [.any]
+        if host.isEmpty { return rules + [.empty] }
+        rules.append(.exact(host: host, port: nil))
+        if let port { rules.append(.exact(host: host, port: port)) }
+        for (index, byte) in host.enumerated() where byte == UInt8(ascii: ".") && index > 0 {
+            rules.append(.suffix(Array(host[(index + 1)...])))
+        }
+        return rules
+    }
+
+    /// Hosts of all kinds that the rules tell apart: listed ones first, for they read best in a witness.
+    static func hosts(_ rules: [HostRule]) -> [(host: [UInt8], port: UInt16?)] {
+        let exact = Set(rules.compactMap { if case .exact(let host, _) = $0 { host } else { nil } })
+        var hosts: [(host: [UInt8], port: UInt16?)] = []
+        for rule in rules {
+            switch rule {
+            case .exact(let host, let port):
+                hosts += [(host, nil)] + (port.map { [(host, $0)] } ?? [])
+            case .suffix(let suffix):
+                let labels = (0...).lazy.map { Array(($0 == 0 ? "x." : "x\($0).").utf8) + suffix }
+                if let free = labels.first(where: { !exact.contains($0) }) { hosts.append((free, nil)) }
+            case .empty: hosts.append(([], nil))
+            case .any:
+                let names = (0...).lazy.map { Array(($0 == 0 ? "any.invalid" : "any\($0).invalid").utf8) }
+                if let free = names.first(where: { !exact.contains($0) }) { hosts.append((free, nil)) }
+                hosts.append(([], nil))
+            }
+        }
+        return hosts
+    }
+}

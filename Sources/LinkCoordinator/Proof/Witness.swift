@@ -1,0 +1,30 @@
+internal import StrictJSON
+
+/// A normalised link that shows something, before it is written.
+struct Witness {
+    /// Scheme and host.
+    var origin: Origin
+    /// The segments, decoded.
+    var segments: [[UInt8]]
+    /// The query's names and values.
+    var query: [QueryConstraints.Item]
+    /// Whether a rewrite takes segments off it, so that it shows nothing when it is resolved.
+    var isRewritten = false
+
+    /// The link as text: an origin, then the segments percent-encoded, then the query in its dialect.
+    func text(in source: TableSource) -> String {
+        let port = origin.port.map { ":\($0)" } ?? ""
+        let path = segments.map { "/" + Self.encode($0) }.joined()
+        let query = QueryConstraints(source.blocks[origin.block].query).text(of: self.query)
+        return "\(origin.scheme)://\(String(decoding: origin.host, as: UTF8.self))\(port)\(path.isEmpty ? "/" : path)"
+            + query
+    }
+
+    /// A text with all but unreserved characters percent-encoded.
+    static func encode(_ text: [UInt8]) -> String {
+        var arena = OutputArena(chunkBytes: 256)
+        arena.begin()
+        text.withUnsafeBufferPointer { PercentDecoding.encode(ByteView($0), into: &arena) }
+        return arena.finish().string
+    }
+}

@@ -1,0 +1,154 @@
+import LinkCoordinator
+import TestSupport
+import Testing
+
+@Suite("What two tables decide differently")
+struct DifferenceTests {
+    private static let devices = [
+        Device(), Device(app: "1.0"), Device(app: "2.0.0"), Device(app: "3.1", claims: ["c"]), Device(claims: ["c"]),
+        Device(platform: "ios", app: "2.5"), Device(platform: "android"),
+    ]
+
+    private static func variants(_ when: String, _ to: String, _ otherwise: String) -> String {
+        #""variants": [ { "when": { \#(when) }, "to": { \#(to) } }, { "to": { \#(otherwise) } } ]"#
+    }
+
+    private static let actions = [
+        #""to": { "root": true }"#, #""to": { "path": "/home/y" }"#, #""exclude": { "outcome": "none" }"#,
+        variants(#""app": ">=2""#, #""path": "/a/x""#, #""root": true"#),
+        variants(#""claim": "c""#, #""path": "/a/x""#, #""root": true"#),
+        variants(#""platform": "ios""#, #""path": "/home/y""#, #""path": "/a/x""#),
+    ]
+
+    /// A link, where it leads in both tables, and nothing else: what a change is about.
+    private struct Key: Hashable {
+        var old: String?
+        var new: String?
+    }
+
+    @Test("equal brute force over all short links and some devices, for random pairs of tables")
+    func bruteForce() throws {
+        var world = SmallWorld(seed: 20_251_124, isWide: false)
+        var found = (pairs: 0, different: 0, changes: 0, links: 0)
+        for round in 0..<32 {
+            var routes = world.routes(upTo: 5)
+            for index in routes.indices { routes[index].action = world.patterns.pick(Self.actions) }
+            var others = routes
+            let place = Int.random(in: others.indices, using: &world.patterns.generator)
+            switch round % 4 {
+            case 0: others.remove(at: place)
+            case 1: others[place].pattern = world.route(0).pattern
+            case 2: others[place].action = world.patterns.pick(Self.actions)
+            default: break
+            }
+            let old = try #require(Table.unchecked(world.file(routes)))
+            let new = try #require(Table.unchecked(world.file(others, version: "2")))
+            let difference = new.difference(from: old)
+            #expect(difference.unproved.isEmpty && difference.triesAllDevices)
+            let told = Set(difference.changes.map { Key(old: $0.oldChoice?.route, new: $0.newChoice?.route) })
+            var wanted = Set<Key>()
+            let links = (world.links(for: old.source) + world.links(for: new.source)).enumerated()
+            // All of up to two segments, and of the many longer ones some.
+            for (number, link) in links where link.path.count < 3 || number % 29 == 0 {
+                found.links += 1
+                let key = Key(old: chosen(link, old, world), new: chosen(link, new, world))
+                if wanted.contains(key) { continue }
+                for device in Self.devices {
+                    let (a, b) = (old.resolve(link.text, device: device), new.resolve(link.text, device: device))
+                    if a.comparable != b.comparable { wanted.insert(key) }
+                }
+            }
+            #expect(
+                wanted.isSubset(of: told),
+                "\(wanted) \(told) seed \(world.patterns.generator.seed) \(routes.map(\.json)) \(others.map(\.json))")
+            for change in difference.changes {
+                let (a, b) = (
+                    old.resolve(change.link, device: change.device), new.resolve(change.link, device: change.device)
+                )
+                #expect(a.comparable != b.comparable && a.json == change.old.json && b.json == change.new.json)
+                let choice = old.explain(.link(change.link)).candidates.first?.route
+                #expect(choice == change.oldChoice?.route, "\(change)")
+            }
+            if round % 4 == 3 { #expect(difference.changes.isEmpty && difference.sets > 0) }
+            found.pairs += 1
+            found.different += wanted.isEmpty ? 0 : 1
+            found.changes += difference.changes.count
+        }
+        print("difference: \(found), seed \(world.patterns.generator.seed)")
+        #expect(found.different > 10)
+    }
+
+    private func chosen(_ link: SmallWorld.Link, _ table: Table, _ world: SmallWorld) -> String? {
+        table.source.routes.filter { world.takes($0, link) }
+            .min { Precedence.compare($0.precedence(of: $0.patterns[0]), $1.precedence(of: $1.patterns[0])) < 0 }?
+            .id.value
+    }
+
+    private func table(_ rest: String) throws -> Table {
+        try Table.load(
+            Array(
+                """
+                { "schemaVersion": 1, "table": { "id": "t", "version": "1" },
+                  "link": { "schemes": ["s"], "host": "segment" }, \(rest) }
+                """.utf8))
+    }
+
+    private func item(_ type: String, since: String) throws -> Table {
+        try table(
+            """
+            "models": { "M": { "n": "\(type)", "id": "int(1..)" } },
+            "coordinators": { "main": { "screens": { "item": { "needs": ["M"], "since": "\(since)" } } } },
+            "routes": [ { "id": "item", "match": "/item/{id:int}", "to": { "path": "/main/item" },
+                          "bind": { "M": { "n": "query.n", "id": "path.id" } } } ]
+            """)
+    }
+
+    @Test("a narrower type of a query value shows as a value that only one of them takes")
+    func values() throws {
+        let changes = try item("int(1..9)", since: "1").difference(from: item("int(1..10)", since: "1")).changes
+        let change = try #require(changes.first)
+        #expect(change.old.outcome == .navigate && change.new.reason == "param_invalid")
+        #expect(change.link == "s:///item/1?n=10" || change.link.hasSuffix("?n=10"))
+    }
+
+    @Test("a later version of a screen shows on a device between the two")
+    func versions() throws {
+        let changes = try item("int", since: "2.0").difference(from: item("int", since: "1.0")).changes
+        #expect(!changes.isEmpty)
+        for change in changes { #expect(change.new.reason == "unsupported" && change.device.app != nil) }
+        let device = try #require(changes.first?.device)
+        #expect(device.json.contains("\"app\""))
+    }
+}
+
+@Suite("Every device has a decision")
+struct TotalityTests {
+    private func problem(_ conditions: [String]) throws -> TableProblem {
+        let variants = conditions.map { #"{ "when": { \#($0) }, "to": { "root": true } }"# }.joined(separator: ", ")
+        let file = Array(
+            """
+            { "schemaVersion": 1, "table": { "id": "t", "version": "1" },
+              "link": { "schemes": ["s"], "host": "segment" },
+              "capabilities": { "ar": { "minApp": "6.0", "listed": true } },
+              "routes": [ { "id": "a", "match": "/a", "variants": [ \(variants) ] } ] }
+            """.utf8)
+        return try #require(TableSource.inspect(file).problems.first { $0.code == .variantOrder })
+    }
+
+    private static let cases: [(conditions: [String], device: String)] = [
+        ([#""app": ">=2""#], "{}"), ([#""app": "<2""#], #"{"app":"2"}"#),
+        ([#""app": "<2""#, #""app": ">=3""#], #"{"app":"2"}"#),
+        ([#""platform": "ios""#, #""app": "<2""#], #"{"app":"2"}"#), ([#""capability": "ar""#], "{}"),
+    ]
+
+    @Test("the device for which no variant holds is told as JSON", arguments: cases)
+    func device(conditions: [String], device: String) throws {
+        let problem = try problem(conditions)
+        #expect(problem.device == device, "\(problem)")
+    }
+
+    @Test("where conditions leave no device over, only the missing last variant is complained of")
+    func nothingLeft() throws {
+        #expect(try problem([#""app": ">=2""#, #""app": "<2""#]).device == nil)
+    }
+}
