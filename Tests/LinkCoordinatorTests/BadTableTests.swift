@@ -1,3 +1,4 @@
+import Foundation
 import LinkCoordinator
 import StrictJSON
 import Testing
@@ -86,6 +87,25 @@ struct BadTableTests {
         }
         let listing = found.map { $0.text(file: "table.json") }.joined(separator: "\n")
         #expect(marks.sorted() == table.marks, "\(listing)")
+    }
+
+    /// `RECORD_SNAPSHOTS` in the environment writes the file anew, and the test fails all the same.
+    @Test("the problems read word for word as the golden file has them")
+    func golden() throws {
+        let text = BadTable.all.map { table in
+            let found = TableSource.inspect(table.file).problems
+            return "=== \(table.name)\n" + found.map { $0.text(file: "table.json") + "\n" }.joined()
+        }.joined(separator: "\n")
+        let path = TableFiles.path(ofFixture: "bad-tables.golden.txt")
+        if ProcessInfo.processInfo.environment["RECORD_SNAPSHOTS"] != nil {
+            try Data(text.utf8).write(to: path)
+            Issue.record("written anew: read it, then run without RECORD_SNAPSHOTS")
+            return
+        }
+        let golden = try String(decoding: Data(contentsOf: path), as: UTF8.self)
+        let (now, then) = (text.components(separatedBy: "\n=== "), golden.components(separatedBy: "\n=== "))
+        #expect(now.count == then.count)
+        for (a, b) in zip(now, then) { #expect(a == b) }
     }
 
     @Test("errors come before warnings, each kind in the order of the file", arguments: BadTable.all)

@@ -23,8 +23,11 @@ enum TableFiles {
 
     /// The bytes of a fixture of these tests.
     static func fixture(_ name: String) throws -> [UInt8] {
-        [UInt8](try Data(contentsOf: tests.appending(path: "Fixtures/\(name)")))
+        [UInt8](try Data(contentsOf: path(ofFixture: name)))
     }
+
+    /// Where a fixture of these tests stands.
+    static func path(ofFixture name: String) -> URL { tests.appending(path: "Fixtures/\(name)") }
 }
 
 extension TableSource {

@@ -11,7 +11,8 @@ enum ResolveCommand {
         discussion: [
             "Takes links from the arguments, or lines of standard input, each a link or an event (a JSON object). "
                 + "`--json` prints the exact bytes of each decision, one line per device, without the members that "
-                + "the worker adds. What a worker would make a dead letter is printed as such and makes the code 65."
+                + "the worker adds. What a worker would make a dead letter is printed as such and makes the code 65.",
+            "With `--explain` a table that is refused is used too, if it reads, so that a problem's link shows it.",
         ],
         flags: [
             FlagDeclaration(
@@ -55,7 +56,8 @@ private struct ResolveJob: ~Copyable {
         let device = try DeviceFlag.object(call.text("device"))
         let settings = try call.settings()
         let tables = try LoadedTables(
-            settings, shipped: ShippedFiles(environment: call.environment), on: call.console)
+            settings, shipped: ShippedFiles(environment: call.environment), toExplain: call.isOn("explain"),
+            on: call.console)
         self.call = call
         self.device = device
         view = DecisionView(style: call.console.out.style)

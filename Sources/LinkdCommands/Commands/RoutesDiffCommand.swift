@@ -9,8 +9,10 @@ enum RoutesDiffCommand {
             "With recorded traffic each line is resolved with both tables and the decisions are compared, member by "
                 + "member, the table's own name aside. A line is a link or an event, as `linkd resolve` takes them; a "
                 + "tab and a number behind it say how often it came.",
-            "Without it links are made of both tables' patterns, and devices of their conditions: every difference "
-                + "that is shown is real, but that none is shown is no proof.",
+            "Without it all links are looked at, as sets: those that choose one pattern in the old table and one in "
+                + "the new, on a device of every kind that the conditions of both tell apart, with values of every "
+                + "kind that their fields tell apart. Each change comes with a link and a device that show it; what "
+                + "was not looked at whole is said.",
             "Ends with 0 if all decisions are the same, with 1 if any differs, with another code if it could not tell.",
         ],
         flags: [
@@ -31,36 +33,45 @@ enum RoutesDiffCommand {
     private static func run(_ call: Invocation) throws(CommandFailure) -> ExitCode {
         let old = try CheckedTable.whole(call.operands[0])
         let new = try CheckedTable.whole(call.operands[1])
-        let report = try report(call, old, new)
-        let out = call.console.out
-        if call.json {
-            var json = JSONText()
-            json.beginObject()
-            json.text("old", old.identity)
-            json.text("new", new.identity)
-            report.write(to: &json)
-            json.endObject()
-            out.line(json.finish())
-        } else {
-            out.line(Escaping.visible("\(old.identity) -> \(new.identity)"))
-            report.print(on: out)
+        if let path = call.text("traffic") {
+            let report = try traffic(path, call, old, new)
+            print(call, old, new, report.print, report.write)
+            let total = report.difference.total
+            return try end(total - report.difference.same, "of \(total) decisions differ")
         }
-        let changed = report.difference.total - report.difference.same
+        let report = SetsReport(difference: new.difference(from: old))
+        print(call, old, new, report.print, report.write)
+        return try end(report.difference.changes.count, "changes between \(old.identity) and \(new.identity)")
+    }
+
+    private static func print(
+        _ call: Invocation, _ old: Table, _ new: Table, _ lines: (Channel) -> Void, _ write: (inout JSONText) -> Void
+    ) {
+        let out = call.console.out
+        guard call.json else {
+            out.line(Escaping.visible("\(old.identity) -> \(new.identity)"))
+            return lines(out)
+        }
+        var json = JSONText()
+        json.beginObject()
+        json.text("old", old.identity)
+        json.text("new", new.identity)
+        write(&json)
+        json.endObject()
+        out.line(json.finish())
+    }
+
+    private static func end(_ changed: Int, _ words: String) throws(CommandFailure) -> ExitCode {
         guard changed > 0 else { return .success }
         throw CommandFailure(
-            .finding, "\(changed) of \(report.difference.total) decisions differ",
+            .finding, Escaping.visible("\(changed) \(words)"),
             advice: "look at the examples above with `linkd routes explain`, and change the table if they are not meant"
         )
     }
 
-    private static func report(
-        _ call: Invocation, _ old: Table, _ new: Table
+    private static func traffic(
+        _ path: String, _ call: Invocation, _ old: Table, _ new: Table
     ) throws(CommandFailure) -> DifferenceReport {
-        guard let path = call.text("traffic") else {
-            let generated = GeneratedTraffic(old, new)
-            return DifferenceReport(
-                source: "generated", difference: generated.difference(old: old, new: new), unreadable: 0)
-        }
         let source = try ByteSource(path: path)
         if source.isTerminal { call.console.note("Type links or events, one a line; end with Ctrl-D.") }
         var reader = TrafficReader(old: old, new: new)
@@ -73,6 +84,6 @@ enum RoutesDiffCommand {
             throw CommandFailure(
                 .badData, "reading \(Escaping.visible(source.name)) failed", advice: "name a file that can be read")
         }
-        return DifferenceReport(source: "traffic", difference: reader.difference, unreadable: reader.unreadable)
+        return DifferenceReport(difference: reader.difference, unreadable: reader.unreadable)
     }
 }

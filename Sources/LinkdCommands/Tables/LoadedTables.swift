@@ -8,6 +8,8 @@ struct CheckedTable {
     var table: Table?
     /// Everything that was found, worst first.
     var problems: [TableProblem]
+    /// A refused table as far as it reads: good for showing what a witness link does, and for nothing else.
+    var unchecked: Table?
 
     /// Largest file.
     static let limitBytes = 64 << 20
@@ -20,7 +22,9 @@ struct CheckedTable {
             throw CommandFailure(
                 .configuration, "table \(Escaping.visible(path)) cannot be read: \(error.text)",
                 advice: "name a file that this user can read with --table")
-        case .success(let bytes): (table, problems) = Table.check(bytes)
+        case .success(let bytes):
+            (table, problems) = Table.check(bytes)
+            if table == nil { unchecked = Table.unchecked(bytes) }
         }
     }
 
@@ -31,6 +35,20 @@ struct CheckedTable {
         throw CommandFailure(
             .badData, "table \(Escaping.visible(path)) is refused: \(checked.errors) problems",
             advice: "`linkd routes check \(Escaping.visible(path))` shows them")
+    }
+
+    /// The table of a file for an explanation: a refused one too, if it reads, with a warning.
+    static func explainable(_ path: String, on console: Console) throws(CommandFailure) -> Table {
+        let checked = try CheckedTable(path: path)
+        guard checked.table == nil, let table = checked.unchecked else { return try whole(path) }
+        console.warn(checked.refusal)
+        return table
+    }
+
+    /// What is said before a refused table is used to explain a link.
+    var refusal: String {
+        "table \(Escaping.visible(path)) is refused: \(errors) problems; links are explained all the same, a worker "
+            + "would not start with it"
     }
 
     /// How many problems refuse the table.
@@ -44,16 +62,24 @@ struct LoadedTables {
 
     /// Loads the files that the settings name, or with `shipped` the shipped ones where they name none.
     ///
-    /// Problems are handed to `report`; a refused table ends with 65.
+    /// Problems are handed to `report`; a refused table ends with 65, unless it reads and `isRefusedTaken` says yes.
     init(
-        _ settings: Settings, shipped: ShippedFiles?, report: (_ file: String, _ problem: TableProblem) -> Void
+        _ settings: Settings, shipped: ShippedFiles?,
+        isRefusedTaken: (_ table: CheckedTable) -> Bool = { _ in false },
+        report: (_ file: String, _ problem: TableProblem) -> Void
     ) throws(CommandFailure) {
         var tables: [Table] = []
         var refused: [CheckedTable] = []
         for path in try Self.paths(settings, shipped) {
             let checked = try CheckedTable(path: path)
             for problem in checked.problems { report(path, problem) }
-            if let table = checked.table { tables.append(table) } else { refused.append(checked) }
+            if let table = checked.table {
+                tables.append(table)
+            } else if let table = checked.unchecked, isRefusedTaken(checked) {
+                tables.append(table)
+            } else {
+                refused.append(checked)
+            }
         }
         if let first = refused.first {
             throw CommandFailure(
@@ -64,8 +90,16 @@ struct LoadedTables {
     }
 
     /// Loads tables and prints what was found, warnings only where they are wanted.
-    init(_ settings: Settings, shipped: ShippedFiles?, on console: Console) throws(CommandFailure) {
-        try self.init(settings, shipped: shipped) { file, problem in
+    ///
+    /// To explain links, a refused table that reads is taken too: so a witness shows its problem.
+    init(
+        _ settings: Settings, shipped: ShippedFiles?, toExplain: Bool = false, on console: Console
+    ) throws(CommandFailure) {
+        let isRefusedTaken = { (table: CheckedTable) in
+            if toExplain { console.warn(table.refusal) }
+            return toExplain
+        }
+        try self.init(settings, shipped: shipped, isRefusedTaken: isRefusedTaken) { file, problem in
             guard problem.severity == .error || !console.quiet else { return }
             let lines = problem.text(file: file).split(separator: "\n").map { Escaping.visible(String($0)) }
             console.warn(lines.joined(separator: "\n"))

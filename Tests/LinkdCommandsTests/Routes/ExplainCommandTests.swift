@@ -17,6 +17,29 @@ internal import Testing
         }
     }
 
+    @Test("The link of a refused table's problem shows it when it is explained, and only then")
+    func refused() throws {
+        let bad = #"""
+            {"schemaVersion":1,"table":{"id":"t","version":"1"},"link":{"schemes":["t"],"host":"segment"},
+            "routes":[{"id":"a","match":"/{a}/x","to":{"root":true}},{"id":"b","match":"/y/{b}","to":{"root":true}}]}
+            """#
+        try withTemporaryFile(bad) { path in
+            let check = linkd("routes", "check", path, "--json")
+            #expect(check.code == 65)
+            let tables = try JSONValue.parse(Array(check.out.utf8), maxDepth: 64)["tables"]?.array
+            let problem = tables?.first?["problems"]?.array?.first { $0["code"]?.string == "overlap" }
+            let link = try #require(problem?["link"]?.string)
+            for result in [
+                linkd("resolve", "--explain", "--table", path, link), linkd("routes", "explain", path, link),
+            ] {
+                #expect(result.code == 0, "\(result.err)")
+                #expect(result.out.contains("/y/{b}") && result.out.contains("/{a}/x"), "\(result.out)")
+                #expect(result.err.contains("is refused"))
+            }
+            #expect(linkd("resolve", "--table", path, link).code == 65)
+        }
+    }
+
     @Test("--json is the decision of `resolve` with the trace behind it, a line for each link")
     func json() throws {
         let result = linkd("routes", "explain", table, "--json", "shop:///p/new", "shop:///nope", "not a link")

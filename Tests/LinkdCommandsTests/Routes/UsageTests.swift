@@ -106,10 +106,10 @@ internal import Testing
     }
 
     @Test(
-        "Without traffic a change is found by generated links, on the devices that it is about",
+        "Without traffic a change is found with a link and a device that it is about",
         arguments: [
             (#""match": "/search""#, #""match": "/find""#, "search: navigate", "no_route"),
-            (#""app": ">=4.0.0" }"#, #""app": ">=4.1.0" }"#, "item: navigate", #"{"app":"4.0.0"}"#),
+            (#""app": ">=4.0.0" }"#, #""app": ">=4.1.0" }"#, "item: navigate", #"{"app":"4.0"#),
             (#""claim": "session""#, #""claim": "member""#, "order: deferred", "claims"),
             (#""requires": ["orders"]"#, #""requires": []"#, "order", "order"),
             (#""on": ["no_route"]"#, #""on": ["scheme"]"#, "navigate (no_route)", "reject (no_route)"),

@@ -2,8 +2,6 @@ internal import LinkCoordinator
 
 /// The difference of two tables over recorded links, for people and for programs.
 struct DifferenceReport {
-    /// Where the links came from: `traffic` or `generated`.
-    let source: String
     /// What changed.
     let difference: TrafficDifference
     /// Lines that are neither a link nor an event.
@@ -13,8 +11,7 @@ struct DifferenceReport {
     func print(on out: Channel) {
         let groups = difference.groups
         let changed = difference.total - difference.same
-        let words = source == "traffic" ? "recorded traffic" : "generated links and devices"
-        out.line("\(words): \(changed) of \(difference.total) decisions differ")
+        out.line("recorded traffic: \(changed) of \(difference.total) decisions differ")
         if unreadable > 0 { out.line("\(unreadable) lines are neither a link nor an event of these tables") }
         guard !groups.isEmpty else { return }
         out.line()
@@ -35,9 +32,7 @@ struct DifferenceReport {
             out.line(row)
             out.line(
                 "       "
-                    + out.style.paint(
-                        "for example " + Escaping.visible(group.witness)
-                            + (group.device.map { " on " + Escaping.visible($0) } ?? ""), .dim))
+                    + out.style.paint("for example " + Escaping.visible(group.witness), .dim))
         }
     }
 
@@ -47,9 +42,9 @@ struct DifferenceReport {
         return "\(tenths / 10).\(tenths % 10) %"
     }
 
-    /// Writes the member `traffic` or `generated`.
+    /// Writes the member `traffic`.
     func write(to json: inout JSONText) {
-        json.beginObject(source)
+        json.beginObject("traffic")
         json.number("decisions", Int64(difference.total))
         json.number("same", Int64(difference.same))
         json.number("unreadable", Int64(unreadable))
@@ -63,7 +58,6 @@ struct DifferenceReport {
             for member in group.members { json.text(nil, member) }
             json.endArray()
             json.text("witness", group.witness)
-            if let device = group.device { json.raw("device", Array(device.utf8)) }
             json.endObject()
         }
         json.endArray()

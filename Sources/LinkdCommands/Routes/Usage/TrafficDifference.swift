@@ -32,8 +32,6 @@ struct TrafficDifference {
         var count = 0
         /// The first input that shows it.
         var witness: String
-        /// The facts of its device as JSON, where they are not in the input.
-        var device: String?
     }
 
     private struct Key: Hashable {
@@ -55,10 +53,7 @@ struct TrafficDifference {
     ///   - new: The same of the new table.
     ///   - weight: How often the input came.
     ///   - witness: The input, for people.
-    ///   - device: The facts of its device, where they are not in the input.
-    mutating func add(
-        old: [JSONValue], new: [JSONValue], weight: Int, witness: String, device: String? = nil
-    ) {
+    mutating func add(old: [JSONValue], new: [JSONValue], weight: Int, witness: String) {
         let nothing = JSONValue(.object([]))
         for index in 0..<max(old.count, new.count) {
             let a = old[safe: index] ?? nothing
@@ -72,7 +67,7 @@ struct TrafficDifference {
             let (from, to) = (Side(a), Side(b))
             // Where route or outcome changed, what else changed with it tells nothing apart.
             let key = Key(old: from, new: to, members: from == to ? members : [])
-            var group = found[key] ?? Group(old: from, new: to, members: [], witness: witness, device: device)
+            var group = found[key] ?? Group(old: from, new: to, members: [], witness: witness)
             group.count &+= weight
             for member in members where !group.members.contains(member) { group.members.append(member) }
             found[key] = group
@@ -90,7 +85,7 @@ struct TrafficDifference {
     }
 
     /// Names of the members that differ; the table's own name always does and says nothing.
-    private static func difference(_ a: JSONValue, _ b: JSONValue) -> [String] {
+    static func difference(_ a: JSONValue, _ b: JSONValue) -> [String] {
         var names: [String] = []
         for member in (a.object ?? []) + (b.object ?? []) where member.name != "table" && !names.contains(member.name) {
             if a[member.name]?.text != b[member.name]?.text { names.append(member.name) }
