@@ -8,8 +8,11 @@ struct CheckedTable {
     var table: Table?
     /// Everything that was found, worst first.
     var problems: [TableProblem]
-    /// A refused table as far as it reads: good for showing what a witness link does, and for nothing else.
+    /// A table that only proofs or examples refuse: good for showing what a witness link does, and for nothing else.
     var unchecked: Table?
+
+    /// Problems of a table whose names and shape are right, so that it can be compiled all the same.
+    private static let compilable: Set<TableProblem.Code> = [.unreachable, .overlap, .example]
 
     /// Largest file.
     static let limitBytes = 64 << 20
@@ -24,7 +27,10 @@ struct CheckedTable {
                 advice: "name a file that this user can read with --table")
         case .success(let bytes):
             (table, problems) = Table.check(bytes)
-            if table == nil { unchecked = Table.unchecked(bytes) }
+            let errors = problems.filter { $0.severity == .error }
+            if !errors.isEmpty && errors.allSatisfy({ Self.compilable.contains($0.code) }) {
+                unchecked = Table.unchecked(bytes)
+            }
         }
     }
 
