@@ -123,6 +123,7 @@ extension TableCompiler {
         let needed = screen.needs.flatMap { need in fieldsOf(need.value) }
         return ScreenImage(
             coordinator: Int32(coordinator), name: slab.view(screen.name.value),
+            fields: slab.store(needed.map { Int32($0) }),
             required: slab.store(needed.filter { fields[$0].absence == .required }.map { Int32($0) }),
             asksDevice: screen.since != nil || screen.until != nil || !screen.requires.isEmpty,
             since: screen.since.flatMap(version), until: screen.until.flatMap(version),

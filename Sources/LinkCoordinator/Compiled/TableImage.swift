@@ -112,7 +112,9 @@ struct EntryImage {
 struct ScreenImage {
     var coordinator: Int32
     var name: ByteView
-    /// Fields that it cannot do without.
+    /// Fields of the models that it needs.
+    var fields: UnsafeBufferPointer<Int32>
+    /// Those of them that it cannot do without.
     var required: UnsafeBufferPointer<Int32>
     var asksDevice: Bool
     var since: VersionImage?

@@ -310,7 +310,7 @@ extension Resolver {
             out.appendString(request.text)
             if !request.params.isEmpty {
                 out.append(",\"params\":")
-                out.append(request.params)
+                out.appendCompact(request.params)
             }
         case .payload:
             writeResumedPayload(&out)
@@ -331,12 +331,12 @@ extension Resolver {
             out.appendString(payloadRoute)
             if !payloadParams.isEmpty {
                 out.append(",\"params\":")
-                out.append(payloadParams)
+                out.appendCompact(payloadParams)
             }
         }
         if route >= 0, image.routes.at(route).bindsPayload {
             out.append(",\"payload\":")
-            out.append(request.payload)
+            out.appendCompact(request.payload)
         }
     }
 }

@@ -49,6 +49,7 @@ extension Tracer {
         }
         phase = .bind
         if let image, let route { try traceBindings(route, image, into: &explanation) }
+        resolver.bindParents()
         try resolver.requireData(of: target)
         try resolver.checkPresentation()
         traceGuards(into: &explanation)

@@ -28,16 +28,6 @@ extension Resolver {
         }
     }
 
-    /// Reads the values of a parent route into its scope; what is invalid there only costs the parent its place.
-    mutating func bindParent(_ route: Ref<RouteImage>, scope: UInt8) {
-        for index in 0..<route.bindings.count {
-            let binding = route.bindings.at(index)
-            if !bind(binding, scope: scope) {
-                values[slot(Int(binding.field), scope: scope)].state = .missing
-            }
-        }
-    }
-
     /// Where the value of a field stands in a scope.
     @inline(__always)
     mutating func slot(_ field: Int, scope: UInt8) -> Int { Int(scope) &* image.fields.count &+ field }
@@ -65,7 +55,7 @@ extension Resolver {
         value.pointee.stamp = stamp
         value.pointee.state = .missing
         switch source(binding) {
-        case .absent, .null: return repairs(binding, field, place) || true
+        case .absent, .null: return field.absence != .required || repairs(binding, field, place) || true
         case .invalid: return repairs(binding, field, place)
         case .text(let text):
             let (state, view) = canonicalForm(text, field, kind: field.kind)
@@ -86,7 +76,7 @@ extension Resolver {
     /// What stands at a binding's source.
     mutating func source(_ binding: Ref<BindingImage>) -> Found {
         switch binding.source {
-        case .path: return capture(binding.name).map { .text($0) } ?? .absent
+        case .path: return (capture(binding.name) ?? param(answering: binding.name)).map { .text($0) } ?? .absent
         case .query: return find(binding.ref(\.query))
         case .rewrite: return rewritten(binding.name).map { .text($0) } ?? .absent
         case .payload: return payloadValue(binding.tokens)
@@ -151,42 +141,56 @@ extension Resolver {
         _ binding: Ref<BindingImage>, _ field: Ref<FieldImage>, _ place: Int
     ) -> Bool {
         let first = items.count
-        var valid = true
-        switch binding.source {
-        case .query:
-            splitQuery()
-            for index in 0..<pieces.count where matches(index, binding.ref(\.query)) {
-                let piece = pieces[index]
-                if !piece.hasValue { continue }
-                guard let text = text(of: piece) else {
-                    valid = false
-                    continue
-                }
-                valid = addItem(text, field) && valid
-            }
-        case .path:
-            if let start = tail(binding.name) {
-                for index in start..<max(start, path.count) { valid = addItem(path[index].text, field) && valid }
-            } else if let text = capture(binding.name) {
-                valid = addItem(text, field)
-            }
-        case .payload: valid = addPayloadItems(binding.tokens, field)
-        case .rewrite, .fragment, .constant:
-            switch source(binding) {
-            case .text(let text): valid = addItem(text, field)
-            case .invalid: valid = false
-            case .absent, .null: break
-            }
-        }
+        let valid = addItems(binding, field)
         let count = items.count - first
         values[place] = BoundValue(stamp: stamp)
-        if !valid { return false }
-        if count == 0 { return true }
-        guard count >= Int(field.minCount), count <= Int(field.maxCount) else { return false }
+        if valid && count == 0 {
+            // Nothing is there: that is only wanting where it is required.
+            return field.absence != .required || repairs(binding, field, place) || true
+        }
+        guard valid, count >= Int(field.minCount), count <= Int(field.maxCount) else {
+            items.truncate(to: first)
+            return repairs(binding, field, place)
+        }
         values[place] = BoundValue(
             stamp: stamp, state: .list, first: Int32(truncatingIfNeeded: first), count: Int32(truncatingIfNeeded: count)
         )
         return true
+    }
+
+    /// Adds what stands at a binding's source to the list that is being read; false where an item is wrong.
+    private mutating func addItems(_ binding: Ref<BindingImage>, _ field: Ref<FieldImage>) -> Bool {
+        switch binding.source {
+        case .query: return addQueryItems(binding.ref(\.query), field)
+        case .path:
+            guard let start = tail(binding.name) else {
+                return capture(binding.name).map { addItem($0, field) } ?? true
+            }
+            var valid = true
+            for index in start..<max(start, path.count) { valid = addItem(path[index].text, field) && valid }
+            return valid
+        case .payload: return addPayloadItems(binding.tokens, field)
+        case .rewrite, .fragment, .constant:
+            switch source(binding) {
+            case .text(let text): return addItem(text, field)
+            case .invalid: return false
+            case .absent, .null: return true
+            }
+        }
+    }
+
+    /// Adds the values of a name, whatever the rule for duplicates says, but nulls; false where one is wrong.
+    mutating func addQueryItems(_ name: Ref<QueryNameImage>, _ field: Ref<FieldImage>) -> Bool {
+        splitQuery()
+        var valid = true
+        for index in 0..<pieces.count where matches(index, name) && pieces[index].hasValue {
+            guard let text = text(of: pieces[index]) else {
+                valid = false
+                continue
+            }
+            valid = addItem(text, field) && valid
+        }
+        return valid
     }
 
     /// Adds an item to the list that is being read; false where it is not of the list's type.
@@ -217,11 +221,7 @@ extension Resolver {
         while index < stack.count {
             let entry = stack[index]
             let screen = image.screens.at(Int(entry.screen))
-            var wanting = -1
-            for field in screen.required where isMissing(Int(field), scope: entry.scope) {
-                wanting = Int(field)
-                break
-            }
+            let wanting = wantingField(of: screen, scope: entry.scope)
             if wanting < 0 {
                 index &+= 1
                 continue
@@ -235,5 +235,13 @@ extension Resolver {
             stack.truncate(to: stack.count - 1)
         }
         if stack.count > Self.maxEntries { throw Rejection(.budget, "stack") }
+    }
+
+    /// A field without which a screen cannot be shown: required and missing, or of a parent route and invalid; or -1.
+    private mutating func wantingField(of screen: Ref<ScreenImage>, scope: UInt8) -> Int {
+        for field in screen.required where isMissing(Int(field), scope: scope) { return Int(field) }
+        if scope == 0 || invalidSlots.isEmpty { return -1 }
+        for field in screen.fields where isInvalid(Int(field), scope: scope) { return Int(field) }
+        return -1
     }
 }

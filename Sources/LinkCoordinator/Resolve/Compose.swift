@@ -10,6 +10,8 @@ extension Resolver {
         throws(Rejection)
     {
         stack.removeAll()
+        parentRoutes.removeAll()
+        invalidSlots.removeAll()
         mode = target.mode == .unsaid ? .replace : target.mode
         stackIsStatic = target.isStatic
         if target.isLean { return }
@@ -31,7 +33,7 @@ extension Resolver {
     }
 
     /// Appends a static path's entries, first those of parent routes, which bind in scopes of their own.
-    private mutating func appendTarget(_ target: Ref<TargetImage>, scope: UInt8) {
+    mutating func appendTarget(_ target: Ref<TargetImage>, scope: UInt8) {
         if target.entries.isEmpty { return }
         if target.parents == .route { appendParentRoute(target, scope: scope) }
         for entry in target.entries {
@@ -40,17 +42,6 @@ extension Resolver {
             entry.isParent = entry.isParent || scope > 0
             stack.append(entry)
         }
-    }
-
-    private mutating func appendParentRoute(_ target: Ref<TargetImage>, scope: UInt8) {
-        let parent = image.routes.at(Int(target.parentRoute))
-        let chosen = chooseVariant(of: parent)
-        guard chosen < parent.variants.count else { return }
-        let variant = parent.variants.at(chosen)
-        guard Int(scope) + 1 < image.scopes else { return }
-        let inner = variant.ref(\.target)
-        bindParent(parent, scope: scope + 1)
-        appendTarget(inner, scope: scope + 1)
     }
 
     /// Puts the parents of a captured path before its entries.

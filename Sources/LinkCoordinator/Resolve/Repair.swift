@@ -1,44 +1,93 @@
 internal import StrictJSON
 
-// Rule N9: three repairs of typographic damage, each tried alone and used if exactly one of them parses.
+/// A repair of typographic damage in a query (N9).
+enum Repair: UInt8, CaseIterable {
+    /// U+2010 to 2015 and U+2212 become `-` in values, for uuid and date.
+    case dash
+    /// Spaces around names and values are dropped.
+    case space
+    /// `&amp;` becomes `&`, a pilcrow `&para`, before splitting.
+    case entity
+
+    /// What the note ends with.
+    var label: StaticString {
+        switch self {
+        case .dash: ":dash"
+        case .space: ":space"
+        case .entity: ":entity"
+        }
+    }
+}
+
+// Rule N9: each repair is tried alone, and used if exactly one of them parses.
 extension Resolver {
-    /// Tries to repair a query value that is wrong, or wanting though required; true where the field may stand.
-    mutating func repair(
-        _ binding: Ref<BindingImage>, _ field: Ref<FieldImage>, _ place: Int
-    ) -> Bool {
-        let name = binding.ref(\.query)
-        switch find(name) {
-        case .text, .invalid: break
-        // A null is missing: it is repaired only where the field is required.
-        case .absent, .null: if field.absence != .required { return false }
-        }
-        var found: BoundValue?
-        var label: StaticString = ""
+    /// Tries to repair the query value of a field that is wrong, or wanting though required; true where the field may
+    /// stand.
+    @inline(never)
+    mutating func repair(_ binding: Ref<BindingImage>, _ field: Ref<FieldImage>, _ place: Int) -> Bool {
+        var found: (value: BoundValue, by: Repair)?
         var count = 0
-        if field.kind == .uuid || field.kind == .date,
-            let value = dashed(name).flatMap({ canonical($0, field, kind: field.kind) })
-        {
-            (found, label) = (value, ":dash")
+        for repair in Repair.allCases {
+            guard let value = attempt(repair, binding.ref(\.query), field) else { continue }
+            found = (value, repair)
             count += 1
         }
-        if let value = trimmed(name).flatMap({ canonical($0, field, kind: field.kind) }) {
-            (found, label) = (value, ":space")
-            count += 1
-        }
-        if let value = withoutEntities(name).flatMap({ canonical($0, field, kind: field.kind) }) {
-            (found, label) = (value, ":entity")
-            count += 1
-        }
-        guard count == 1, var value = found else { return false }
-        value.stamp = stamp
+        guard count == 1, let (value, repair) = found else { return false }
         values[place] = value
-        notes.append(Note("repaired:query.", name.text, label))
+        values[place].stamp = stamp
+        notes.append(Note("repaired:query.", binding.ref(\.query).text, repair.label))
         return true
     }
 
-    /// The value with U+2010 to 2015 and U+2212 as `-`.
-    private mutating func dashed(_ name: Ref<QueryNameImage>) -> ByteView? {
-        guard case .text(let value) = find(name) else { return nil }
+    /// What the field would be after one repair, or nil where that does not parse.
+    private mutating func attempt(
+        _ repair: Repair, _ name: Ref<QueryNameImage>, _ field: Ref<FieldImage>
+    ) -> BoundValue? {
+        let kind = field.kind == .list ? field.item : field.kind
+        let before = (0..<pieces.count).map { pieces[$0] }
+        let isTried: Bool
+        switch repair {
+        case .dash:
+            isTried = kind == .uuid || kind == .date
+            if isTried { replaceDashes(name) }
+        case .space:
+            isTried = true
+            trimPieces()
+        case .entity: isTried = splitWithoutEntities()
+        }
+        let value = isTried ? parse(name, field) : nil
+        pieces.removeAll()
+        for piece in before { pieces.append(piece) }
+        return value
+    }
+
+    /// The value of a field of the pieces as they stand; of a list, its items at the end of `items`.
+    private mutating func parse(_ name: Ref<QueryNameImage>, _ field: Ref<FieldImage>) -> BoundValue? {
+        guard field.kind == .list else {
+            guard case .text(let text) = find(name) else { return nil }
+            return canonical(text, field, kind: field.kind)
+        }
+        let first = items.count
+        let isValid = addQueryItems(name, field)
+        let count = items.count - first
+        guard isValid, count > 0, count >= Int(field.minCount), count <= Int(field.maxCount) else {
+            items.truncate(to: first)
+            return nil
+        }
+        return BoundValue(
+            state: .list, first: Int32(truncatingIfNeeded: first), count: Int32(truncatingIfNeeded: count))
+    }
+
+    /// Puts `-` for the dashes of Unicode in the values of a name.
+    private mutating func replaceDashes(_ name: Ref<QueryNameImage>) {
+        for index in 0..<pieces.count where matches(index, name) && pieces[index].hasValue {
+            guard let value = text(of: pieces[index]) else { continue }
+            pieces[index].value = withHyphens(value)
+            pieces[index].isDecoded = true
+        }
+    }
+
+    private mutating func withHyphens(_ value: ByteView) -> ByteView {
         built.begin()
         var index = 0
         while index < value.count {
@@ -52,10 +101,9 @@ extension Resolver {
         return built.finish()
     }
 
-    /// The value found with spaces around names and values dropped.
-    private mutating func trimmed(_ name: Ref<QueryNameImage>) -> ByteView? {
-        let saved = pieces.count
-        for index in 0..<saved {
+    /// Drops the spaces around all names and values.
+    private mutating func trimPieces() {
+        for index in 0..<pieces.count {
             var piece = pieces[index]
             piece.name = trim(piece.name)
             piece.key = ByteScan.foldedKey(piece.name)
@@ -63,9 +111,8 @@ extension Resolver {
                 piece.value = trim(text)
                 piece.isDecoded = true
             }
-            pieces.append(piece)
+            pieces[index] = piece
         }
-        return findAmong(name, from: saved)
     }
 
     private mutating func trim(_ text: ByteView) -> ByteView {
@@ -76,47 +123,64 @@ extension Resolver {
         return text.slice(first, last)
     }
 
-    /// The value found with `&amp;` read as `&` and a pilcrow as `&para`, before splitting.
-    private mutating func withoutEntities(_ name: Ref<QueryNameImage>) -> ByteView? {
-        guard hasQuery else { return nil }
+    /// Splits the query anew with `&amp;` read as `&` and a pilcrow as `&para`; false where there is no query.
+    private mutating func splitWithoutEntities() -> Bool {
+        guard hasQuery else { return false }
         built.begin()
         var index = 0
         while index < query.count {
             let rest = query.dropFirst(index)
-            if rest.hasPrefix(ByteView("&amp;")) {
+            if case let length = Self.ampersandLength(rest), length > 0 {
                 built.append("&")
-                index += 5
-            } else if rest.hasPrefix(ByteView("\u{B6}")) {
+                index += length
+            } else if case let length = Self.pilcrowLength(rest), length > 0 {
                 built.append("&para")
-                index += 2
-            } else if rest.hasPrefix(ByteView("%C2%B6")) || rest.hasPrefix(ByteView("%c2%b6")) {
-                built.append("&para")
-                index += 6
+                index += length
             } else {
                 built.append(byte: query[index])
                 index += 1
             }
         }
-        let saved = pieces.count
         let original = query
         built.reserve(WideScan.behind)
         query = built.finish()
         queryIsSplit = false
+        pieces.removeAll()
         splitQuery()
         query = original
-        return findAmong(name, from: saved)
+        return true
     }
 
-    /// The value of a name among the pieces from `first` on, which are then taken away again.
-    private mutating func findAmong(_ name: Ref<QueryNameImage>, from first: Int) -> ByteView? {
-        let kept = (0..<first).map { pieces[$0] }
-        let added = (first..<pieces.count).map { pieces[$0] }
-        pieces.removeAll()
-        for piece in added { pieces.append(piece) }
-        let found = find(name)
-        pieces.removeAll()
-        for piece in kept { pieces.append(piece) }
-        if case .text(let value) = found { return value }
-        return nil
+    /// Bytes of the `&amp;` that a text begins with, or 0; its letters may be escaped, which must make no difference.
+    private static func ampersandLength(_ text: ByteView) -> Int {
+        guard text.count > 0, text[0] == UInt8(ascii: "&") else { return 0 }
+        var at = 1
+        for letter in [UInt8(ascii: "a"), UInt8(ascii: "m"), UInt8(ascii: "p")] {
+            let length = letterLength(text.dropFirst(at), letter)
+            if length == 0 { return 0 }
+            at += length
+        }
+        return at < text.count && text[at] == UInt8(ascii: ";") ? at + 1 : 0
+    }
+
+    /// Bytes of a letter, as it is or percent-encoded, that a text begins with, or 0.
+    private static func letterLength(_ text: ByteView, _ letter: UInt8) -> Int {
+        guard text.count > 0 else { return 0 }
+        if text[0] == letter { return 1 }
+        guard text.count >= 3, text[0] == UInt8(ascii: "%") else { return 0 }
+        guard let high = hexDigit(text[1]), let low = hexDigit(text[2]) else {
+            return 0
+        }
+        return high &<< 4 | low == letter ? 3 : 0
+    }
+
+    /// Bytes of the pilcrow that a text begins with, as it is or percent-encoded, or 0.
+    private static func pilcrowLength(_ text: ByteView) -> Int {
+        if text.hasPrefix(ByteView("\u{B6}")) { return 2 }
+        guard text.count >= 6, text[0] == UInt8(ascii: "%"), text[3] == UInt8(ascii: "%") else { return 0 }
+        let isPilcrow =
+            ByteScan.foldASCII(text[1]) == UInt8(ascii: "c") && text[2] == UInt8(ascii: "2")
+            && ByteScan.foldASCII(text[4]) == UInt8(ascii: "b") && text[5] == UInt8(ascii: "6")
+        return isPilcrow ? 6 : 0
     }
 }

@@ -91,6 +91,12 @@ extension Resolver {
         return nil
     }
 
+    /// The parameter of a `route` request that stands for a capture which no pattern made (N12).
+    @inline(never)
+    mutating func param(answering name: Int32) -> ByteView? {
+        request.form == .route || !payloadRoute.isEmpty ? param(name) : nil
+    }
+
     /// Prints a pattern with the parameters in the places of its captures; returns its number, or that of the form
     /// without its trailing optional where the parameter for that is wanting.
     private mutating func fillPattern(_ number: Int) throws(Rejection) -> Int {
@@ -156,7 +162,7 @@ extension Resolver {
         }
         guard image.hasPayloadRoute else { return false }
         for root in request.roots {
-            guard case .text(let id) = value(at: image.payloadRoute, in: root), !id.isEmpty else { continue }
+            guard let id = string(at: image.payloadRoute, in: root), !id.isEmpty else { continue }
             var params = ByteView.empty
             if image.hasPayloadParams { params = raw(at: image.payloadParams, in: root) ?? .empty }
             if params.isEmpty || params[0] != UInt8(ascii: "{") { params = .empty }
@@ -172,7 +178,7 @@ extension Resolver {
     mutating func findPayloadLink() -> ByteView? {
         for root in request.roots {
             for tokens in image.payloadLinks {
-                if case .text(let link) = value(at: tokens, in: root), !link.isEmpty { return link }
+                if let link = string(at: tokens, in: root), !link.isEmpty { return link }
             }
         }
         return nil
@@ -189,8 +195,17 @@ extension Resolver {
         return .absent
     }
 
+    /// The string at a JSON pointer, or nil: a number or a truth value there is no link and no route.
+    private mutating func string(at tokens: UnsafeBufferPointer<ByteView>, in root: ByteView) -> ByteView? {
+        guard let raw = raw(at: tokens, in: root), case .text(let text) = value(of: raw) else { return nil }
+        return raw[0] == UInt8(ascii: "\"") ? text : nil
+    }
+
     private mutating func value(at tokens: UnsafeBufferPointer<ByteView>, in root: ByteView) -> Found {
-        guard let raw = raw(at: tokens, in: root) else { return .absent }
+        raw(at: tokens, in: root).map { value(of: $0) } ?? .absent
+    }
+
+    private mutating func value(of raw: ByteView) -> Found {
         payloadCursor.open(raw)
         switch payloadCursor.peek() {
         case UInt8(ascii: "n"): return .null
@@ -243,7 +258,7 @@ extension Resolver {
             guard let raw = raw(at: tokens, in: root) else { continue }
             payloadCursor.open(raw)
             guard payloadCursor.peek() == UInt8(ascii: "["), var scope = try? payloadCursor.enterArray() else {
-                switch value(at: UnsafeBufferPointer(start: nil, count: 0), in: raw) {
+                switch value(of: raw) {
                 case .text(let text): return addItem(text, field)
                 case .null, .absent: return true
                 case .invalid: return false

@@ -68,6 +68,7 @@ extension Resolver {
         try compose(target, policy: chosen.unknownScreen)
         target = try checkSupport(target, route: chosen)
         try bindRoute(chosen)
+        bindParents()
         try requireData(of: target)
         try checkPresentation()
         let guarding = stoppingGuard(target)

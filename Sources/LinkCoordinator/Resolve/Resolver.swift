@@ -119,6 +119,10 @@ package struct Resolver: ~Copyable {
     var mode = LinkRequest.Mode.replace
     var values: Growable<BoundValue>
     var items = Growable<BoundValue>(capacity: 16)
+    /// Parent routes of the composed stack, that of scope 1 first.
+    var parentRoutes = Growable<Int32>(capacity: 4)
+    /// Where a parent route found a value that is not of its type.
+    var invalidSlots = Growable<Int32>(capacity: 4)
     var notes = Growable<Note>(capacity: 16)
     var request: Ref<LinkRequest>
     var head: Ref<DecisionHead>?

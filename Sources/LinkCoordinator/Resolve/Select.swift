@@ -73,7 +73,8 @@ extension Resolver {
             }
             let exact = literals.find(node: LiteralTable.origins(scheme: scheme, kind: 1), text: host)
             if exact >= 0, case let found = descend(exact, 0), found >= 0 { return found }
-            var at = 1
+            // One label or more stands before a suffix.
+            var at = 2
             while at < host.count {
                 if host[at &- 1] == UInt8(ascii: ".") {
                     let suffix = literals.find(
