@@ -63,11 +63,14 @@ struct ProofTests {
 
     @Test(
         "equal brute force over all short links, and each witness shows its problem",
-        arguments: [(1, false, false), (2, true, false), (3, false, true), (4, true, true)])
-    func bruteForce(seed: UInt64, isWide: Bool, folds: Bool) throws {
-        var world = SmallWorld(seed: seed &* 7_919, isWide: isWide, folds: folds)
+        arguments: [
+            (1, false, false, false), (2, true, false, false), (3, false, true, false), (4, true, true, false),
+            (5, false, false, true), (6, false, true, true),
+        ])
+    func bruteForce(seed: UInt64, isWide: Bool, folds: Bool, flattens: Bool) throws {
+        var world = SmallWorld(seed: seed &* 7_919, isWide: isWide, folds: folds, flattens: flattens)
         var found = (unreachable: 0, overlaps: 0, valid: 0)
-        let tables = isWide ? 50 : 60
+        let tables = isWide || flattens ? 50 : 60
         for round in 0..<tables {
             let file = world.file(world.routes(upTo: 6))
             let (source, problems) = TableSource.inspect(file)

@@ -35,10 +35,12 @@ struct SmallWorld {
         var host: String
         var path: [[UInt8]]
         var query: [String]
+        /// What stands between the pieces of the query.
+        var separator = "&"
 
         var text: String {
             let path = path.map { "/" + String(decoding: $0, as: UTF8.self) }.joined()
-            return "\(scheme)://\(host)\(path)" + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
+            return "\(scheme)://\(host)\(path)" + (query.isEmpty ? "" : "?" + query.joined(separator: separator))
         }
     }
 
@@ -46,11 +48,14 @@ struct SmallWorld {
     /// Whether patterns name schemes and hosts and routes ask for the query.
     let isWide: Bool
     let folds: Bool
+    /// Whether names and values of a query stand in one list, and routes ask for them.
+    let flattens: Bool
 
-    init(seed: UInt64, isWide: Bool, folds: Bool = false) {
+    init(seed: UInt64, isWide: Bool, folds: Bool = false, flattens: Bool = false) {
         patterns = PatternGenerator(seed: seed)
         self.isWide = isWide
         self.folds = folds
+        self.flattens = flattens
     }
 
     private static let segments = [
@@ -72,6 +77,12 @@ struct SmallWorld {
         if Int.random(in: 0..<12, using: &patterns.generator) == 0 { text = patterns.pick(["a", "7"]) }
         var route = Route(id: "r\(number)", pattern: text)
         route.priority = patterns.pick([0, 0, 0, 1])
+        if flattens {
+            route.pattern = patterns.pick([
+                "/a", "/{n}", "/a{n}", "/{n}b", "/a{n}b", "/{n:enum(a|7)}", "/{n}/{m*}", "/",
+            ])
+            route.query = flatConstraints()
+        }
         guard isWide else { return route }
         route.pattern = patterns.pick(["/a", "/{n}", "/{n}/{m*}", "/{n:enum(a|7)}", "/{n:[a-z]{1,2}}", "/{r+}", "/"])
         route.scheme = patterns.pick([nil, nil, nil, "s", "t"])
@@ -85,6 +96,16 @@ struct SmallWorld {
             route.query.append(("w", patterns.pick(["\"*\"", "null"])))
         }
         return route
+    }
+
+    /// Constraints on names that are values of one another too.
+    private mutating func flatConstraints() -> [(name: String, test: String)] {
+        let tests = ["\"1\"", "\"2\"", "\"w\"", "\"q\"", "\"*\"", "null"]
+        var constraints: [(name: String, test: String)] = []
+        constraints.append(("q", patterns.pick(tests)))
+        if Bool.random(using: &patterns.generator) { constraints.append(("w", patterns.pick(tests))) }
+        if Int.random(in: 0..<3, using: &patterns.generator) == 0 { constraints.removeFirst() }
+        return constraints
     }
 
     mutating func routes(upTo count: Int) -> [Route] {
@@ -108,7 +129,8 @@ struct SmallWorld {
             """
             { "schemaVersion": 1, "table": { "id": "t", "version": "\(version)" },
               "link": { "schemes": ["s", "t"], "host": "authority", "hosts": ["*"],
-                        "path": { "case": "\(folds ? "insensitive" : "sensitive")" } },
+                        "path": { "case": "\(folds ? "insensitive" : "sensitive")" },
+                        "query": { "flatten": \(flattens), "pairSeparators": "\(flattens ? "," : "&")" } },
               "coordinators": { "a": { "screens": { "x": {} } }, "home": { "screens": { "y": {} } } },
               \(rest)
               "routes": [ \(routes.map(\.json).joined(separator: ",\n")) ] }
@@ -153,6 +175,11 @@ struct SmallWorld {
             paths += last
             if last.count * texts.count > 20_000 { break }
         }
+        if flattens {
+            return paths.filter { $0.count < 3 }.flatMap { path in
+                Self.pieces.map { Link(scheme: "s", host: "", path: path, query: $0, separator: ",") }
+            }
+        }
         guard isWide else { return paths.map { Link(scheme: "s", host: "", path: $0, query: []) } }
         paths.removeAll { $0.count > 2 }
         let hosts = ["", "a.example", "a.example:81", "b.example", "x.a.example", "other"]
@@ -165,6 +192,17 @@ struct SmallWorld {
             }
         }
     }
+
+    /// All lists of up to four pieces of two names, two values and something else: enough to ask for both names.
+    private static let pieces: [[String]] = {
+        var all: [[String]] = [[]]
+        var last = all
+        for _ in 0..<4 {
+            last = last.flatMap { list in ["q", "w", "1", "2", "x"].map { list + [$0] } }
+            all += last
+        }
+        return all
+    }()
 
     /// Whether a route's pattern takes a link, by the definition.
     func takes(_ route: TableSource.Route, _ link: Link) -> Bool {
@@ -182,6 +220,14 @@ struct SmallWorld {
 
     private func holds(_ constraint: TableSource.QueryConstraint, _ query: [String]) -> Bool {
         let name = constraint.name.value
+        if flattens {
+            let place = query.firstIndex(of: name)
+            switch constraint.test {
+            case .absent: return place == nil
+            case .present: return place != nil
+            case .equals(let text): return place.map { $0 + 1 < query.count && query[$0 + 1] == text } ?? false
+            }
+        }
         let item = query.first { $0 == name || $0.hasPrefix(name + "=") }
         switch constraint.test {
         case .absent: return item == nil

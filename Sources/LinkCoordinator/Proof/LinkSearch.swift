@@ -64,7 +64,7 @@ struct LinkSearch {
             choices = choices.flatMap { choice in
                 (0...deepest).map { depth in
                     var placed = pattern
-                    placed.segments = Array(repeating: space.segments.any, count: depth) + [literal]
+                    placed.segments += Array(repeating: space.segments.any, count: depth) + [literal]
                     placed.tail = .star
                     return choice + [placed]
                 }
@@ -135,7 +135,7 @@ private struct PathWalk {
             var nextHit = hit
             var next = staying
             for (number, matcher) in waiting {
-                let isWild = if case .anySegment = outside[number].tail { true } else { false }
+                let isWild = outside[number].isWild(at: depth)
                 if atom.taken.contains(matcher) {
                     if isWild { nextHit.append(number) } else { next.append(number) }
                 } else if isWild {

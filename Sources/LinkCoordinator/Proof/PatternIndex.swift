@@ -1,19 +1,34 @@
 /// Finds the patterns that a pattern may share links with, without looking at all pairs: a trie for each origin rule.
+///
+/// Where many patterns stand at one place, they are told apart by the literal text of their next segment, by its
+/// affixes, and at the end by the values that they want of the query.
 struct PatternIndex {
     private struct Node {
-        var literals: [Int: Int] = [:]
-        var others: [(matcher: Int, child: Int)] = []
-        /// Patterns that end here, or whose tail begins here.
-        var patterns: [Int] = []
+        /// By the text, folded where a table folds.
+        var literals: [[UInt8]: Int] = [:]
+        /// By the matcher's number, all that are no literals.
+        var others: [Int: Int] = [:]
+        /// Matchers among them that have no affix.
+        var plain: [Int] = []
+        /// The others among them, and all literals, by their texts.
+        var affixes = AffixRange<Int>([])
+        var texts = AffixRange<(matcher: Int, child: Int)>([])
+        /// Patterns that end here, and those whose tail begins here.
+        var ended = QueryIndex()
+        var tailed = QueryIndex()
     }
 
     private var nodes: [Node] = []
     private var roots: [Int] = []
     /// For each origin rule those that take one of its origins too.
     private var neighbours: [[Int]] = []
+    private let folds: Bool
+    private let constraints: QueryIndex.Numbers
 
     /// Builds the tries of a space.
     init(_ space: PatternSpace) {
+        folds = space.sources.contains(where: \.foldsPathCase)
+        constraints = QueryIndex.Numbers(space)
         for _ in space.rules {
             roots.append(nodes.count)
             nodes.append(Node())
@@ -23,28 +38,58 @@ struct PatternIndex {
             for rule in origin.rules { meeting[rule].formUnion(origin.rules) }
         }
         neighbours = meeting.map { $0.sorted() }
+        var literals: [[(text: [UInt8], value: (matcher: Int, child: Int))]] = nodes.map { _ in [] }
         for (number, pattern) in space.patterns.enumerated() {
             var at = roots[pattern.rule]
-            for matcher in pattern.segments { at = child(of: at, matcher, space.segments) }
-            nodes[at].patterns.append(number)
+            for matcher in pattern.segments { at = child(of: at, matcher, space.segments, &literals) }
+            let tests = constraints.tests[number]
+            if pattern.tail == .end {
+                nodes[at].ended.add(number, tests)
+            } else {
+                nodes[at].tailed.add(number, tests)
+            }
         }
+        for index in nodes.indices { sort(&nodes[index], literals[index], space.segments) }
     }
 
-    private mutating func child(of node: Int, _ matcher: Int, _ space: borrowing SegmentSpace) -> Int {
-        let isLiteral = space.literal(matcher) != nil
-        let known =
-            isLiteral ? nodes[node].literals[matcher] : nodes[node].others.first { $0.matcher == matcher }?.child
-        if let known { return known }
+    private mutating func child(
+        of node: Int, _ matcher: Int, _ space: borrowing SegmentSpace,
+        _ literals: inout [[(text: [UInt8], value: (matcher: Int, child: Int))]]
+    ) -> Int {
+        let text = space.literal(matcher).map(folded)
+        if let known = text.map({ nodes[node].literals[$0] }) ?? nodes[node].others[matcher] { return known }
         nodes.append(Node())
-        if isLiteral {
-            nodes[node].literals[matcher] = nodes.count - 1
+        literals.append([])
+        let child = nodes.count - 1
+        if let text {
+            nodes[node].literals[text] = child
+            literals[node].append((text, (matcher, child)))
         } else {
-            nodes[node].others.append((matcher, nodes.count - 1))
+            nodes[node].others[matcher] = child
         }
-        return nodes.count - 1
+        return child
     }
 
-    /// Numbers of the patterns before `number` whose origins and segments meet its own; more than really meet it.
+    private func sort(
+        _ node: inout Node, _ literals: [(text: [UInt8], value: (matcher: Int, child: Int))],
+        _ space: borrowing SegmentSpace
+    ) {
+        node.texts = AffixRange(texts: literals)
+        var affixes: [(prefix: [UInt8], suffix: [UInt8], value: Int)] = []
+        for matcher in node.others.keys.sorted() {
+            if let (prefix, suffix) = space.affix(matcher) {
+                affixes.append((folded(prefix), folded(suffix), matcher))
+            } else {
+                node.plain.append(matcher)
+            }
+        }
+        node.affixes = AffixRange(affixes)
+    }
+
+    private func folded(_ text: [UInt8]) -> [UInt8] { folds ? text.map(lowerASCII) : text }
+
+    /// Numbers of the patterns before `number` whose origins, segments and query constraints meet its own; more than
+    /// really meet it.
     func candidates(
         for number: Int, _ search: inout LinkSearch
     ) throws(WorkBudget.Exhausted) -> [Int] {
@@ -57,49 +102,66 @@ struct PatternIndex {
         return found.sorted()
     }
 
+    private func add(_ index: QueryIndex, before number: Int, _ found: inout [Int]) {
+        index.collect(constraints.tests[number], before: number, constraints, &found)
+    }
+
     private func collect(
         _ pattern: ProofPattern, _ at: Int, _ depth: Int, before number: Int, _ search: inout LinkSearch,
         _ found: inout [Int]
     ) throws(WorkBudget.Exhausted) {
-        let node = nodes[at]
         try search.budget.spend(1)
         guard depth < pattern.segments.count else {
             if pattern.tail == .end {
-                found += node.patterns.filter { $0 < number }
+                add(nodes[at].ended, before: number, &found)
+                add(nodes[at].tailed, before: number, &found)
             } else {
                 try collectAll(at, before: number, &search, &found)
             }
             return
         }
-        for other in node.patterns where other < number && search.space.patterns[other].tail != .end {
-            found.append(other)
-        }
-        let matcher = pattern.segments[depth]
-        if search.space.segments.literal(matcher) != nil {
-            if let child = node.literals[matcher] {
-                try collect(pattern, child, depth + 1, before: number, &search, &found)
-            }
-        } else {
-            for (literal, child) in node.literals {
-                try search.budget.spend(1)
-                guard try search.space.segments.meet(matcher, literal, &search.budget) else { continue }
-                try collect(pattern, child, depth + 1, before: number, &search, &found)
-            }
-        }
-        for (other, child) in node.others {
-            guard try search.space.segments.meet(matcher, other, &search.budget) else { continue }
+        add(nodes[at].tailed, before: number, &found)
+        for child in try children(of: at, pattern.segments[depth], &search) {
             try collect(pattern, child, depth + 1, before: number, &search, &found)
         }
+    }
+
+    /// The children of a node whose matchers meet one.
+    private func children(
+        of at: Int, _ matcher: Int, _ search: inout LinkSearch
+    ) throws(WorkBudget.Exhausted) -> [Int] {
+        let node = nodes[at]
+        var children: [Int] = []
+        var asked = node.plain
+        if let text = search.space.segments.literal(matcher).map(folded) {
+            if let child = node.literals[text] { children.append(child) }
+            asked += node.affixes.values(prefix: text, suffix: text, isWhole: true)
+        } else {
+            let (prefix, suffix) = search.space.segments.affix(matcher).map { (folded($0), folded($1)) } ?? ([], [])
+            asked += node.affixes.values(prefix: prefix, suffix: suffix)
+            for (literal, child) in node.texts.values(prefix: prefix, suffix: suffix) {
+                try search.budget.spend(1)
+                if try search.space.segments.meet(matcher, literal, &search.budget) { children.append(child) }
+            }
+        }
+        for other in asked {
+            try search.budget.spend(1)
+            guard let child = node.others[other], try search.space.segments.meet(matcher, other, &search.budget)
+            else { continue }
+            children.append(child)
+        }
+        return children
     }
 
     private func collectAll(
         _ at: Int, before number: Int, _ search: inout LinkSearch, _ found: inout [Int]
     ) throws(WorkBudget.Exhausted) {
         try search.budget.spend(1)
-        found += nodes[at].patterns.filter { $0 < number }
+        add(nodes[at].ended, before: number, &found)
+        add(nodes[at].tailed, before: number, &found)
         for child in nodes[at].literals.values {
             try collectAll(child, before: number, &search, &found)
         }
-        for (_, child) in nodes[at].others { try collectAll(child, before: number, &search, &found) }
+        for child in nodes[at].others.values { try collectAll(child, before: number, &search, &found) }
     }
 }

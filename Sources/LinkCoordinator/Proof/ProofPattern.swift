@@ -10,7 +10,7 @@ struct ProofPattern {
         case plus
         /// One of the names of this number and anything after it.
         case coordinators(Int)
-        /// Anything, if one of the segments is the literal of this number; there are no matchers before it.
+        /// Anything, if one of the segments that the matchers leave is the literal of this number.
         case anySegment(Int)
     }
 
@@ -50,6 +50,11 @@ struct ProofPattern {
         }
     }
 
+    /// Whether the segment at a depth may be the one that `anySegment` waits for.
+    func isWild(at depth: Int) -> Bool {
+        if case .anySegment = tail { depth >= segments.count } else { false }
+    }
+
     /// Whether the pattern takes a path that ends at a depth, if it took the segments before.
     func canEnd(at depth: Int) -> Bool {
         switch tail {
@@ -83,8 +88,7 @@ struct PatternSpace {
         self.sources = sources
         let source = sources[reading]
         self.source = source
-        segments = SegmentSpace(
-            foldsCase: source.foldsPathCase, coordinators: sources.map { $0.coordinators.map(\.name.value) })
+        segments = SegmentSpace(coordinators: sources.map { $0.coordinators.map(\.name.value) })
         var numbers = [rules[0]: 0]
         origins = OriginSpace(source, rules: [])
         for (table, source) in sources.enumerated() {
@@ -123,17 +127,18 @@ struct PatternSpace {
     }
 
     private mutating func pattern(_ path: Pattern, of table: Int) -> ProofPattern {
+        let folds = sources[table].foldsPathCase
         let tail: ProofPattern.Tail
         switch path.matchers[path.segmentCount] {
         case .restStar: tail = .star
         case .restPlus: tail = .plus
         case .coordinatorPath: tail = .coordinators(segments.coordinators(of: table))
-        case .anySegment(let text): tail = .anySegment(segments.number(of: .literal(text)))
+        case .anySegment(let text): tail = .anySegment(segments.number(of: .literal(text), folds: folds))
         default: tail = .end
         }
         return ProofPattern(
             route: -1, index: 0, rule: 0,
-            segments: path.matchers.prefix(path.segmentCount).map { segments.number(of: $0) }, tail: tail,
+            segments: path.matchers.prefix(path.segmentCount).map { segments.number(of: $0, folds: folds) }, tail: tail,
             constraints: [])
     }
 

@@ -1,37 +1,5 @@
 internal import StrictJSON
 
-/// What is known of one name of a query while constraints are met and broken.
-private struct NameState {
-    /// Whether the name must be there (true) or must not (false).
-    var isThere: Bool?
-    /// The value that it must have.
-    var value: String?
-    /// Values that it must not have.
-    var others: Set<String> = []
-
-    mutating func require(_ test: TableSource.QueryConstraint.Test, holds: Bool) -> Bool {
-        switch (test, holds) {
-        case (.present, true), (.absent, false): return presence(true)
-        case (.present, false), (.absent, true): return presence(false)
-        case (.equals(let text), true):
-            guard presence(true), value == nil || same(value, text), !others.contains(text) else { return false }
-            value = text
-        case (.equals(let text), false):
-            if same(value, text) { return false }
-            others.insert(text)
-        }
-        return true
-    }
-
-    private func same(_ a: String?, _ b: String) -> Bool { a.map { $0.utf8.elementsEqual(b.utf8) } ?? false }
-
-    private mutating func presence(_ there: Bool) -> Bool {
-        if isThere == !there || !there && value != nil { return false }
-        isThere = there
-        return true
-    }
-}
-
 /// Looks for a query that meets some constraints and breaks others, in the dialect of one link block.
 struct QueryConstraints {
     /// The constraints of one route.
@@ -46,58 +14,78 @@ struct QueryConstraints {
     init(_ dialect: TableSource.QueryDialect) { self.dialect = dialect }
 
     /// A query for which all of `kept` hold and of each list of `broken` something does not; nil if there is none.
-    ///
-    /// Throws where the dialect mixes names with values, so that names do not stand for themselves (`flatten`).
     func solve(
         kept: List, broken: [List], _ budget: inout WorkBudget
     ) throws(WorkBudget.Exhausted) -> [Item]? {
         if broken.contains(where: \.isEmpty) { return nil }
         if kept.isEmpty && broken.isEmpty { return [] }
-        if dialect.flatten { throw WorkBudget.Exhausted() }
-        var states: [String: NameState] = [:]
+        var states = QueryStates(foldsNames: dialect.names == .insensitive)
         for constraint in kept {
-            if !isPossible(constraint) || !require(constraint, holds: true, &states) { return nil }
+            if !isPossible(constraint) || !states.require(constraint, holds: true) { return nil }
         }
+        // A list with a constraint that no query can meet is broken by every query.
         let open = broken.filter { $0.allSatisfy(isPossible) }.sorted { $0.count < $1.count }
-        guard let solved = try breakAll(open[...], states, &budget) else { return nil }
-        return solved.sorted { compareBytes($0.key, $1.key) < 0 }.compactMap { name, state in
+        return try breakAll(open, &states, &budget)
+    }
+
+    /// Breaks list after list, going back where one cannot be broken; not by calling itself, for there may be many.
+    private func breakAll(
+        _ lists: [List], _ states: inout QueryStates, _ budget: inout WorkBudget
+    ) throws(WorkBudget.Exhausted) -> [Item]? {
+        var next = Array(repeating: 0, count: lists.count + 1)
+        var marks = next
+        var level = 0
+        while true {
+            if level == lists.count {
+                if let items = items(of: states) { return items }
+            } else if try breakOne(lists[level], &next[level], &states, &budget) {
+                level += 1
+                next[level] = 0
+                marks[level] = states.mark
+                continue
+            }
+            repeat {
+                if level == 0 { return nil }
+                level -= 1
+                states.undo(to: marks[level])
+            } while next[level] >= lists[level].count
+        }
+    }
+
+    /// Breaks one more constraint of a list than were tried; nothing has to be done where one is broken already.
+    private func breakOne(
+        _ list: List, _ next: inout Int, _ states: inout QueryStates, _ budget: inout WorkBudget
+    ) throws(WorkBudget.Exhausted) -> Bool {
+        try budget.spend(1)
+        if next == 0, list.contains(where: { states.isBroken($0) }) {
+            next = list.count
+            return true
+        }
+        while next < list.count {
+            try budget.spend(1)
+            next += 1
+            if states.require(list[next - 1], holds: false) { return true }
+        }
+        return false
+    }
+
+    /// The query of what is known of its names; nil if there is none, which only `flatten` brings about.
+    private func items(of states: QueryStates) -> [Item]? {
+        if dialect.flatten { return states.flatPieces().map(Self.pairs) }
+        return states.names.sorted { compareBytes($0.name, $1.name) < 0 }.compactMap { name, state in
             if let value = state.value { return (name, value) }
             guard state.isThere == true else { return nil }
             // An empty name cannot stand alone: an empty piece is no piece.
-            return (name, name.isEmpty ? unusedValue(state.others) : nil)
+            return (name, name.isEmpty ? Self.unusedValue(state.others) : nil)
         }
     }
 
-    private func unusedValue(_ others: Set<String>) -> String {
+    private static func unusedValue(_ others: Set<String>) -> String {
         (0...).lazy.map { $0 == 0 ? "" : "\($0)" }.first { !others.contains($0) } ?? ""
     }
 
-    private func breakAll(
-        _ lists: ArraySlice<List>, _ states: [String: NameState], _ budget: inout WorkBudget
-    ) throws(WorkBudget.Exhausted) -> [String: NameState]? {
-        guard let list = lists.first else { return states }
-        for constraint in list {
-            try budget.spend(1)
-            var next = states
-            guard require(constraint, holds: false, &next) else { continue }
-            if let solved = try breakAll(lists.dropFirst(), next, &budget) { return solved }
-        }
-        return nil
-    }
-
-    private func require(
-        _ constraint: TableSource.QueryConstraint, holds: Bool, _ states: inout [String: NameState]
-    ) -> Bool {
-        let name = name(constraint)
-        var state = states[name] ?? NameState()
-        defer { states[name] = state }
-        return state.require(constraint.test, holds: holds)
-    }
-
-    private func name(_ constraint: TableSource.QueryConstraint) -> String {
-        let name = constraint.name.value
-        guard dialect.names == .insensitive else { return name }
-        return String(decoding: name.utf8.map(lowerASCII), as: UTF8.self)
+    private static func pairs(_ pieces: [String]) -> [Item] {
+        stride(from: 0, to: pieces.count, by: 2).map { (pieces[$0], $0 + 1 < pieces.count ? pieces[$0 + 1] : nil) }
     }
 
     /// Whether some query can meet the constraint: not every text can be written in every dialect.
@@ -110,11 +98,13 @@ struct QueryConstraints {
     }
 
     private func isWritable(_ text: String, isName: Bool) -> Bool {
+        // Empty pieces are none, and where names and values stand in one list, each is a piece.
+        if dialect.flatten && text.isEmpty { return false }
         for byte in text.utf8 {
             if byte < 0x20 || byte == 0x7F { return false }
             guard dialect.decode == .none else { continue }
             if dialect.pairSeparators.contains(byte) || byte == UInt8(ascii: "#") || byte == UInt8(ascii: "\\")
-                || isName && byte == UInt8(ascii: "=")
+                || (isName || dialect.flatten) && byte == UInt8(ascii: "=")
             {
                 return false
             }

@@ -24,13 +24,15 @@ struct SegmentAutomaton {
     var tests: Set<SymbolTest> { Set(steps.joined().map(\.test)) }
 
     private var current = 0
-    private let folds: Bool
+    /// Whether the matcher that is being built folds the case of letters.
+    private var folds = false
 
     /// Makes an automaton without matchers.
-    init(foldsCase: Bool) { folds = foldsCase }
+    init() {}
 
     /// Adds a matcher under the next number; tails take no segment and add nothing.
-    mutating func add(_ matcher: Matcher) {
+    mutating func add(_ matcher: Matcher, folds: Bool) {
+        self.folds = folds
         let ends = build(matcher, from: [begin()])
         for end in ends { accepts[end] = true }
         current += 1

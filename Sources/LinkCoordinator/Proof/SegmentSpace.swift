@@ -2,7 +2,8 @@ internal import StrictJSON
 
 /// The texts that one segment can be, cut into atoms: classes that some matchers do not tell apart.
 ///
-/// Matchers go by number; equal ones have one number. Answers are kept, for tables ask the same again and again.
+/// Matchers go by number; equal ones have one number, but those with text in a table that folds case and in one that
+/// does not. Answers are kept, for tables ask the same again and again.
 struct SegmentSpace {
     /// Texts that the same matchers take, one of them for all.
     struct Atom {
@@ -15,11 +16,17 @@ struct SegmentSpace {
     /// Number of the matcher of any segment.
     let any: Int
 
-    private let foldsCase: Bool
+    /// A matcher, and whether it folds the case of letters.
+    private struct Member: Hashable {
+        var matcher: Matcher
+        var folds: Bool
+    }
+
     /// Names of the coordinators of each table, which are compared as they are; they stand after `any`.
     private let names: [[[UInt8]]]
-    private var matchers: [Matcher] = []
-    private var numbers: [Matcher: Int] = [:]
+    private var members: [Member] = []
+    private var numbers: [Member: Int] = [:]
+    private var foldsAny = false
     private var answers: [Question: [Atom]] = [:]
 
     private struct Question: Hashable {
@@ -28,11 +35,10 @@ struct SegmentSpace {
     }
 
     /// Makes the space of tables.
-    init(foldsCase: Bool, coordinators: [[String]]) {
-        self.foldsCase = foldsCase
+    init(coordinators: [[String]]) {
         names = coordinators.map { $0.map { Array($0.utf8) } }
-        matchers = [.any] + names.map { _ in .coordinatorPath }
-        numbers = [.any: 0]
+        members = ([.any] + names.map { _ in .coordinatorPath }).map { Member(matcher: $0, folds: false) }
+        numbers = [members[0]: 0]
         any = 0
     }
 
@@ -46,34 +52,50 @@ struct SegmentSpace {
         number > 0 && number <= names.count ? names[number - 1] : nil
     }
 
-    /// The number of a matcher of segments.
-    mutating func number(of matcher: Matcher) -> Int {
-        if let known = numbers[matcher] { return known }
-        numbers[matcher] = matchers.count
-        matchers.append(matcher)
-        return matchers.count - 1
+    /// The number of a matcher of segments, in a table that folds case or not.
+    mutating func number(of matcher: Matcher, folds: Bool) -> Int {
+        let member = Member(matcher: matcher, folds: folds && Self.hasText(matcher))
+        if let known = numbers[member] { return known }
+        numbers[member] = members.count
+        members.append(member)
+        foldsAny = foldsAny || member.folds
+        return members.count - 1
     }
 
-    /// The text of a matcher that takes no other, where case does not blur it.
+    private static func hasText(_ matcher: Matcher) -> Bool {
+        switch matcher {
+        case .literal, .enumeration, .affix, .anySegment: true
+        default: false
+        }
+    }
+
+    /// The text of a matcher that takes no other; in lower case where case is folded.
     func literal(_ number: Int) -> [UInt8]? {
-        if case .literal(let text) = matchers[number] { text } else { nil }
+        if case .literal(let text) = members[number].matcher { text } else { nil }
+    }
+
+    /// The texts before and after the capture of a matcher that has one or both.
+    func affix(_ number: Int) -> (prefix: [UInt8], suffix: [UInt8])? {
+        if case .affix(let prefix, _, let suffix) = members[number].matcher { (prefix, suffix) } else { nil }
     }
 
     /// Whether a matcher takes a text.
     func takes(_ number: Int, _ text: [UInt8]) -> Bool {
         if let names = names(number) { return names.contains(text) }
-        return text.withUnsafeBufferPointer { matchers[number].takes(ByteView($0), foldsCase: foldsCase) }
+        let member = members[number]
+        return text.withUnsafeBufferPointer { member.matcher.takes(ByteView($0), foldsCase: member.folds) }
     }
 
     /// Whether some text is taken by both.
     mutating func meet(_ a: Int, _ b: Int, _ budget: inout WorkBudget) throws(WorkBudget.Exhausted) -> Bool {
         if a == b || a == any || b == any { return true }
-        if case .affix(let p, _, let s) = matchers[a], case .affix(let q, _, let t) = matchers[b],
-            !zip(p, q).allSatisfy({ $0 == $1 }) || !zip(s.reversed(), t.reversed()).allSatisfy({ $0 == $1 })
-        {
-            return false
-        }
+        if let (p, s) = affix(a), let (q, t) = affix(b), !fit(p, q) || !fit(s.reversed(), t.reversed()) { return false }
         return try !atoms(inside: [min(a, b), max(a, b)], outside: [], &budget).isEmpty
+    }
+
+    /// Whether one text begins with the other.
+    private func fit(_ a: [UInt8], _ b: [UInt8]) -> Bool {
+        zip(a, b).allSatisfy { $0 == $1 || foldsAny && lowerASCII($0) == lowerASCII($1) }
     }
 
     /// The texts that all of `inside` take, parted by which of `outside` take them too.
@@ -95,8 +117,12 @@ struct SegmentSpace {
     }
 
     private func texts(_ question: Question, _ budget: inout WorkBudget) throws(WorkBudget.Exhausted) -> [Atom] {
+        if question.outside.contains(any) {
+            let rest = Question(inside: question.inside, outside: question.outside.filter { $0 != any })
+            return try texts(rest, &budget).map { Atom(text: $0.text, taken: $0.taken.union([any])) }
+        }
         let all = question.inside + question.outside
-        let minding = foldsCase && all.contains { mindsCase($0) }
+        let minding = foldsAny && all.contains { members[$0].folds } && all.contains { mindsCase($0) }
         let lists = minding ? [] : question.inside.compactMap { finite($0) }
         if let shortest = lists.min(by: { $0.count < $1.count }) {
             var atoms: [Atom] = []
@@ -106,7 +132,34 @@ struct SegmentSpace {
             }
             return atoms
         }
+        if let text = freeText(question) {
+            try budget.spend(question.outside.count)
+            return [Atom(text: text, taken: [])]
+        }
         return try product(question, &budget)
+    }
+
+    /// Above so many matchers a text that none of them takes is looked for first: there nearly always is one.
+    private static let manyMatchers = 32
+
+    /// A text that all of `inside` take and none of `outside`, among a few that are likely to be one.
+    ///
+    /// Where any text may stand between affixes, the first is the one that the automaton would find.
+    private func freeText(_ question: Question) -> [UInt8]? {
+        guard let first = question.inside.first(where: { $0 != any }) ?? question.inside.first else { return nil }
+        var count = 1
+        if question.outside.count > Self.manyMatchers {
+            count = .max
+        } else {
+            switch members[first].matcher {
+            case .any, .affix(_, .any, _): break
+            default: return nil
+            }
+        }
+        return SegmentSamples.texts(of: members[first].matcher).prefix(count).first { text in
+            Self.isWritable(text) && question.inside.allSatisfy { takes($0, text) }
+                && !question.outside.contains { takes($0, text) }
+        }
     }
 
     private func add(_ atom: Atom, to atoms: inout [Atom]) {
@@ -119,9 +172,13 @@ struct SegmentSpace {
     private func product(_ question: Question, _ budget: inout WorkBudget) throws(WorkBudget.Exhausted) -> [Atom] {
         let open = question.outside.filter { finite($0) == nil }
         let closed = question.outside.filter { finite($0) != nil }
-        var automaton = SegmentAutomaton(foldsCase: foldsCase)
+        var automaton = SegmentAutomaton()
         for number in question.inside + open {
-            if let names = names(number) { automaton.add(names: names) } else { automaton.add(matchers[number]) }
+            if let names = names(number) {
+                automaton.add(names: names)
+            } else {
+                automaton.add(members[number].matcher, folds: members[number].folds)
+            }
         }
         let product = try SegmentProduct(automaton, inside: question.inside.count, &budget)
         let longest = 66 + (closed.flatMap { finite($0) ?? [] }.map(\.count).max() ?? 0)
@@ -143,7 +200,7 @@ struct SegmentSpace {
     /// The texts of a matcher of few; under folding each stands for all its spellings.
     private func finite(_ number: Int) -> [[UInt8]]? {
         if let names = names(number) { return names }
-        switch matchers[number] {
+        switch members[number].matcher {
         case .literal(let text): return [text]
         case .enumeration(let values): return values
         case .bool: return ["true", "false", "1", "0"].map { Array($0.utf8) }
@@ -151,16 +208,18 @@ struct SegmentSpace {
         }
     }
 
-    /// Whether the case of letters counts for a matcher although the table folds it.
+    /// Whether the case of letters counts for a matcher, in a table that folds it or in one that does not.
     private func mindsCase(_ number: Int) -> Bool {
+        let member = members[number]
         func minds(_ matcher: Matcher) -> Bool {
             switch matcher {
             case .bool, .characters: true
-            case .affix(_, let inner, _): minds(inner)
+            case .affix(_, let inner, _): !member.folds || minds(inner)
+            case .literal, .enumeration: !member.folds
             default: false
             }
         }
-        return names(number) != nil || minds(matchers[number])
+        return names(number) != nil || minds(member.matcher)
     }
 
     /// Whether a link can have the segment: `.`, `..`, controls and invisibles cannot be written, and text is in NFC.

@@ -14,19 +14,20 @@ package struct ProblemList: Sendable {
         var device: String?
     }
 
-    /// Most problems that are kept; more help nobody.
+    /// Most problems that are told, the worst of all that were noted; more help nobody.
     package static let maxCount = 200
 
+    /// The worst so far, and at times as many again that are not sorted out yet.
     private var found: [Found] = []
+
+    /// Whether one of them refuses the table.
+    package private(set) var hasErrors = false
+
+    /// Number of problems that were noted so far, those included that are not kept.
+    package private(set) var count = 0
 
     /// Starts without problems.
     package init() {}
-
-    /// Whether one of them refuses the table.
-    package var hasErrors: Bool { found.contains { $0.severity == .error } }
-
-    /// Number of problems so far.
-    package var count: Int { found.count }
 
     /// Notes an error at a byte of the file.
     package mutating func error(
@@ -48,20 +49,35 @@ package struct ProblemList: Sendable {
         _ severity: TableProblem.Severity, _ code: TableProblem.Code, _ offset: Int, _ message: String,
         _ suggestion: String?, _ routes: [String], _ witness: String?, _ device: String? = nil
     ) {
-        guard found.count < Self.maxCount else { return }
+        count += 1
+        hasErrors = hasErrors || severity == .error
         found.append(
             Found(
                 severity: severity, code: code, message: message, suggestion: suggestion, offset: offset,
                 routes: routes, witness: witness, device: device))
+        // Sorting out only every so often keeps the cost of each note constant and the memory bounded.
+        if found.count >= Self.maxCount * 2 { keepWorst() }
     }
 
-    /// The problems with their places in the file, worst first.
+    private mutating func keepWorst() {
+        found.sort { Self.key($0) < Self.key($1) }
+        found.removeLast(max(0, found.count - Self.maxCount))
+    }
+
+    /// Errors before warnings, then by place and code.
+    private static func key(_ one: Found) -> (Int, Int, String, String) {
+        (one.severity.rawValue, one.offset, one.code.rawValue, one.message)
+    }
+
+    /// The worst problems, `maxCount` of them at most, with their places in the file, worst first.
     package func located(in file: [UInt8]) -> [TableProblem] {
-        found.map { one in
+        var list = self
+        list.keepWorst()
+        return list.found.map { one in
             TableProblem(
                 severity: one.severity, code: one.code, message: one.message, suggestion: one.suggestion,
                 offset: one.offset, place: JSONPlace.locate(offset: one.offset, in: file), routes: one.routes,
                 witness: one.witness, device: one.device)
-        }.sorted { TableProblem.isWorse($0, than: $1) }
+        }
     }
 }

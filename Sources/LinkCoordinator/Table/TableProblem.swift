@@ -181,10 +181,4 @@ extension TableProblem {
     private static func write(_ text: String, into out: inout OutputArena) {
         Array(text.utf8).withUnsafeBufferPointer { out.appendString(ByteView($0)) }
     }
-
-    /// Errors before warnings, then by place and code.
-    package static func isWorse(_ a: TableProblem, than b: TableProblem) -> Bool {
-        (a.severity.rawValue, a.offset, a.code.rawValue, a.message)
-            < (b.severity.rawValue, b.offset, b.code.rawValue, b.message)
-    }
 }

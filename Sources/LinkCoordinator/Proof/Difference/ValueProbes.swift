@@ -76,7 +76,7 @@ struct ValueProbes {
                         text = prefix + text + suffix
                     }
                     let folded = space.source.foldsPathCase ? text.map(lowerASCII) : text
-                    let literal = space.segments.number(of: .literal(folded))
+                    let literal = space.segments.number(of: .literal(folded), folds: space.source.foldsPathCase)
                     probes.append(
                         ProofPattern(
                             route: -1, index: 0, rule: 0,

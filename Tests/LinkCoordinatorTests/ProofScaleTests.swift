@@ -1,0 +1,115 @@
+import LinkCoordinator
+import TestSupport
+import Testing
+
+@Suite("Proofs about many routes at one place")
+struct ProofScaleTests {
+    /// A table of as many routes, each with members of its own, and perhaps one more.
+    private func file(_ count: Int, query: String = "{}", last: String? = nil, _ members: (Int) -> String) -> [UInt8] {
+        var routes = (0..<count).map { #"{ "id": "r\#($0)", \#(members($0)), "to": { "root": true } }"# }
+        if let last { routes.append(#"{ "id": "last", \#(last), "to": { "root": true } }"#) }
+        return Array(
+            """
+            { "schemaVersion": 1, "table": { "id": "t", "version": "1" },
+              "link": { "schemes": ["s"], "host": "segment", "query": \(query) },
+              "routes": [ \(routes.joined(separator: ",\n")) ] }
+            """.utf8)
+    }
+
+    /// A shape of table: what every route has by its number, and what one route beside them has.
+    struct Shape: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var query = "{}"
+        var last: String?
+        var members: @Sendable (Int) -> String
+    }
+
+    private static let shapes: [Shape] = [
+        Shape(testDescription: "one value of the query each") { #""match": "/p", "query": { "type": "t\#($0)" }"# },
+        Shape(testDescription: "one value of the query each, and a route for the rest", last: #""match": "/p""#) {
+            #""match": "/p", "query": { "type": "t\#($0)" }"#
+        },
+        Shape(testDescription: "two values of the query each, and a route for the rest", last: #""match": "/p""#) {
+            #""match": "/p", "query": { "type": "t\#($0 / 40)", "mode": "m\#($0 % 40)" }"#
+        },
+        Shape(
+            testDescription: "one value of a flat query each, and a route for the rest", query: #"{ "flatten": true }"#,
+            last: #""match": "/p""#
+        ) { #""match": "/p", "query": { "type": "t\#($0)" }"# },
+        Shape(testDescription: "one tail each, told apart by the query", last: #""match": "/{rest*}""#) {
+            #""match": "/p/{rest+}", "query": { "type": "t\#($0)" }"#
+        },
+        Shape(testDescription: "one prefix each") { #""match": "/p\#($0)-{n}""# },
+        Shape(testDescription: "one suffix each, and a route for the rest", last: #""match": "/{n}""#) {
+            #""match": "/{n}-s\#($0)""#
+        },
+        Shape(testDescription: "prefixes and literals", last: #""match": "/{n}""#) {
+            $0 % 2 == 0 ? #""match": "/p\#($0)-{n}""# : #""match": "/p\#($0)-x""#
+        },
+    ]
+
+    @Test("work grows with the number of routes, not with its square", arguments: shapes)
+    func linear(shape: Shape) throws {
+        let file = file(1_600, query: shape.query, last: shape.last, shape.members)
+        let source = try #require(TableSource.read(file).source)
+        var problems = ProblemList()
+        // The square of the number is 2,560,000; what meets nothing else takes a few dozen units a route.
+        OverlapProof.run(source, budget: WorkBudget(perQuestion: 100_000, total: 400_000), into: &problems)
+        let found = problems.located(in: file)
+        #expect(found.isEmpty, "\(found.prefix(3).map(\.message))")
+    }
+
+    @Test("a route whose values others take all is found among many")
+    func covered() throws {
+        let file = file(400, last: #""match": "/p", "query": { "type": "t7", "mode": "*" }"#) {
+            #""match": "/p", "query": { "type": "t\#($0)", "mode": \#($0 % 2 == 0 ? "null" : "\"*\"") }, "priority": 1"#
+        }
+        let problems = TableSource.inspect(file).problems
+        #expect(problems.map(\.code) == [.unreachable])
+        #expect(problems.first?.routes == ["last", "r7"])
+        try ProofTests.checkWitnesses(problems, file)
+    }
+}
+
+@Suite("Many problems of one table")
+struct ManyProblemTests {
+    @Test("the worst are kept, whatever the order in which they were found", arguments: 1...4)
+    func worst(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        var list = ProblemList()
+        var places = Array(0..<2_000)
+        places.shuffle(using: &generator)
+        for place in places {
+            // Fewer errors than are kept, so that some warnings are kept too.
+            if place % 20 == 0 {
+                list.error(.badValue, at: place, "error \(place)")
+            } else {
+                list.warning(.unusedCapture, at: place, "warning \(place)")
+            }
+        }
+        let file = Array(repeating: UInt8(ascii: " "), count: 2_000)
+        let kept = list.located(in: file)
+        let errors = (0..<100).map { $0 * 20 }
+        let warnings = (0..<2_000).filter { $0 % 20 != 0 }.prefix(ProblemList.maxCount - errors.count)
+        #expect(kept.map(\.offset) == errors + warnings, "seed \(seed)")
+        #expect(kept.prefix(errors.count).allSatisfy { $0.severity == .error })
+        #expect(list.count == 2_000 && list.hasErrors)
+    }
+
+    @Test("an error that is found after many warnings is told")
+    func late() {
+        let captures = (0..<300).map { #"{ "id": "w\#($0)", "match": "/w\#($0)/{unused}", "to": { "root": true } }"# }
+        let file = Array(
+            """
+            { "schemaVersion": 1, "table": { "id": "t", "version": "1" },
+              "link": { "schemes": ["s"], "host": "segment" },
+              "routes": [ \(captures.joined(separator: ",\n")),
+                { "id": "a", "match": "/a", "to": { "root": true } },
+                { "id": "b", "match": "/a", "to": { "root": true } } ] }
+            """.utf8)
+        let (table, problems) = Table.check(file)
+        #expect(table == nil)
+        #expect(problems.first?.code == .unreachable && problems.first?.severity == .error)
+        #expect(problems.count == ProblemList.maxCount)
+    }
+}
