@@ -24,51 +24,17 @@ struct DeviceSpace {
     private(set) var values: [DeviceFact: [String?]] = [:]
     private let capabilities: [String: TableSource.Capability]
 
-    /// Collects what tables ask of devices; where two have a capability of one name, the first is meant.
-    init(_ sources: [TableSource]) {
-        capabilities = Dictionary(
-            sources.flatMap { $0.capabilities.map { ($0.name.value, $0) } }, uniquingKeysWith: { first, _ in first })
-        var texts: [DeviceFact: [String]] = [:]
-        var versions: [DeviceFact: [VersionText]] = [.app: [], .os: []]
-        for source in sources {
-            for screen in source.coordinators.flatMap(\.screens) {
-                versions[.app, default: []] += [screen.since, screen.until].compactMap { $0 }
-            }
-            for capability in source.capabilities {
-                versions[.app, default: []] += capability.minApp.map { [$0] } ?? []
-                versions[.os, default: []] += capability.minOS.map { [$0] } ?? []
-                texts[.platform, default: []] += capability.platforms ?? []
-                if capability.listed { texts[.listed(capability.name.value)] = [capability.name.value] }
-            }
-            for guarding in source.guards { texts[.claim(guarding.claim)] = [guarding.claim] }
-            for condition in source.routes.flatMap(\.variants).compactMap(\.when) {
-                Self.collect(condition, &texts, &versions)
-            }
-        }
-        for (fact, named) in versions where !named.isEmpty { values[fact] = [nil] + Self.intervals(named) }
-        for (fact, named) in texts where !named.isEmpty { values[fact] = [nil] + Self.kinds(fact, named) }
-    }
+    /// Cuts the devices at all that a table asks.
+    init(_ source: TableSource) { self.init(DeviceQuestions([source]), capabilities: source.capabilities) }
 
-    private static func collect(
-        _ condition: TableSource.Condition, _ texts: inout [DeviceFact: [String]],
-        _ versions: inout [DeviceFact: [VersionText]]
-    ) {
-        versions[.app, default: []] += condition.app.map(\.version)
-        versions[.os, default: []] += condition.os.map(\.version)
-        texts[.platform, default: []] += condition.platforms ?? []
-        texts[.region, default: []] += condition.regions ?? []
-        texts[.locale, default: []] += condition.locales ?? []
-        for claim in condition.claims { texts[.claim(claim.value)] = [claim.value] }
-        for attribute in condition.attributes {
-            texts[.attribute(attribute.name.value), default: []] += attribute.values
-        }
-        for constraint in condition.query {
-            let value = if case .equals(let text) = constraint.test { [text] } else { [String]() }
-            texts[.query(constraint.name.value), default: []] += value
-        }
-        for constraint in condition.query where texts[.query(constraint.name.value)] == [] {
-            texts[.query(constraint.name.value)] = ["1"]
-        }
+    /// Cuts the devices at some questions.
+    ///
+    /// - Parameter capabilities: What conditions mean by the names of capabilities, for `cell(of:)`.
+    init(_ questions: DeviceQuestions, capabilities: [TableSource.Capability] = []) {
+        self.capabilities = Dictionary(
+            capabilities.map { ($0.name.value, $0) }, uniquingKeysWith: { first, _ in first })
+        for (fact, named) in questions.versions { values[fact] = [nil] + Self.intervals(named) }
+        for (fact, named) in questions.texts { values[fact] = [nil] + Self.kinds(fact, named) }
     }
 
     /// The values of a fact: all that are named, and one that is not; a claim is listed or not.
@@ -214,7 +180,7 @@ extension DeviceSpace {
         return device
     }
 
-    private func set(_ fact: DeviceFact, _ value: String, _ device: inout Device) {
+    func set(_ fact: DeviceFact, _ value: String, _ device: inout Device) {
         switch fact {
         case .app: device.app = value
         case .os: device.os = value
@@ -226,37 +192,6 @@ extension DeviceSpace {
         case .listed(let name): device.capabilities = ((device.capabilities ?? []) + [name]).sorted()
         case .query: return
         }
-    }
-
-    /// One device of every cell, the one of which nothing is known first.
-    ///
-    /// Where all combinations of values would be more than `limit`, those in which at most two facts are known; then
-    /// `isWhole` is false.
-    func devices(limit: Int) -> (devices: [Device], isWhole: Bool) {
-        let facts = values.filter { if case .query = $0.key { false } else { true } }
-            .sorted { "\($0.key)" < "\($1.key)" }
-        var devices = [Device()]
-        var isWhole = true
-        for (fact, all) in facts {
-            let grown = devices.flatMap { device in
-                all.map { value in
-                    var next = device
-                    if let value { set(fact, value, &next) }
-                    return next
-                }
-            }
-            if grown.count > limit {
-                isWhole = false
-                devices += all.compactMap { $0 }.map { value in
-                    var next = Device()
-                    set(fact, value, &next)
-                    return next
-                }
-            } else {
-                devices = grown
-            }
-        }
-        return (devices, isWhole)
     }
 }
 

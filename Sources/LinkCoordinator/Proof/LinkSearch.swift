@@ -27,14 +27,23 @@ struct LinkSearch {
         return found
     }
 
+    /// A link of some origins that all of `inside` take and none of `outside`, whatever rewrites make of it.
+    mutating func find(
+        inside: [ProofPattern], outside: [ProofPattern], among origins: Set<Int>
+    ) throws(WorkBudget.Exhausted) -> Witness? {
+        budget.begin()
+        return try search(inside, outside, avoidsRewrites: false, among: origins)
+    }
+
     private mutating func search(
-        _ inside: [ProofPattern], _ outside: [ProofPattern], avoidsRewrites: Bool
+        _ inside: [ProofPattern], _ outside: [ProofPattern], avoidsRewrites: Bool, among some: Set<Int>? = nil
     ) throws(WorkBudget.Exhausted) -> Witness? {
         let choices = insides(inside, outside)
         let origins = space.origins.origin
         guard let fewest = inside.min(by: { origins[$0.rule].count < origins[$1.rule].count }) else { return nil }
         var seen: [Int: Set<[Int]>] = [:]
         for number in origins[fewest.rule] {
+            if let some, !some.contains(number) { continue }
             let origin = space.origins.origins[number]
             guard inside.allSatisfy({ origin.rules.contains($0.rule) }) else { continue }
             let alive = outside.indices.filter { origin.rules.contains(outside[$0].rule) }

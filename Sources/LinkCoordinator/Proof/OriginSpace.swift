@@ -18,6 +18,16 @@ struct OriginRule: Hashable {
     }
 }
 
+/// What tells schemes and hosts apart beside the rules of patterns.
+struct OriginCut {
+    /// Host rules.
+    var hosts: [HostRule] = []
+    /// Schemes that a link may have where a block takes any.
+    var schemes: [String] = []
+    /// Marks a scheme, a host and a port; those with other marks are told apart.
+    var mark: (String, [UInt8], UInt16?) -> [Int] = { _, _, _ in [] }
+}
+
 /// Schemes and hosts that no pattern tells apart, one of them for all.
 struct Origin {
     /// The scheme as a link may write it.
@@ -30,6 +40,8 @@ struct Origin {
     var block: Int
     /// Numbers of the origin rules that take it, sorted.
     var rules: [Int]
+    /// What else tells it apart.
+    var mark: [Int] = []
 }
 
 /// All schemes and hosts that a table reads, cut into atoms under the rules that patterns name.
@@ -44,17 +56,18 @@ struct OriginSpace {
     private let numbers: [OriginRule: Int]
 
     /// Cuts the origins of a table under numbered rules.
-    init(_ source: TableSource, rules: [OriginRule]) {
+    init(_ source: TableSource, rules: [OriginRule], cut: OriginCut = OriginCut()) {
         self.source = source
         numbers = Dictionary(uniqueKeysWithValues: zip(rules, rules.indices))
         var found: [Origin] = []
-        let named = Set(rules.compactMap(\.scheme))
-        let hosts = Self.hosts(source.blocks.flatMap { $0.hosts.map(\.value) } + rules.compactMap(\.host))
+        let named = Set(rules.compactMap(\.scheme) + cut.schemes)
+        let hosts = Self.hosts(source.blocks.flatMap { $0.hosts.map(\.value) } + rules.compactMap(\.host) + cut.hosts)
         for (index, block) in source.blocks.enumerated() {
-            var seen = Set<[Int]>()
+            var seen = Set<[[Int]]>()
             for scheme in schemes(of: block, named) {
-                for origin in self.origins(scheme, block, index, hosts) where seen.insert(origin.rules).inserted {
-                    found.append(origin)
+                for var origin in self.origins(scheme, block, index, hosts) {
+                    origin.mark = cut.mark(scheme, origin.host, origin.port)
+                    if seen.insert([origin.rules, origin.mark]).inserted { found.append(origin) }
                 }
             }
         }

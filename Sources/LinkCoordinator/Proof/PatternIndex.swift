@@ -49,7 +49,8 @@ struct PatternIndex {
                 nodes[at].tailed.add(number, tests)
             }
         }
-        for index in nodes.indices { sort(&nodes[index], literals[index], space.segments) }
+        // By a static function: one of this value would copy all nodes for each.
+        for index in nodes.indices { Self.sort(&nodes[index], literals[index], space.segments, folds: folds) }
     }
 
     private mutating func child(
@@ -70,15 +71,15 @@ struct PatternIndex {
         return child
     }
 
-    private func sort(
+    private static func sort(
         _ node: inout Node, _ literals: [(text: [UInt8], value: (matcher: Int, child: Int))],
-        _ space: borrowing SegmentSpace
+        _ space: borrowing SegmentSpace, folds: Bool
     ) {
         node.texts = AffixRange(texts: literals)
         var affixes: [(prefix: [UInt8], suffix: [UInt8], value: Int)] = []
         for matcher in node.others.keys.sorted() {
             if let (prefix, suffix) = space.affix(matcher) {
-                affixes.append((folded(prefix), folded(suffix), matcher))
+                affixes.append((folded(prefix, folds), folded(suffix, folds), matcher))
             } else {
                 node.plain.append(matcher)
             }
@@ -86,7 +87,9 @@ struct PatternIndex {
         node.affixes = AffixRange(affixes)
     }
 
-    private func folded(_ text: [UInt8]) -> [UInt8] { folds ? text.map(lowerASCII) : text }
+    private func folded(_ text: [UInt8]) -> [UInt8] { Self.folded(text, folds) }
+
+    private static func folded(_ text: [UInt8], _ folds: Bool) -> [UInt8] { folds ? text.map(lowerASCII) : text }
 
     /// Numbers of the patterns before `number` whose origins, segments and query constraints meet its own; more than
     /// really meet it.

@@ -84,7 +84,11 @@ struct PatternSpace {
     private(set) var rewrites: [[ProofPattern]] = []
 
     /// Numbers the patterns of tables; links are read as one of them says.
-    init(_ sources: [TableSource], reading: Int = 0) {
+    ///
+    /// - Parameters:
+    ///   - shifts: For each table how many segments come before those that its patterns look at.
+    ///   - cut: What else tells schemes and hosts apart.
+    init(_ sources: [TableSource], reading: Int = 0, shifts: [Int] = [], cut: OriginCut = OriginCut()) {
         self.sources = sources
         let source = sources[reading]
         self.source = source
@@ -100,6 +104,9 @@ struct PatternSpace {
                 }
                 var pattern = pattern(source.routes[one.route].patterns[one.index].path, of: table)
                 pattern.table = table
+                if table < shifts.count {
+                    pattern.segments = Array(repeating: segments.any, count: shifts[table]) + pattern.segments
+                }
                 pattern.route = one.route
                 pattern.index = one.index
                 pattern.rule = numbers[rule] ?? 0
@@ -107,7 +114,7 @@ struct PatternSpace {
                 patterns.append(pattern)
             }
         }
-        origins = OriginSpace(source, rules: rules)
+        origins = OriginSpace(source, rules: rules, cut: cut)
         for block in source.blocks { rewrites.append(block.rewrites.map { pattern($0.pattern, of: reading) }) }
     }
 

@@ -14,7 +14,7 @@ enum TotalityProof {
     ) {
         let open = source.routes.filter { $0.variants.last?.when?.isEmpty == false && isWhole($0) }
         if open.isEmpty { return }
-        let space = DeviceSpace([source])
+        let space = DeviceSpace(source)
         for route in open { check(route, space, &problems) }
     }
 

@@ -13,12 +13,19 @@ struct Witness {
 
     /// The link as text: an origin, then the segments percent-encoded, then the query in its dialect.
     func text(in source: TableSource) -> String {
-        let port = origin.port.map { ":\($0)" } ?? ""
-        let path = segments.map { "/" + Self.encode($0) }.joined()
-        let query = QueryConstraints(source.blocks[origin.block].query).text(of: self.query)
-        return "\(origin.scheme)://\(String(decoding: origin.host, as: UTF8.self))\(port)\(path.isEmpty ? "/" : path)"
-            + query
+        head + QueryConstraints(source.blocks[origin.block].query).text(of: query)
     }
+
+    /// Scheme and authority.
+    var authority: String {
+        "\(origin.scheme)://\(String(decoding: origin.host, as: UTF8.self))\(origin.port.map { ":\($0)" } ?? "")"
+    }
+
+    /// The path, its segments percent-encoded.
+    var path: String { segments.isEmpty ? "/" : segments.map { "/" + Self.encode($0) }.joined() }
+
+    /// The link without its query.
+    var head: String { authority + path }
 
     /// A text with all but unreserved characters percent-encoded.
     static func encode(_ text: [UInt8]) -> String {

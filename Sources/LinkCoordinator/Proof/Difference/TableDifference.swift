@@ -3,8 +3,9 @@ internal import StrictJSON
 /// What two tables decide differently: for every set of links that they can tell apart, with a witness.
 ///
 /// Made by `Table.difference(from:)`. A set of links is those that choose one pattern in the old table and one in the
-/// new; within it links are tried with every kind of value that the fields of both routes tell apart, on one device of
-/// every cell that the conditions of both tables cut.
+/// new, with the same rewrites before and the same redirects behind them. Within it requests are tried with every kind
+/// of value that the fields of the routes concerned tell apart (query, captures, rewrites, fragment, payload), on one
+/// device of every cell that their conditions, screens and guards cut.
 package struct TableDifference: Sendable {
     /// A pattern of a table, and its route.
     package struct Choice: Sendable, Hashable {
@@ -14,17 +15,24 @@ package struct TableDifference: Sendable {
         package var pattern: String
     }
 
+    /// What links choose in both tables; nil for nothing.
+    struct Region: Hashable {
+        var old: Choice?
+        var new: Choice?
+    }
+
     /// One way in which a set of links changed.
     package struct Change: Sendable {
         /// What the links of the set choose in the old table; nil for nothing.
         package var oldChoice: Choice?
         /// What they choose in the new one; nil for nothing.
         package var newChoice: Choice?
-        /// A link of the set for which the tables decide differently.
-        package var link: String
+        /// A request for which the tables decide differently: a link of the set, where need be in a payload, or for
+        /// what no link shows another form.
+        package var request: Request
         /// A device for which they do; `json` writes it.
         package var device: Device
-        /// The old table's decision for that link and device.
+        /// The old table's decision for that request and device.
         package var old: Decision
         /// The new table's.
         package var new: Decision
@@ -36,25 +44,36 @@ package struct TableDifference: Sendable {
     /// Number of sets of links that were looked at.
     package var sets = 0
 
-    /// Sets of links that were not looked at whole, because it would have taken too much work: old and new choice.
+    /// Sets of links that were not looked at whole, because it would have taken too much work or a redirect puts two
+    /// captures into one segment: old and new choice.
     package var unproved: [(old: Choice?, new: Choice?)] = []
 
-    /// Whether the devices that were tried stand for all.
-    package var triesAllDevices = true
+    /// Sets of links for which not all devices that the conditions tell apart were tried, but every two facts
+    /// together: old and new choice.
+    package var sampled: [(old: Choice?, new: Choice?)] = []
 }
 
 extension Table {
     /// What this table decides differently from an older one.
     ///
-    /// Every change comes with a link and a device, which were resolved with both tables: there are no false alarms.
-    /// What is not found is the same for all links, as far as `unproved` is empty, `triesAllDevices` holds and values
-    /// of query and path count by their kinds.
+    /// Every change comes with a request and a device, which were resolved with both tables: there are no false alarms.
+    /// What is not found is the same for all links, as far as `unproved` and `sampled` are empty.
     package func difference(from old: Table, budget: WorkBudget = WorkBudget()) -> TableDifference {
-        var search = DifferenceSearch(old: old, new: self)
-        search.look(reading: 0, budget)
-        // Links that only one of the tables reads are found by reading as it does.
-        search.look(reading: 1, budget)
+        var search = DifferenceSearch(old: old, new: self, budget: budget)
+        search.run()
         return search.difference
+    }
+}
+
+extension Request {
+    /// The request in one line: a link as it is, other forms with a word before them.
+    package var text: String {
+        switch self {
+        case .link(let text): text
+        case .path(let text, _): "path \(text)"
+        case .route(let id, let params): "route \(id) with \(params)"
+        case .payload(let json): "payload \(json)"
+        }
     }
 }
 

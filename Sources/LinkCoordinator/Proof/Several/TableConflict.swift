@@ -65,20 +65,10 @@ extension TableConflict {
             for (host, port) in hosts {
                 let own: UInt16? = scheme == "https" ? 443 : scheme == "http" ? 80 : nil
                 let read = port == own ? nil : port
-                guard reads(a, scheme, host, read), reads(b, scheme, host, read) else { continue }
+                guard a.block(for: scheme, host, read) != nil, b.block(for: scheme, host, read) != nil else { continue }
                 return "\(scheme)://\(String(decoding: host, as: UTF8.self))\(read.map { ":\($0)" } ?? "")/"
             }
         }
         return nil
-    }
-
-    private static func reads(_ source: TableSource, _ scheme: String, _ host: [UInt8], _ port: UInt16?) -> Bool {
-        let listing = source.blocks.first { block in
-            block.schemes.contains {
-                block.schemeCase == .exact ? $0.value == scheme : $0.value.lowercased() == scheme.lowercased()
-            }
-        }
-        guard let block = listing ?? source.blocks.first(where: \.takesOtherSchemes) else { return false }
-        return block.hostRole == .segment || block.hosts.contains { $0.value.takes(host: host, port: port) }
     }
 }

@@ -25,7 +25,7 @@ struct SetsReport {
         for (row, change) in zip(rows.dropFirst(), difference.changes) {
             out.line(row)
             let device = change.device.json
-            let words = "for example \(change.link)" + (device == "{}" ? "" : " on \(device)")
+            let words = "for example \(change.request.text)" + (device == "{}" ? "" : " on \(device)")
             out.line("       " + out.style.paint(Escaping.visible(words), .dim))
         }
     }
@@ -34,15 +34,17 @@ struct SetsReport {
     func write(to json: inout JSONText) {
         json.beginObject("difference")
         json.number("sets", Int64(difference.sets))
-        json.boolean("all_devices", difference.triesAllDevices)
-        json.beginArray("unproved")
-        for pair in difference.unproved {
-            json.beginObject()
-            write("old", pair.old, nil, to: &json)
-            write("new", pair.new, nil, to: &json)
-            json.endObject()
+        json.boolean("all_devices", difference.sampled.isEmpty)
+        for (name, pairs) in [("unproved", difference.unproved), ("sampled", difference.sampled)] {
+            json.beginArray(name)
+            for pair in pairs {
+                json.beginObject()
+                write("old", pair.old, nil, to: &json)
+                write("new", pair.new, nil, to: &json)
+                json.endObject()
+            }
+            json.endArray()
         }
-        json.endArray()
         json.beginArray("changes")
         for change in difference.changes {
             json.beginObject()
@@ -51,7 +53,7 @@ struct SetsReport {
             json.beginArray("members")
             for member in members(change) { json.text(nil, member) }
             json.endArray()
-            json.text("link", change.link)
+            write(change.request, to: &json)
             json.raw("device", Array(change.device.json.utf8))
             json.endObject()
         }
@@ -61,14 +63,27 @@ struct SetsReport {
 
     /// What was not looked at whole.
     private var limits: [String] {
-        var lines = difference.unproved.map { pair in
+        let lines = difference.unproved.map { pair in
             "not looked at whole, it would have taken too much work: "
                 + Escaping.visible(Self.links(old: pair.old, new: pair.new))
         }
-        if !difference.triesAllDevices {
-            lines.append("the conditions tell too many devices apart to try all: others may differ too")
-        }
         return lines
+            + difference.sampled.map { pair in
+                "the conditions tell too many devices apart to try all, others may differ too: "
+                    + Escaping.visible(Self.links(old: pair.old, new: pair.new))
+            }
+    }
+
+    /// Writes the request that shows a change: `link`, or another form under its own name.
+    private func write(_ request: Request, to json: inout JSONText) {
+        switch request {
+        case .link(let link): json.text("link", link)
+        case .path(let path, _): json.text("path", path)
+        case .route(let id, let params):
+            json.text("route", id)
+            json.raw("params", Array(params.utf8))
+        case .payload(let payload): json.raw("payload", Array(payload.utf8))
+        }
     }
 
     private func side(_ decision: Decision) -> TrafficDifference.Side { TrafficDifference.Side(decision.value) }

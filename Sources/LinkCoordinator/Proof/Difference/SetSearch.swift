@@ -1,0 +1,197 @@
+/// Looks at sets of links: those that choose one pattern in the old table and one in the new, and none of the better
+/// ones, each set once for every end that redirects may lead it to.
+struct SetSearch {
+    /// The tables, the old one first.
+    let tables: [ProofTable]
+    /// For each table the block that reads the links; nil for none.
+    let reading: [Int?]
+    /// For each table what its rewrites do to the links; nil where it does not read them.
+    let frames: [RewriteFrame?]
+    /// The schemes and hosts of the links.
+    let origins: Set<Int>
+    /// What rewrites want the links to be.
+    let inside: [ProofPattern]
+    /// What rewrites want them not to be.
+    let outside: [ProofPattern]
+    /// What fallbacks ask of devices.
+    let fallback: DeviceQuestions
+    /// Coordinator paths to try where a link may hold one.
+    let paths: [[String]]
+
+    private var landings: [Int: [Landing]] = [:]
+
+    /// Prepares to look at links of one kind.
+    init(
+        tables: [ProofTable], reading: [Int?], frames: [RewriteFrame?], origins: Set<Int>, inside: [ProofPattern],
+        outside: [ProofPattern], fallback: DeviceQuestions, paths: [[String]]
+    ) {
+        self.tables = tables
+        self.reading = reading
+        self.frames = frames
+        self.origins = origins
+        self.inside = inside
+        self.outside = outside
+        self.fallback = fallback
+        self.paths = paths
+    }
+
+    /// The links of one set, and where they end up.
+    private struct LinkSet {
+        var inside: [ProofPattern]
+        var outside: [ProofPattern]
+        var ends: [(table: ProofTable, landing: Landing)]
+        var concern: Concern
+    }
+
+    /// Looks at one set of links.
+    mutating func look(
+        _ first: Int?, _ second: Int?, outside numbers: [Int], _ search: inout LinkSearch,
+        _ comparison: inout Comparison
+    ) {
+        let chosen = [first, second].compactMap { $0 }
+        let patterns = chosen.map { search.space.patterns[$0] }
+        let others = outside + numbers.map { search.space.patterns[$0] }
+        var ends: [[Landing]] = []
+        for number in chosen { ends.append(landings(number, &search)) }
+        let region = TableDifference.Region(
+            old: first.map { search.space.choice($0) }, new: second.map { search.space.choice($0) })
+        comparison.begin(region)
+        for a in ends.first ?? [Landing(routes: [])] {
+            for b in ends.dropFirst().first ?? [Landing(routes: [])] {
+                let landed = [a, b].prefix(ends.count)
+                var set = LinkSet(
+                    inside: inside + patterns + landed.flatMap(\.inside), outside: others + landed.flatMap(\.outside),
+                    ends: [], concern: Concern())
+                for (number, landing) in zip(chosen, landed) {
+                    let table = tables[search.space.patterns[number].table]
+                    set.ends.append((table, landing))
+                    for route in landing.routes { set.concern.add(route: route, of: table) }
+                }
+                set.concern.add(fallback)
+                do throws(WorkBudget.Exhausted) {
+                    let isFound = try look(set, &search, &comparison)
+                    if isFound && !landed.allSatisfy(\.isExact) { comparison.note(unproved: region) }
+                } catch {
+                    comparison.note(unproved: region)
+                }
+            }
+        }
+    }
+
+    private mutating func landings(_ number: Int, _ search: inout LinkSearch) -> [Landing] {
+        if let known = landings[number] { return known }
+        let pattern = search.space.patterns[number]
+        let frame = frames[pattern.table]
+        let own = search.space.patterns.filter { $0.table == pattern.table }
+        let finder = LandingSearch(tables[pattern.table], rewrites: frame?.places ?? [:], patterns: own)
+        let found = finder.landings(of: pattern, from: frame?.shift ?? 0, &search.space)
+        landings[number] = found
+        return found
+    }
+
+    private func look(
+        _ set: LinkSet, _ search: inout LinkSearch, _ comparison: inout Comparison
+    ) throws(WorkBudget.Exhausted) -> Bool {
+        guard let witness = try search.find(inside: set.inside, outside: set.outside, among: origins) else {
+            return false
+        }
+        comparison.difference.sets += 1
+        let trial = Trial(witness, set.concern, tables, reading, search.space.source)
+        let standing = comparison.compare(trial)
+        try tryTexts(set, trial, standing, &search, &comparison)
+        if set.concern.hasCapturedPath { try tryPaths(set, &search, &comparison) }
+        return true
+    }
+
+    /// Links of the set with other texts in the places of captures.
+    private func tryTexts(
+        _ set: LinkSet, _ trial: Trial, _ standing: [Circumstance], _ search: inout LinkSearch,
+        _ comparison: inout Comparison
+    ) throws(WorkBudget.Exhausted) {
+        var seen: Set<[[UInt8]]> = [trial.witness.segments]
+        func tryOne(_ probe: [ProofPattern], without other: [ProofPattern] = []) throws(WorkBudget.Exhausted) {
+            let found = try search.find(
+                inside: set.inside + probe, outside: set.outside + other, among: origins)
+            guard let found, seen.insert(found.segments).inserted else { return }
+            var next = trial
+            next.witness = found
+            comparison.compare(next, standing)
+        }
+        for (index, (wanted, _)) in set.concern.places.enumerated() {
+            let name: String
+            switch wanted {
+            case .path(let own), .rewrite(let own): name = own
+            default: continue
+            }
+            for (table, landing) in set.ends {
+                guard let place = landing.places[name] else { continue }
+                let folds = table.source.foldsPathCase
+                for text in trial.probes.texts(index) {
+                    guard let segment = place.segment(for: Array(text.utf8)) else { continue }
+                    let spelled = folds ? segment.map(lowerASCII) : segment
+                    try tryOne([search.space.pattern(spelled, at: place.depth, folds: folds)])
+                    guard place.isTail else { continue }
+                    for count in trial.probes.counts(index) {
+                        try tryOne([search.space.pattern(spelled, at: place.depth, folds: folds, count: count)])
+                    }
+                }
+                // And any other text: what only reads differently shows there.
+                if trial.witness.segments.indices.contains(place.depth) {
+                    let own = trial.witness.segments[place.depth]
+                    let spelled = folds ? own.map(lowerASCII) : own
+                    try tryOne([], without: [search.space.pattern(spelled, at: place.depth, folds: folds)])
+                }
+            }
+        }
+    }
+
+    /// Links of the set that hold coordinator paths.
+    private func tryPaths(
+        _ set: LinkSet, _ search: inout LinkSearch, _ comparison: inout Comparison
+    ) throws(WorkBudget.Exhausted) {
+        for (_, landing) in set.ends {
+            for place in landing.places.values where place.isTail {
+                for path in paths {
+                    let probe = search.space.pattern(path, from: place.depth)
+                    let found = try search.find(
+                        inside: set.inside + [probe], outside: set.outside, among: origins)
+                    guard let found else { continue }
+                    var concern = set.concern
+                    for table in tables {
+                        concern.add(path: path, of: table)
+                        if let first = table.stack(path).first { concern.addParents(of: first, table) }
+                    }
+                    var trial = Trial(found, concern, tables, reading, search.space.source)
+                    trial.triesRelative = true
+                    comparison.compare(trial)
+                }
+            }
+        }
+    }
+}
+
+extension PatternSpace {
+    /// A pattern that takes links with a text at a segment, or with so many of it from there on and nothing more.
+    fileprivate mutating func pattern(_ text: [UInt8], at depth: Int, folds: Bool, count: Int? = nil) -> ProofPattern {
+        let literal = segments.number(of: .literal(text), folds: folds)
+        return ProofPattern(
+            route: -1, index: 0, rule: 0,
+            segments: Array(repeating: segments.any, count: depth) + Array(repeating: literal, count: count ?? 1),
+            tail: count == nil ? .star : .end, constraints: [])
+    }
+
+    /// A pattern that takes links whose path goes on with some segments from a depth on, and ends.
+    fileprivate mutating func pattern(_ path: [String], from depth: Int) -> ProofPattern {
+        let own = path.map { segments.number(of: .literal(Array($0.utf8)), folds: false) }
+        return ProofPattern(
+            route: -1, index: 0, rule: 0, segments: Array(repeating: segments.any, count: depth) + own, tail: .end,
+            constraints: [])
+    }
+
+    /// A pattern by number, as a difference names it.
+    fileprivate func choice(_ number: Int) -> TableDifference.Choice {
+        let pattern = patterns[number]
+        return TableDifference.Choice(
+            route: sources[pattern.table].routes[pattern.route].id.value, pattern: source(of: pattern).text)
+    }
+}
