@@ -6,7 +6,48 @@ import Testing
 
 /// What threads see while sets are replaced.
 private final class Run: Sendable {
-    let seen = Mutex<Set<String>>([])
+    struct Seen {
+        var requests = 0
+        /// Changes of the set from one request of a thread to its next.
+        var sets = 0
+        var problems: [String] = []
+    }
+
+    /// Requests of each thread.
+    static let requests = 4_000
+
+    let seen = Mutex(Seen())
+    /// The newest version that is certainly in place.
+    let replaced = Mutex(0)
+
+    /// Resolves as a lane of the worker does: one resolver for whatever set is in place, request after request.
+    func read(from owner: TableOwner) {
+        var runner = LawRunner()
+        var seen = Seen()
+        var newest = -1
+        for number in 0..<Self.requests {
+            let least = replaced.withLock { $0 }
+            let set = owner.current
+            let versions = set.tables.compactMap { Int($0.version) }
+            let decisions = set.tables.map { table in
+                Decision(
+                    json: runner.decide(
+                        Array("\(table.id == "a" ? "app" : "b"):///x".utf8), DeviceFacts(), table.compiled))
+            }
+            seen.requests += 1
+            if versions[0] != newest { seen.sets += 1 }
+            if versions.count != 2 || versions[0] != versions[1] { seen.problems.append("\(number): \(versions)") }
+            if versions[0] < max(least, newest) { seen.problems.append("\(number): \(versions[0]) after \(least)") }
+            let tables = decisions.map { $0?.table ?? "none" }
+            if tables != set.tables.map(\.identity) { seen.problems.append("\(number): \(tables)") }
+            newest = versions[0]
+        }
+        self.seen.withLock {
+            $0.requests += seen.requests
+            $0.sets += seen.sets
+            $0.problems += seen.problems
+        }
+    }
 }
 
 @Suite("Several tables at once")
@@ -63,37 +104,41 @@ struct SeveralTablesTests {
         #expect(TableSet([tables[0]]).conflicts.isEmpty)
     }
 
-    @Test("while sets are replaced every request meets one whole set")
-    func replacing() async throws {
-        let sets = try (0..<4).map { version in
-            TableSet([
-                try table("a", Self.segment, version: "\(version)"),
-                try table("b", #"{ "schemes": ["b"], "host": "segment" }"#, version: "\(version)"),
-            ])
-        }
-        let owner = TableOwner(sets[0])
+    /// A set of two tables of one version, loaded anew.
+    private func set(version: Int) throws -> TableSet {
+        TableSet([
+            try table("a", Self.segment, version: "\(version)"),
+            try table("b", #"{ "schemes": ["b"], "host": "segment" }"#, version: "\(version)"),
+        ])
+    }
+
+    @Test("while threads resolve, sets are replaced and go: every request meets one whole set, the newest or the last")
+    func replacing() throws {
+        let owner = TableOwner(try set(version: 0))
         let run = Run()
-        await withTaskGroup(of: Bool.self) { group in
-            for _ in 0..<3 {
-                group.addTask {
-                    var isWhole = true
-                    for _ in 0..<400 {
-                        let set = owner.current
-                        let decisions = set.tables.map { $0.resolve($0.id == "a" ? "app:///x" : "b:///x") }
-                        let versions = Set(set.tables.map(\.version))
-                        isWhole = isWhole && versions.count == 1 && decisions.allSatisfy { $0.route == "all" }
-                        run.seen.withLock { $0.formUnion(versions) }
-                    }
-                    return isWhole
-                }
+        let readers = 3
+        let done = DispatchGroup()
+        for _ in 0..<readers {
+            done.enter()
+            let thread = Thread {
+                run.read(from: owner)
+                done.leave()
             }
-            group.addTask {
-                for round in 0..<2_000 { owner.replace(with: sets[round % sets.count]) }
-                return true
-            }
-            for await isWhole in group { #expect(isWhole) }
+            thread.start()
         }
-        #expect(owner.replace(with: sets[0]).tables[0].version == "3")
-        #expect(!run.seen.withLock { $0.isEmpty })
+        var version = 0
+        // Each set is the only one of its kind: once it is replaced it lives as long as a reader holds it.
+        while done.wait(timeout: .now()) == .timedOut {
+            version += 1
+            let last = owner.replace(with: try set(version: version))
+            #expect(last.tables[0].version == "\(version - 1)")
+            run.replaced.withLock { $0 = version }
+        }
+        let seen = run.seen.withLock { $0 }
+        print(
+            "replacing: \(version) sets, \(readers) threads, \(seen.requests) requests, \(seen.sets) sets met by them")
+        #expect(seen.problems == [])
+        #expect(seen.requests == readers * Run.requests && seen.sets > readers && version > 1)
+        #expect(owner.current.tables.map(\.version) == ["\(version)", "\(version)"])
     }
 }

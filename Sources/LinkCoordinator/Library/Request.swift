@@ -1,7 +1,7 @@
 internal import StrictJSON
 
 /// What is asked of a table: a link, a coordinator path, a route with parameters, or a push payload.
-public enum Request: Sendable {
+public enum Request: Sendable, Hashable {
     /// A deep link, universal link or campaign link.
     case link(String)
     /// A coordinator path, `/auth/a/b` or relative `auth/c`.

@@ -244,4 +244,11 @@ extension Resolver {
         for field in screen.fields where isInvalid(Int(field), scope: scope) { return Int(field) }
         return -1
     }
+
+    /// Whether the value that a parent route binds to a field is there but not of its type.
+    private mutating func isInvalid(_ field: Int, scope: UInt8) -> Bool {
+        let place = slot(field, scope: scope)
+        for index in 0..<invalidSlots.count where Int(invalidSlots[index]) == place { return true }
+        return false
+    }
 }

@@ -33,7 +33,7 @@ extension Resolver {
     }
 
     /// Appends a static path's entries, first those of parent routes, which bind in scopes of their own.
-    mutating func appendTarget(_ target: Ref<TargetImage>, scope: UInt8) {
+    private mutating func appendTarget(_ target: Ref<TargetImage>, scope: UInt8) {
         if target.entries.isEmpty { return }
         if target.parents == .route { appendParentRoute(target, scope: scope) }
         for entry in target.entries {
@@ -42,6 +42,18 @@ extension Resolver {
             entry.isParent = entry.isParent || scope > 0
             stack.append(entry)
         }
+    }
+
+    /// Appends the entries of a target's parent route, by its variant for this device, its own parents first.
+    private mutating func appendParentRoute(_ target: Ref<TargetImage>, scope: UInt8) {
+        let number = target.parentRoute
+        let parent = image.routes.at(Int(number))
+        let chosen = chooseVariant(of: parent)
+        guard chosen < parent.variants.count, Int(scope) + 1 < image.scopes else { return }
+        let inner = parent.variants.at(chosen).ref(\.target)
+        if inner.entries.isEmpty { return }
+        parentRoutes.append(number)
+        appendTarget(inner, scope: scope + 1)
     }
 
     /// Puts the parents of a captured path before its entries.

@@ -1,19 +1,7 @@
 internal import StrictJSON
 
-// Parents that are the entries of another route (2.6): each chain of them binds in scopes of its own.
+// Values of parents that are the entries of another route (2.6): each route of the chain binds in a scope of its own.
 extension Resolver {
-    /// Appends the entries of a target's parent route, by its variant for this device, its own parents first.
-    mutating func appendParentRoute(_ target: Ref<TargetImage>, scope: UInt8) {
-        let number = target.parentRoute
-        let parent = image.routes.at(Int(number))
-        let chosen = chooseVariant(of: parent)
-        guard chosen < parent.variants.count, Int(scope) + 1 < image.scopes else { return }
-        let inner = parent.variants.at(chosen).ref(\.target)
-        if inner.entries.isEmpty { return }
-        parentRoutes.append(number)
-        appendTarget(inner, scope: scope + 1)
-    }
-
     /// Reads the values that the parent routes of the composed stack bind, each into its scope.
     ///
     /// What is invalid there costs the entries that need it their place, never the leaf.
@@ -37,12 +25,5 @@ extension Resolver {
                 invalidSlots.append(Int32(truncatingIfNeeded: place))
             }
         }
-    }
-
-    /// Whether the value that a parent route binds to a field is there but not of its type.
-    mutating func isInvalid(_ field: Int, scope: UInt8) -> Bool {
-        let place = slot(field, scope: scope)
-        for index in 0..<invalidSlots.count where Int(invalidSlots[index]) == place { return true }
-        return false
     }
 }

@@ -44,11 +44,23 @@ struct FieldTexts {
 
     /// The texts for a place of the link that this field shares with another; nil where the two want different ones.
     ///
-    /// A uuid is bound in capitals however it is written, so that the other field's spelling serves both.
+    /// A uuid is bound in capitals however it is written, and a truth value may be a digit, so that the other field's
+    /// spelling serves both.
     func agreeing(_ texts: [String], with other: [String]?) -> [String]? {
         guard let other, other != texts else { return texts }
+        if field.type == .bool, other.count == 1, other[0] == otherSpelling(of: texts) { return other }
         guard texts.count == other.count, zip(texts, other).allSatisfy({ $0.equalsFolded($1) }) else { return nil }
         return itemType == .uuid ? other : texts
+    }
+
+    /// Another spelling of a single value that is bound as the same: `1` and `0`, or a uuid in small letters.
+    func otherSpelling(of texts: [String]) -> String? {
+        guard texts.count == 1 else { return nil }
+        switch field.type {
+        case .bool: return texts[0] == "true" ? "1" : "0"
+        case .uuid: return texts[0].lowercased()
+        default: return nil
+        }
     }
 
     /// The value that comes back of canonical texts, at least one.

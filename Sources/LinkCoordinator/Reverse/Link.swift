@@ -12,7 +12,8 @@ extension Table {
     /// - Parameters:
     ///   - id: The route.
     ///   - models: Values of the fields that the route binds. All required fields of a model that is named here must
-    ///     be there, and those of the screens that the device would show.
+    ///     be there, and those of the screens that the device would show. A field of which nothing is said comes back
+    ///     without a value, unless another one is bound to the same place of the link.
     ///   - captures: Values of captures by name, for those to which no field is bound; a tail is given as a path,
     ///     `auth/a/b`.
     ///   - device: The device whose variant decides which models are needed.
@@ -55,6 +56,8 @@ private struct LinkWriter: ~Copyable {
     let device: Device
     private var failure: LinkError?
     private var tries = 0
+    /// The route that the last link selected, before redirects.
+    private var winner: Int?
     private var resolver = Resolver()
     private var arena = OutputArena(chunkBytes: 4096)
 
@@ -71,26 +74,42 @@ private struct LinkWriter: ~Copyable {
             var lost = Set<Int>()
             for origin in table.source.origins(of: pattern) where tries < Self.maxTries {
                 if lost.contains(origin.block) { continue }
-                let link: String
                 do throws(LinkError) {
-                    link = try self.link(pattern, origin, route)
+                    return try write(pattern, origin, route)
                 } catch {
                     note(error)
                     // What the path wants is the same under every origin.
                     if error.code == .value || error.code == .wanting { break }
-                    continue
-                }
-                do throws(LinkError) {
-                    try check(link)
-                    return link
-                } catch {
-                    note(error)
                     // Where no pattern names a host, another one changes nothing but what may be opened outside.
-                    if !hasOrigins && error.place != Reason.externalRefused.rawValue { lost.insert(origin.block) }
+                    if error.code == .lost, !hasOrigins, error.place != Reason.externalRefused.rawValue {
+                        lost.insert(origin.block)
+                    }
                 }
             }
         }
         throw failure ?? LinkError(.origin, route.id.value, "a scheme and host that the table lists")
+    }
+
+    /// Writes the link under one origin; where another route takes it that wants a name of the query absent, with that.
+    private mutating func write(
+        _ pattern: TableSource.RoutePattern, _ origin: LinkOrigin, _ route: TableSource.Route
+    ) throws(LinkError) -> String {
+        let source = table.source
+        let text = LinkText(block: source.blocks[origin.block], foldsCase: source.foldsPathCase)
+        var markers: [String] = []
+        while true {
+            let link = try self.link(pattern, origin, route, text, markers)
+            do throws(LinkError) {
+                try check(link)
+                return link
+            } catch {
+                guard let winner, winner != self.route, tries < Self.maxTries else { throw error }
+                let more = text.markers(against: source.routes[winner].query, arguments, route.query)
+                    .filter { !markers.contains($0) }
+                if more.isEmpty { throw error }
+                markers += more
+            }
+        }
     }
 
     /// Whether a pattern has a place for every value; one that has not cannot carry them.
@@ -98,21 +117,25 @@ private struct LinkWriter: ~Copyable {
         arguments.captures.keys.allSatisfy { pattern.capture(named: $0) != nil }
     }
 
-    /// Keeps the first failure, but any other rather than that a link was lost.
+    /// Keeps the failure that says most: a capture that does not take its value says least where another pattern takes
+    /// it, and that a link was lost says less than what could not be written at all; of equals the first.
     private mutating func note(_ error: LinkError) {
-        if failure == nil || (failure?.code == .lost && error.code != .lost) { failure = error }
+        func weight(_ error: LinkError) -> Int {
+            if error.code == .value && error.place.hasPrefix("path.") { return 0 }
+            return error.code == .lost ? 1 : 2
+        }
+        if failure.map({ weight($0) < weight(error) }) ?? true { failure = error }
     }
 
     private func link(
-        _ pattern: TableSource.RoutePattern, _ origin: LinkOrigin, _ route: TableSource.Route
+        _ pattern: TableSource.RoutePattern, _ origin: LinkOrigin, _ route: TableSource.Route, _ text: LinkText,
+        _ markers: [String]
     ) throws(LinkError) -> String {
-        let source = table.source
-        let text = LinkText(block: source.blocks[origin.block], foldsCase: source.foldsPathCase)
         let own = try text.segments(of: pattern.path, arguments) { name in
-            source.coordinators.contains { $0.name.value == name }
+            table.source.coordinators.contains { $0.name.value == name }
         }
-        let path = (try text.prefix(arguments, before: own) + own).map(LinkText.encode).joined(separator: "/")
-        let query = try text.query(arguments, route.query)
+        let path = try text.prefixed(own, arguments).map(LinkText.encode).joined(separator: "/")
+        let query = try text.query(arguments, route.query, markers: markers)
         let fragment = arguments.fragment.map { "#" + LinkText.encode($0) } ?? ""
         let start = origin.scheme + "://"
         guard let authority = origin.authority else { return start + (path.isEmpty ? "/" : path) + query + fragment }
@@ -144,8 +167,21 @@ private struct LinkWriter: ~Copyable {
         let handle = table.compiled.handle
         let summary = resolver.resolve(request, facts, table: handle, head: nil, into: &arena)
         let json = arena.finish()
-        if summary.reason == .unsupported { try? resolver.readBack(request, facts, table: handle) }
+        winner = resolver.via.isEmpty ? resolver.route : Int(resolver.via[0])
+        if winner == -1 { winner = nil }
+        var invalid = summary.reason == .paramInvalid ? Decision(json.array).detail : nil
+        if summary.reason == .unsupported {
+            do throws(Rejection) {
+                try resolver.readBack(request, facts, table: handle)
+            } catch {
+                invalid = error.reason == .paramInvalid ? error.detail : nil
+            }
+        }
         let isOwn = resolver.route == route && resolver.via.isEmpty
+        if isOwn, let invalid {
+            // What is bound after the field that is wrong was not read at all.
+            return LinkError(.lost, "param_invalid " + invalid, "a link that resolves")
+        }
         if let other = resolver.difference(from: route, arguments), !isOwn || summary.reason != .paramMissing {
             return LinkError(.lost, other, "the link to come back as this route with these values")
         }
@@ -154,7 +190,9 @@ private struct LinkWriter: ~Copyable {
         case .paramMissing:
             let detail = Decision(json.array).detail ?? ""
             return LinkError(.wanting, detail, "a value, for a screen of the stack needs it")
-        case let reason?: return LinkError(.lost, reason.rawValue, "a link that resolves")
+        case let reason?:
+            let detail = Decision(json.array).detail.map { " " + $0 } ?? ""
+            return LinkError(.lost, reason.rawValue + detail, "a link that resolves")
         }
     }
 }

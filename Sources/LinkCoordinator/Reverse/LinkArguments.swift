@@ -12,6 +12,8 @@ struct LinkArguments {
     private(set) var expected: [Int: ModelValue] = [:]
     /// Captures that must come back as these texts, though no field may be bound to them.
     private(set) var free: [String: [String]] = [:]
+    /// Other spellings of captured values that come back the same, for captures that do not take the canonical ones.
+    private(set) var spellings: [String: String] = [:]
 
     /// Finds the place of every value.
     init(
@@ -19,6 +21,7 @@ struct LinkArguments {
     ) throws(LinkError) {
         try Self.checkNames(route, source, models, given)
         var number = 0
+        var open: [(number: Int, source: TableSource.Binding.Source)] = []
         for model in source.models {
             for field in model.fields {
                 defer { number += 1 }
@@ -30,6 +33,7 @@ struct LinkArguments {
                 let texts = try value.texts(values?[field.name.value] ?? .null)
                 if let binding {
                     expected[number] = try put(texts, value, binding.source.value)
+                    if values?[field.name.value] == nil { open.append((number, binding.source.value)) }
                 } else if !texts.isEmpty, value.canonical(texts) != field.absentValue {
                     throw LinkError(.unwritable, value.place, "no value, for the route binds nothing to this field")
                 }
@@ -39,6 +43,19 @@ struct LinkArguments {
             }
         }
         for (name, text) in given { try putCapture(name, text, route) }
+        // A field of which nothing is said takes what the place that it shares with another one holds.
+        for (number, source) in open where holds(source) { expected[number] = nil }
+    }
+
+    /// Whether something stands at a place of the link.
+    private func holds(_ source: TableSource.Binding.Source) -> Bool {
+        switch source {
+        case .path(let name): captures[name] != nil
+        case .query(let name): query.contains { $0.name.equalsFolded(name) }
+        case .rewrite(let name): rewrites[name] != nil
+        case .fragment: fragment != nil
+        case .payload, .constant: false
+        }
     }
 
     private static func checkNames(
@@ -77,9 +94,13 @@ struct LinkArguments {
             }
         case .path(let name):
             if texts.isEmpty { break }
-            guard let one = value.agreeing(texts, with: captures[name]) else {
+            let isSpelled = texts.count == 1 && spellings[name] == texts[0]
+            guard let one = isSpelled ? texts : value.agreeing(texts, with: captures[name]) else {
                 throw conflict(value.place, "one value for path.\(name)")
             }
+            // Of two fields only what both would read alike has another spelling.
+            let other = value.otherSpelling(of: one)
+            spellings[name] = captures[name] == nil || spellings[name] == other ? other : nil
             captures[name] = one
         case .rewrite(let name):
             if texts.isEmpty { break }
@@ -116,6 +137,7 @@ struct LinkArguments {
             throw conflict("path.\(name)", "the value of the field that is bound to it")
         }
         captures[name] = texts
+        spellings[name] = nil
         free[name] = texts
     }
 }

@@ -1,7 +1,11 @@
 // The query of a link in the dialect of its block (route-table.md, N8).
 extension LinkText {
     /// The query with its `?`, or nothing.
-    func query(_ arguments: LinkArguments, _ constraints: [TableSource.QueryConstraint]) throws(LinkError) -> String {
+    ///
+    /// - Parameter markers: Names that stand there without a value, which no field needs.
+    func query(
+        _ arguments: LinkArguments, _ constraints: [TableSource.QueryConstraint], markers: [String]
+    ) throws(LinkError) -> String {
         var pieces: [String] = []
         var written: [String] = []
         for constraint in constraints {
@@ -25,8 +29,19 @@ extension LinkText {
         for (name, texts) in arguments.query where !written.contains(where: { same($0, name) }) {
             for text in texts { pieces.append(try piece(name, text)) }
         }
+        for name in markers { pieces.append(try encoded(name, of: name, isName: true)) }
         let separator = String(decoding: block.query.pairSeparators.prefix(1), as: UTF8.self)
         return pieces.isEmpty ? "" : "?" + pieces.joined(separator: separator)
+    }
+
+    /// Names that another route wants absent and that this link can have without changing anything of its own.
+    func markers(
+        against other: [TableSource.QueryConstraint], _ arguments: LinkArguments,
+        _ constraints: [TableSource.QueryConstraint]
+    ) -> [String] {
+        other.filter { $0.test == .absent }.map(\.name.value).filter { name in
+            !constraints.contains { same($0.name.value, name) } && !arguments.query.contains { same($0.name, name) }
+        }
     }
 
     private func same(_ a: String, _ b: String) -> Bool {

@@ -40,8 +40,13 @@ struct LinkText {
             guard let values = arguments.captures[capture.name] else {
                 throw LinkError(.wanting, place, matcher.name)
             }
-            let text = values.joined()
-            segments.append(try segment(matcher, values.count == 1 ? text : "", place))
+            guard values.count == 1 else { throw LinkError(.value, place, matcher.name) }
+            do throws(LinkError) {
+                segments.append(try segment(matcher, values[0], place))
+            } catch {
+                guard let other = arguments.spellings[capture.name] else { throw error }
+                segments.append(try segment(matcher, other, place))
+            }
         }
         return try segments + tail(of: pattern, arguments, isCoordinator: isCoordinator)
     }
@@ -74,27 +79,35 @@ struct LinkText {
         return texts
     }
 
-    /// The segments that rewrites take off again: for the names that the route binds from, or, where a rewrite would
-    /// take the path's own first segments, these once more in front.
-    func prefix(_ arguments: LinkArguments, before path: [String]) throws(LinkError) -> [String] {
-        if arguments.rewrites.isEmpty {
-            let taking = block.rewrites.first { $0.takes(path, foldsCase: foldsCase) }
-            return Array(path.prefix(taking?.segmentCount ?? 0))
-        }
-        var segments: [String] = []
+    /// A path with the segments in front that rewrites take off again: for the names that the route binds from, and,
+    /// where a rewrite would take the path's own first segments, these once more.
+    func prefixed(_ own: [String], _ arguments: LinkArguments) throws(LinkError) -> [String] {
         var wanted = arguments.rewrites
-        for rule in block.rewrites {
-            guard let name = rule.name, let value = wanted.removeValue(forKey: name) else { continue }
-            for matcher in rule.pattern.matchers where !matcher.isTerminal {
-                if case .literal(let text) = matcher {
-                    segments.append(String(decoding: text, as: UTF8.self))
-                } else {
-                    segments.append(try segment(matcher, value, "rewrite.\(name)"))
-                }
-            }
-        }
+        let values = block.rewrites.map { rule in rule.name.flatMap { wanted.removeValue(forKey: $0) } }
         if let name = wanted.keys.min() {
             throw LinkError(.unwritable, "rewrite.\(name)", "a rewrite of that name for the link's scheme")
+        }
+        var path = own
+        // The last rule takes its segments off last, so that they stand nearest to the path.
+        for (rule, value) in zip(block.rewrites, values).reversed() {
+            if let value {
+                path = try segments(of: rule, value) + path
+            } else if rule.takes(path, foldsCase: foldsCase) {
+                path = path.prefix(rule.segmentCount) + path
+            }
+        }
+        return path
+    }
+
+    /// The segments that a rewrite takes off to keep this value.
+    private func segments(of rule: TableSource.Rewrite, _ value: String) throws(LinkError) -> [String] {
+        var segments: [String] = []
+        for matcher in rule.pattern.matchers where !matcher.isTerminal {
+            if case .literal(let text) = matcher {
+                segments.append(String(decoding: text, as: UTF8.self))
+            } else {
+                segments.append(try segment(matcher, value, "rewrite.\(rule.name ?? "")"))
+            }
         }
         return segments
     }

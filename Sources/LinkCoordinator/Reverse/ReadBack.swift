@@ -64,7 +64,15 @@ extension Resolver {
             let field = image.fields.at(number)
             return "another \(field.modelName.string).\(field.name.string)"
         }
-        for (name, texts) in arguments.free where capturedTexts(name) ?? [] != texts { return "another path.\(name)" }
+        for (name, texts) in arguments.free where capturedTexts(name) ?? [] != texts && rawText(name) != texts {
+            return "another path.\(name)"
+        }
         return nil
+    }
+
+    /// The text of a capture as it stands in the link, where it is given in another than its canonical form.
+    private mutating func rawText(_ name: String) -> [String]? {
+        guard let number = image.names.firstIndex(where: { $0.string == name }) else { return nil }
+        return captureSlice(Int32(number)).map { [$0.string] }
     }
 }

@@ -25,11 +25,22 @@ extension LinkGenerator {
         let separators = block.query.pairSeparators.map { String(UnicodeScalar($0)) }
         var text = ""
         for (index, item) in items.enumerated() {
-            if index > 0 { text += pick(separators) }
+            if index > 0 { text += block.repair && one(in: 6) ? "&amp;" : pick(separators) }
             if one(in: 30) { text += pick(separators) }
-            text += item
+            text += block.repair ? damaged(item) : item
         }
         return text
+    }
+
+    /// An item as typography and HTML leave it, now and then.
+    private mutating func damaged(_ item: String) -> String {
+        guard one(in: 3) else { return item }
+        switch Int.random(in: 0..<4, using: &generator) {
+        case 0: return item.replacing("-", with: pick(["\u{2013}", "%E2%80%91", "\u{2212}"]))
+        case 1: return pick([" ", "%20"]) + item
+        case 2: return item + pick([" ", "%20"])
+        default: return item + pick(["\u{B6}m=1", "%C2%B6", "&amp;x=1"])
+        }
     }
 
     private func type(of binding: TableSource.Binding) -> FieldType? {

@@ -79,6 +79,14 @@ struct ReferenceQuery {
         return text(raw).map { .text($0) } ?? .invalid
     }
 
+    /// Whether the last piece is one of these names, spaces around it aside, so that what follows it may be its value
+    /// (`flatten`).
+    func endsIn(_ names: [String]) -> Bool {
+        guard let last = items.last?.name else { return false }
+        let own = String(decoding: last, as: UTF8.self).split(separator: " ").joined(separator: " ")
+        return names.contains { String(decoding: folded(Array($0.utf8)), as: UTF8.self) == own }
+    }
+
     /// Whether a constraint of a table holds.
     func holds(_ constraint: TableSource.QueryConstraint) -> Bool {
         switch constraint.test {

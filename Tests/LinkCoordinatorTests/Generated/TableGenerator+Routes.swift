@@ -21,7 +21,7 @@ extension TableGenerator {
             members.append("\"exclude\": { \"outcome\": \"\(pick(["external", "none", "reject"]))\" }")
             return GeneratedTable.Route(id: id, members: members)
         }
-        if kind > redirects + 3, one(in: 3) {
+        if kind > redirects + 3, options.variantsMore || one(in: 3) {
             members.append("\"variants\": " + variants(captures, ids))
         } else {
             members.append("\"to\": " + target(captures, ids))
@@ -84,7 +84,8 @@ extension TableGenerator {
             members +=
                 ", \"parents\": "
                 + pick([
-                    "\"initial\"", "\"initial\"", "\"none\"", "\"route:\(pick(ids))\"", "[\"/home\", \"/shop/item\"]",
+                    "\"initial\"", options.variantsMore ? "\"route:\(pick(ids))\"" : "\"initial\"", "\"none\"",
+                    "\"route:\(pick(ids))\"", "[\"/home\", \"/shop/item\"]",
                 ])
         }
         if one(in: 6) { members += ", \"dismissModals\": true" }

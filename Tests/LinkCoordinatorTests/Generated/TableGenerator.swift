@@ -12,12 +12,14 @@ struct TableGenerator {
         var isMonotone = false
         /// No `claim` in conditions.
         var hasClaimConditions = true
-        /// Every dialect decodes once and repairs nothing.
+        /// Every dialect decodes once.
         var decodesOnce = false
-        /// No dialect flattens.
-        var hasFlatten = true
+        /// Half of the dialects flatten.
+        var flattensMore = false
         /// Most routes redirect.
         var redirectsMore = false
+        /// Most routes have variants, and most targets parents of a route.
+        var variantsMore = false
         /// Most coordinators are guarded.
         var guardsMore = false
         /// Most routes in a table.
@@ -95,7 +97,7 @@ struct TableGenerator {
                         #"{ "stripPrefix": "/v1" }, { "stripPrefix": "/x/{l}", "as": "loc" }"#,
                     ]) + "]")
         }
-        if decode == "once", !options.decodesOnce, one(in: 4) { members.append(#""repair": true"#) }
+        if decode == "once", one(in: 4) { members.append(#""repair": true"#) }
         if let extra { members.append(extra) }
         return "{ " + members.joined(separator: ", ") + " }"
     }
@@ -106,7 +108,7 @@ struct TableGenerator {
             "\"names\": \"\(pick(["sensitive", "insensitive"]))\"",
             "\"duplicates\": \"\(pick(["first", "last", "reject"]))\"", "\"decode\": \"\(decode)\"",
             "\"plus\": \"\(pick(["literal", "space"]))\"", "\"nulls\": \"\(pick(["keep", "erase"]))\"",
-            "\"flatten\": \(options.hasFlatten && one(in: 8))",
+            "\"flatten\": \(one(in: options.flattensMore ? 2 : 8))",
         ]
         return "\"query\": { " + members.joined(separator: ", ") + " }"
     }

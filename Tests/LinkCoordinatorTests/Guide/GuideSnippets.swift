@@ -73,7 +73,7 @@ final class AppModel {
     let router: Router
     private(set) var openedOutside: [String] = []
     private var claims: [String] = []
-    private var waiting: String?
+    private var waiting: (Decision.Resume, until: ContinuousClock.Instant)?
 
     init(tableFile: [UInt8], router: Router) throws {
         table = try Table.load(tableFile)
@@ -86,17 +86,24 @@ final class AppModel {
             coordinator: router.shown.last?.coordinator)
     }
 
-    func open(_ link: String) async {
-        let decision = table.resolve(link, device: device)
-        waiting = decision.outcome == .deferred ? link : nil
+    func open(_ request: Request) async {
+        let decision = table.resolve(request, device: device)
+        waiting = decision.resume.map { ($0, until: .now + $0.ttl) }
         if decision.outcome == .external, let url = decision.url { openedOutside.append(url) }
         await router.apply(decision)
     }
 
     func signedIn() async {
         claims.append("session")
-        if let waiting { await open(waiting) }
+        guard let (resume, until) = waiting, .now < until else { return }
+        waiting = nil
+        await open(resume.request)
     }
+}
+
+func ask(_ link: String, on device: Device, of table: Table) -> Decision {
+    let decision = table.resolve(link, device: device)
+    return decision
 }
 
 @MainActor

@@ -92,12 +92,12 @@ import Testing
     @MainActor func app() async throws {
         let file = try TableFiles.fixture("anchor-features.json")
         let app = try AppModel(tableFile: file, router: Router(pause: .zero))
-        await app.open("shop:///p/\(LinkTests.uuid)?mode=ar&count=2")
+        await app.open(.link("shop:///p/\(LinkTests.uuid)?mode=ar&count=2"))
         #expect(app.router.groups.map(\.path.count) == [3, 0])
         #expect(app.router.groups.last?.root?.screen == "ar")
         let top = try #require(app.router.shown.last)
         #expect(ProductScreen(top)?.product.count == 2)
-        await app.open("shop:///orders/12")
+        await app.open(.link("shop:///orders/12"))
         #expect(app.router.shown.map(\.screen) == ["form"])
         await app.signedIn()
         #expect(app.router.shown.map(\.screen) == ["feed", "profile", "order"])
@@ -109,7 +109,7 @@ import Testing
         #expect(try shareLink(of: product, in: app.table) == "shop://shop.example/p/\(LinkTests.uuid)?count=2")
         #expect(easyDevParameters("myapp://path?Param1=VALUE1") == "VALUE1")
         #expect(pushed(app.table.resolve("shop:///").json)?.outcome == .navigate)
-        await app.open("https://shop.example/legal/terms")
+        await app.open(.link("https://shop.example/legal/terms"))
         #expect(app.openedOutside == ["https://shop.example/legal/terms"])
     }
 }

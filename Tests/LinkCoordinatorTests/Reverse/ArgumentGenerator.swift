@@ -23,27 +23,58 @@ struct ArgumentGenerator {
     }
 
     /// Values for every bound field, optional ones now and then left out, and for every capture without a field.
+    ///
+    /// Fields that read one place of the link get what one text means to each of them; where no text was found that all
+    /// of them take, those that do not take it get nothing.
     mutating func arguments(for route: TableSource.Route, in source: TableSource) -> Arguments {
         var made = Arguments()
-        var bound = Set<String>()
         // One pattern is meant, so that the values fit it; what only others capture is left out.
         let pattern = pick(route.patterns).path
-        var taken: [String: ModelValue] = [:]
+        var captured: [String: [String]] = [:]
+        for place in Self.places(of: route, in: source) {
+            guard let texts = texts(for: place, pattern, source) else { continue }
+            if case .path(let name) = place.source { captured[name] = texts }
+            for (model, field) in place.fields {
+                guard let value = Self.value(of: texts, field.type) else { continue }
+                made.models.fields[model, default: [:]][field.name.value] = value
+            }
+        }
+        let given = Self.removeParts(of: &made.models, route, source)
+        for capture in pattern.captures where !given.contains(capture.name) {
+            let texts = captured[capture.name] ?? self.texts(capture, source)
+            if !texts.isEmpty { made.captures[capture.name] = texts.joined(separator: "/") }
+        }
+        return made
+    }
+
+    /// A place of the link and the fields that read it.
+    private struct Place {
+        let source: TableSource.Binding.Source
+        var fields: [(model: String, field: TableSource.Field)]
+    }
+
+    private static func places(of route: TableSource.Route, in source: TableSource) -> [Place] {
+        var places: [(name: String, place: Place)] = []
         for binding in route.bindings {
             guard let model = source.models.first(where: { $0.name.value == binding.model.value }),
                 let field = model.field(named: binding.field.value)
             else { continue }
-            let place = sourceName(binding.source.value)
-            if case .path(let name) = binding.source.value { bound.insert(name) }
-            guard let value = taken[place] ?? self.value(field, binding.source.value, pattern, source) else { continue }
-            taken[place] = value
-            // Another field of the same source may be of a type that does not take the value.
-            guard Self.fits(value, field.type) else { continue }
-            made.models.fields[model.name.value, default: [:]][field.name.value] = value
+            let name = sourceName(binding.source.value)
+            if let index = places.firstIndex(where: { $0.name == name }) {
+                places[index].place.fields.append((model.name.value, field))
+            } else {
+                places.append((name, Place(source: binding.source.value, fields: [(model.name.value, field)])))
+            }
         }
-        // A model that is named must be whole: what cannot be given takes it away.
+        return places.map(\.place)
+    }
+
+    /// Takes models away that are not whole, and says which captures are given by the fields that stay.
+    private static func removeParts(
+        of models: inout Models, _ route: TableSource.Route, _ source: TableSource
+    ) -> Set<String> {
         for model in source.models {
-            guard let given = made.models[model.name.value] else { continue }
+            guard let given = models[model.name.value] else { continue }
             let isWhole = model.fields.allSatisfy { field in
                 field.absence != .required || given[field.name.value] != nil
                     || route.bindings.contains {
@@ -54,26 +85,20 @@ struct ArgumentGenerator {
                         return false
                     }
             }
-            if !isWhole { made.models[model.name.value] = nil }
+            if !isWhole { models[model.name.value] = nil }
         }
-        for capture in pattern.captures where !bound.contains(capture.name) {
-            let texts = self.texts(capture, source)
-            if !texts.isEmpty { made.captures[capture.name] = texts.joined(separator: "/") }
+        var captures = Set<String>()
+        for binding in route.bindings {
+            guard case .path(let name) = binding.source.value,
+                models[binding.model.value]?[binding.field.value] != nil
+            else { continue }
+            captures.insert(name)
         }
-        return made
+        return captures
     }
 
-    private static func fits(_ value: ModelValue, _ type: FieldType) -> Bool {
-        switch (value, type) {
-        case (.bool, .bool), (.list, .list), (.number, .int), (.number, .double): true
-        case (.text(let text), .uuid), (.text(let text), .string), (.text(let text), .date),
-            (.text(let text), .enumeration), (.text(let text), .url):
-            type.canonicalText(text) != nil
-        default: false
-        }
-    }
-
-    private func sourceName(_ source: TableSource.Binding.Source) -> String {
+    /// A name of a place, the same for all spellings of it.
+    static func sourceName(_ source: TableSource.Binding.Source) -> String {
         switch source {
         case .path(let name): "path.\(name)"
         case .query(let name): "query.\(name.lowercased())"
@@ -84,52 +109,75 @@ struct ArgumentGenerator {
         }
     }
 
-    private mutating func value(
-        _ field: TableSource.Field, _ from: TableSource.Binding.Source, _ pattern: Pattern, _ source: TableSource
-    ) -> ModelValue? {
-        switch from {
+    /// What is to stand at a place: if it can be found, texts that all fields take; nil where nothing can or should.
+    private mutating func texts(for place: Place, _ pattern: Pattern, _ source: TableSource) -> [String]? {
+        var capture: Capture?
+        switch place.source {
         case .constant, .payload: return nil
-        case .path(let name):
-            guard let capture = pattern.capture(named: name) else { return nil }
-            let texts = self.texts(capture, source)
-            if case .list(let element, _, _) = field.type {
-                let items = texts.compactMap(element.canonicalText).map { modelValue($0, element) }
-                return items.isEmpty ? nil : .list(items)
-            }
-            var text = texts.first
-            // What the capture takes need not be of the field's type: a few tries more.
-            for _ in 0..<32 where text.flatMap(field.type.canonicalText) == nil { text = fitting(capture, field.type) }
-            guard let own = text.flatMap(field.type.canonicalText) else { return nil }
-            return modelValue(own, field.type)
+        case .path(let name): capture = pattern.capture(named: name)
         case .rewrite(let name):
-            for block in source.blocks {
-                for rule in block.rewrites where rule.name == name {
-                    guard let capture = rule.pattern.captures.first, let text = texts(capture, source).first,
-                        let own = field.type.canonicalText(text)
-                    else { return nil }
-                    return modelValue(own, field.type)
-                }
-            }
-            return nil
+            capture = source.blocks.flatMap(\.rewrites).first { $0.name == name }?.pattern.captures.first
         case .query, .fragment:
-            if field.absence != .required && one(in: 3) { return nil }
-            return value(of: field.type)
+            if place.fields.allSatisfy({ $0.field.absence != .required }) && one(in: 3) { return nil }
+        }
+        if capture == nil {
+            switch place.source {
+            case .path, .rewrite: return nil
+            default: break
+            }
+        }
+        var last: [String]?
+        for _ in 0..<64 {
+            guard let texts = self.texts(capture, place.fields.map(\.field.type), source) else { continue }
+            last = last ?? texts
+            if place.fields.allSatisfy({ Self.value(of: texts, $0.field.type) != nil }) { return texts }
+        }
+        return last
+    }
+
+    /// Texts that the capture takes, or that are of one of the types, whichever may be the narrower.
+    private mutating func texts(_ capture: Capture?, _ types: [FieldType], _ source: TableSource) -> [String]? {
+        guard let capture else { return value(of: pick(types)).asTexts }
+        if one(in: 2) {
+            let texts = self.texts(capture, source)
+            return texts.isEmpty ? nil : texts
+        }
+        guard let texts = value(of: pick(types)).asTexts, !texts.isEmpty, texts.allSatisfy(Self.isSegment) else {
+            return nil
+        }
+        // A tail is given as a path, so that a slash would divide it.
+        if capture.isTail { return texts.contains { $0.contains("/") } ? nil : texts }
+        guard texts.count == 1 else { return nil }
+        let takes = Array(texts[0].utf8).withUnsafeBufferPointer {
+            capture.matcher.takes(ByteView($0), foldsCase: false)
+        }
+        return takes ? [Self.canonical(texts[0], of: capture.matcher)] : nil
+    }
+
+    private static func isSegment(_ text: String) -> Bool {
+        !text.isEmpty && text != "." && text != ".." && !text.unicodeScalars.contains("\u{200D}")
+    }
+
+    /// What a capture makes of a text that it takes (2.2).
+    private static func canonical(_ text: String, of matcher: Matcher) -> String {
+        switch matcher {
+        case .bool: text == "1" || text == "true" ? "true" : "false"
+        case .uuid: text.uppercased()
+        default: text
         }
     }
 
-    /// A text of the field's type, or of the capture, one of which may be the narrower.
-    private mutating func fitting(_ capture: Capture, _ type: FieldType) -> String? {
-        let text = one(in: 2) ? self.text(of: capture) : value(of: type).asText
-        guard let text else { return nil }
-        let takes = Array(text.utf8).withUnsafeBufferPointer { capture.matcher.takes(ByteView($0), foldsCase: false) }
-        return takes && !text.isEmpty && text != "." && text != ".." ? text : nil
-    }
-
-    private func modelValue(_ text: String, _ type: FieldType) -> ModelValue {
+    /// What texts mean to a field; nil where they are not of its type.
+    static func value(of texts: [String], _ type: FieldType) -> ModelValue? {
+        if case .list(let element, let min, let max) = type {
+            let items = texts.compactMap { value(of: [$0], element) }
+            return items.count == texts.count && items.count >= min && items.count <= max ? .list(items) : nil
+        }
+        guard texts.count == 1, let text = type.canonicalText(nfc(texts[0])) else { return nil }
         switch type {
-        case .bool: .bool(text == "true" || text == "1")
-        case .int, .double: .number(text)
-        default: .text(text)
+        case .bool: return .bool(text == "true")
+        case .int, .double: return .number(text)
+        default: return .text(text)
         }
     }
 
@@ -227,12 +275,13 @@ struct ArgumentGenerator {
 }
 
 extension ModelValue {
-    /// The text of a single value.
-    var asText: String? {
+    /// The texts of a value, one for each item of a list.
+    var asTexts: [String]? {
         switch self {
-        case .null, .list: nil
-        case .bool(let value): value ? "true" : "false"
-        case .number(let text), .text(let text): text
+        case .null: nil
+        case .list(let items): items.compactMap { $0.asTexts?.first }
+        case .bool(let value): [value ? "true" : "false"]
+        case .number(let text), .text(let text): [text]
         }
     }
 }

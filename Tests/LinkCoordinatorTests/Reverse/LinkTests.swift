@@ -122,6 +122,59 @@ import Testing
         #expect(error?.place == place)
     }
 
+    private static let odd = #"""
+        {"schemaVersion":1,"table":{"id":"t","version":"1"},
+         "link":{"schemes":["s"],"host":"segment",
+                 "rewrites":[{"stripPrefix":"/v1"},{"stripPrefix":"/{l:enum(en|ru)}","as":"loc"},
+                             {"stripPrefix":"/v1"}]},
+         "models":{"M":{"id":"string","flag":"bool?","code":"uuid?","note":"string?"},"L":{"loc":"string?"}},
+         "coordinators":{"c":{"screens":{"m":{"needs":["M"]},"l":{"needs":["L"]},"plain":{}}}},
+         "routes":[{"id":"bare","match":"/q","query":{"mode":null,"ref":null},"to":{"path":"/c/plain"}},
+                   {"id":"other","match":"/q","to":{"path":"/c/plain"}},
+                   {"id":"digit","match":"/d/{f:[01]{1,1}}","to":{"path":"/c/m"},
+                    "bind":{"M":{"id":{"const":"x"},"flag":"path.f"}}},
+                   {"id":"small","match":"/u/{u:[0-9a-f-]{36,36}}","to":{"path":"/c/m"},
+                    "bind":{"M":{"id":{"const":"x"},"code":"path.u"}}},
+                   {"id":"twice","match":"/t/{x}","to":{"path":"/c/m"},"bind":{"M":{"id":"path.x","note":"path.x"}}},
+                   {"id":"both","match":"/b/{x}","to":{"path":"/c/m"},"bind":{"M":{"id":"path.x","flag":"path.x"}}},
+                   {"id":"version","match":"/v1/en/v1","to":{"path":"/c/plain"}},
+                   {"id":"locale","match":"/v1/loc","to":{"path":"/c/l"},"bind":{"L":{"loc":"rewrite.loc"}}}]}
+        """#
+
+    @Test(
+        "what only another spelling, a name without a value or a prefix once more makes a link of is written so",
+        arguments: [
+            ("other", [:], "s://q?mode&ref"), ("bare", [:], "s://q"),
+            ("digit", ["M": ["id": "x", "flag": true]], "s://d/1"),
+            ("digit", ["M": ["id": "x", "flag": false]], "s://d/0"),
+            ("small", ["M": ["id": "x", "code": .text(uuid)]], "s://u/\(uuid.lowercased())"),
+            // Of the note nothing is said: it comes back as what its place holds.
+            ("twice", ["M": ["id": "a"]], "s://t/a"), ("twice", ["M": ["id": "a", "note": "a"]], "s://t/a"),
+            ("both", ["M": ["id": "0", "flag": false]], "s://b/0"),
+            ("both", ["M": ["id": "true", "flag": true]], "s://b/true"),
+            ("version", [:], "s://v1/v1/v1/en/v1"), ("locale", [:], "s://v1/v1/v1/loc"),
+            ("locale", ["L": ["loc": "ru"]], "s://ru/v1/v1/loc"),
+        ] as [(String, Models, String)])
+    func spelled(route: String, models: Models, link: String) throws {
+        let table = try Table.load([UInt8](Self.odd.utf8))
+        #expect(try table.link(route: route, models: models) == link)
+        #expect(table.resolve(link).route == route)
+    }
+
+    @Test("of two values for one place, and of a null where the place holds a text, the error names the field")
+    func contradicting() throws {
+        let table = try Table.load([UInt8](Self.odd.utf8))
+        for (models, code, place) in [
+            (["M": ["id": "a", "note": "b"]], LinkError.Code.conflict, "M.note"),
+            (["M": ["id": "a", "note": .null]], .lost, "another M.note"),
+        ] as [(Models, LinkError.Code, String)] {
+            let error = #expect(throws: LinkError.self) { try table.link(route: "twice", models: models) }
+            #expect(error?.code == code && error?.place == place)
+        }
+        let error = #expect(throws: LinkError.self) { try table.link(route: "both", models: ["M": ["id": "a"]]) }
+        #expect(error?.code == .lost && error?.place == "param_invalid M.flag")
+    }
+
     @Test("an app's own model goes into a link and comes out of its decision")
     func ownModel() throws {
         struct Product: LinkModel, Encodable, Equatable {

@@ -1,0 +1,59 @@
+import LinkCoordinator
+import Testing
+
+@Suite("What a deferred decision asks again") struct ResumeTests {
+    private static let file = #"""
+        {"schemaVersion":1,"table":{"id":"t","version":"1"},
+         "link":{"schemes":["t"],"host":"authority","hosts":["*"],
+                 "payload":{"link":["/l"],"route":"/r","params":"/p"}},
+         "models":{"I":{"id":"string"},"X":{"x":"string?"}},
+         "guards":{"g":{"claim":"c","else":{"to":{"path":"/login/form"},"resume":{"ttl":"15m","once":true}}},
+                   "h":{"claim":"d","else":{"to":{"root":true},"resume":{"ttl":"2h","once":false}}},
+                   "n":{"claim":"e","else":{"to":{"root":true}}}},
+         "coordinators":{"a":{"guard":"g","screens":{"s":{"needs":["I"]},"p":{},"x":{"needs":["X"]}}},
+                         "b":{"guard":"h","screens":{"s":{}}},"n":{"guard":"n","screens":{"s":{}}},
+                         "login":{"screens":{"form":{"present":["sheet"]}}}},
+         "routes":[{"id":"s","match":"/s/{id}","to":{"path":"/a/s"},"bind":{"I":{"id":"path.id"}}},
+                   {"id":"x","match":"/x","to":{"path":"/a/x"},"bind":{"X":{"x":"payload./x/0"}}},
+                   {"id":"b","match":"/b","to":{"path":"/b/s"}},{"id":"n","match":"/n","to":{"path":"/n/s"}},
+                   {"id":"open","match":"/open","to":{"root":true}}]}
+        """#
+
+    static let asked: [(Request, Request)] = [
+        (.link("t:///s/a%20b?q=1#f"), .link("t:///s/a%20b?q=1#f")),
+        (.path("a/p"), .path("a/p")),
+        (.path("/a/p", mode: .reuse), .path("/a/p", mode: .reuse)),
+        (.route("s", params: "{ \"id\" : 5 }"), .route("s", params: #"{"id":5}"#)),
+        (.payload(#"{"l":"t:///s/z","other":1}"#), .link("t:///s/z")),
+        (.payload(#"{"r":"s","p":{"id":"z"}}"#), .route("s", params: #"{"id":"z"}"#)),
+        // The route binds from the payload, which is asked again whole.
+        (.payload(#"{"l":"t:///x","x":["v"]}"#), .payload(#"{"l":"t:///x","x":["v"]}"#)),
+    ]
+
+    @Test("the request comes back in its form, and asked again with the claim it shows what it is about")
+    func forms() throws {
+        let table = try Table.load([UInt8](Self.file.utf8))
+        for (request, expected) in Self.asked {
+            let decision = table.resolve(request, device: Device(claims: []))
+            #expect(decision.outcome == .deferred && decision.path == "/login/form")
+            let resume = try #require(decision.resume, "\(request)")
+            #expect(resume.claim == "c" && resume.ttl == .seconds(900) && resume.once)
+            #expect(resume.request == expected)
+            let device = Device(claims: [resume.claim])
+            let again = table.resolve(resume.request, device: device)
+            #expect(again.outcome == .navigate && again.resume == nil)
+            #expect(again.json == table.resolve(request, device: device).json)
+            // A decision that a server sent says the same.
+            #expect(Decision(json: decision.json)?.resume == resume)
+        }
+    }
+
+    @Test("once and the time are the guard's; a guard that resumes nothing, and any other outcome, ask nothing again")
+    func others() throws {
+        let table = try Table.load([UInt8](Self.file.utf8))
+        let hours = try #require(table.resolve("t:///b").resume)
+        #expect(hours.ttl == .seconds(7200) && !hours.once && hours.claim == "d")
+        #expect(table.resolve("t:///n").outcome == .deferred && table.resolve("t:///n").resume == nil)
+        #expect(table.resolve("t:///open").resume == nil && table.resolve("t:///nope").resume == nil)
+    }
+}

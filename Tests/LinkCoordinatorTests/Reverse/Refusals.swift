@@ -1,0 +1,296 @@
+import LinkCoordinator
+import StrictJSON
+
+/// Why values of a route go into no link: the kinds of them that there are.
+enum RefusalCause: String, CaseIterable {
+    /// The dialect decodes nothing, and a text has a character that parts the query.
+    case nothingDecoded = "a separator where nothing is decoded"
+    /// The dialect flattens, and a text is empty.
+    case emptyPiece = "an empty text under flatten"
+    /// The dialect flattens, and a text is a name of the table, so that what follows it is taken for its value.
+    case textIsName = "a text that is a name under flatten"
+    /// A screen needs a field that no link of the route carries: not bound, bound from a payload, or not captured.
+    case neverCarried = "a field that no link carries"
+    /// The text that stands at a place, for its capture or for another field that reads it, is not of a field's type.
+    case contradiction = "a place whose capture and fields contradict each other"
+    /// The only pattern left takes other texts in the place of a capture.
+    case notTaken = "a capture that takes other texts"
+    /// The route wants another value in the query than the field that is bound to that name.
+    case constraint = "a value against the route's own constraint"
+    /// A better pattern, mostly of another route, takes the path with these values.
+    case shadowed = "a better pattern takes the path"
+    /// A rewrite takes off what no link can put there again.
+    case rewritten = "a rewrite takes the path's first segments"
+    /// The stack that the values ask for breaks a rule of presentation, or is too deep.
+    case presentation = "a stack that cannot be shown"
+    /// The route is excluded to outside, and no link of it is on the allow list.
+    case notAllowed = "an excluded link off the allow list"
+}
+
+/// Judges refusals by the table and the values alone, without what the library did.
+struct RefusalJudge {
+    let table: Table
+    private var source: TableSource { table.source }
+    private let coordinators: Set<[UInt8]>
+
+    init(_ table: Table) {
+        self.table = table
+        coordinators = Set(table.source.coordinators.map { Array($0.name.value.utf8) })
+    }
+
+    /// The cause, or nil where none of the kinds is there.
+    func cause(
+        of error: LinkError, _ route: TableSource.Route, _ given: ArgumentGenerator.Arguments, _ device: Device
+    ) -> RefusalCause? {
+        let texts = self.texts(route, given)
+        switch error.code {
+        case .unwritable where error.place.hasPrefix("query."): return unwritable(texts)
+        case .wanting:
+            if !isCarried(error.place, route, given) { return .neverCarried }
+            return sharesPlace(error.place, route) ? .contradiction : nil
+        case .conflict:
+            if sharesPlace(error.place, route) { return .contradiction }
+            return isConstrained(route) ? .constraint : nil
+        case .value: return isNotTaken(route, given) ? .notTaken : nil
+        case .lost: return lost(error.place, route, given, texts, device)
+        default: return nil
+        }
+    }
+
+    // MARK: What the query cannot say
+
+    /// Texts that the route's bindings put into the query.
+    private func texts(_ route: TableSource.Route, _ given: ArgumentGenerator.Arguments) -> [String] {
+        route.bindings.flatMap { binding -> [String] in
+            guard case .query = binding.source.value else { return [] }
+            return given.models[binding.model.value]?[binding.field.value]?.asTexts ?? []
+        }
+    }
+
+    private func unwritable(_ texts: [String]) -> RefusalCause? {
+        for block in source.blocks {
+            if block.query.flatten, texts.contains("") { return .emptyPiece }
+            guard block.query.decode == .none else { continue }
+            let marks = block.query.pairSeparators + Array((block.query.flatten ? "#\\=" : "#\\").utf8)
+            if texts.contains(where: { $0.utf8.contains(where: marks.contains) }) { return .nothingDecoded }
+        }
+        return nil
+    }
+
+    private func isConstrained(_ route: TableSource.Route) -> Bool {
+        route.bindings.contains { binding in
+            guard case .query(let name) = binding.source.value else { return false }
+            return route.query.contains { $0.name.value.lowercased() == name.lowercased() }
+        }
+    }
+
+    // MARK: What a link does not carry
+
+    /// Whether a field could have had a value that was not given.
+    private func isCarried(
+        _ place: String, _ route: TableSource.Route, _ given: ArgumentGenerator.Arguments
+    ) -> Bool {
+        let parts = place.split(separator: ".").map(String.init)
+        guard parts.count == 2,
+            let binding = route.bindings.first(where: { $0.model.value == parts[0] && $0.field.value == parts[1] })
+        else { return false }
+        switch binding.source.value {
+        case .payload: return false
+        case .constant: return true
+        case .rewrite(let name): return source.blocks.allSatisfy { $0.rewrites.contains { $0.name == name } }
+        case .path(let name): return given.captures[name] == nil && hasField(name, route, given)
+        case .query, .fragment: return !isSiblingUnbound(parts[0], route)
+        }
+    }
+
+    private func hasField(_ name: String, _ route: TableSource.Route, _ given: ArgumentGenerator.Arguments) -> Bool {
+        route.bindings.contains {
+            ArgumentGenerator.sourceName($0.source.value) == "path.\(name)"
+                && given.models[$0.model.value]?[$0.field.value] != nil
+        }
+    }
+
+    /// Whether a required field of the model has no place in a link, so that the model was not given at all.
+    private func isSiblingUnbound(_ model: String, _ route: TableSource.Route) -> Bool {
+        source.models.first { $0.name.value == model }?.fields.contains { field in
+            guard field.absence == .required else { return false }
+            let binding = route.bindings.first {
+                $0.model.value == model && $0.field.value == field.name.value
+            }
+            guard let binding else { return true }
+            if case .payload = binding.source.value { return true }
+            return false
+        } ?? false
+    }
+
+    // MARK: What comes back otherwise
+
+    private func lost(
+        _ place: String, _ route: TableSource.Route, _ given: ArgumentGenerator.Arguments, _ texts: [String],
+        _ device: Device
+    ) -> RefusalCause? {
+        if isTakenForName(texts) { return .textIsName }
+        let word = place.split(separator: " ").map(String.init)
+        switch word.first {
+        case "route": return isShadowed(by: word[1], route, given) ? .shadowed : nil
+        case "presentation", "budget": return isNotShown(route, given) ? .presentation : nil
+        case "param_invalid": return contradicts(word[1], route, given) ? .contradiction : nil
+        case "another" where word[1].hasPrefix("path."):
+            return isShadowed(by: route.id.value, route, given) ? .shadowed : nil
+        case "external_refused": return isAllowed(route) ? nil : .notAllowed
+        default: return nil
+        }
+    }
+
+    private func isTakenForName(_ texts: [String]) -> Bool {
+        let names = source.routes.flatMap { route in
+            route.bindings.compactMap { binding -> String? in
+                if case .query(let name) = binding.source.value { name.lowercased() } else { nil }
+            } + route.query.map { $0.name.value.lowercased() }
+        }
+        return source.blocks.contains(where: \.query.flatten) && texts.contains { names.contains($0.lowercased()) }
+    }
+
+    /// Whether a pattern of the winner takes the path that these values make, and comes before the one meant.
+    private func isShadowed(
+        by other: String, _ route: TableSource.Route, _ given: ArgumentGenerator.Arguments
+    ) -> Bool {
+        guard let winner = source.routes.first(where: { $0.id.value == other }) else { return false }
+        return route.patterns.contains { own in
+            guard let segments = segments(own.path, route, given) else { return false }
+            return winner.patterns.contains { pattern in
+                pattern.path.takes(segments, foldsCase: source.foldsPathCase, isCoordinator: coordinators.contains)
+                    && Precedence.compare(winner.precedence(of: pattern), route.precedence(of: own)) < 0
+            }
+        }
+    }
+
+    /// The segments that a pattern has with these values, where they are all known.
+    private func segments(
+        _ pattern: Pattern, _ route: TableSource.Route, _ given: ArgumentGenerator.Arguments
+    ) -> [[UInt8]]? {
+        var segments: [[UInt8]] = []
+        for (index, matcher) in pattern.matchers.enumerated() {
+            let capture = pattern.captures.first { $0.segment == index }
+            switch matcher {
+            case .literal(let text), .anySegment(let text): segments.append(text)
+            case _ where capture != nil:
+                guard let texts = texts(of: capture?.name ?? "", route, given) else {
+                    if matcher == .restStar { continue }
+                    return nil
+                }
+                if matcher.isTerminal {
+                    segments += texts.map { Array($0.utf8) }
+                } else if case .affix(let prefix, _, let suffix) = matcher {
+                    segments.append(prefix + Array(texts.joined().utf8) + suffix)
+                } else {
+                    segments.append(Array(texts.joined().utf8))
+                }
+            default: continue
+            }
+        }
+        return segments
+    }
+
+    private func texts(
+        of capture: String, _ route: TableSource.Route, _ given: ArgumentGenerator.Arguments
+    ) -> [String]? {
+        if let text = given.captures[capture] {
+            let isTail = route.patterns.contains { $0.path.capture(named: capture)?.isTail == true }
+            return isTail ? text.split(separator: "/").map { nfc(String($0)) } : [nfc(text)]
+        }
+        for binding in route.bindings where ArgumentGenerator.sourceName(binding.source.value) == "path.\(capture)" {
+            if let texts = given.models[binding.model.value]?[binding.field.value]?.asTexts { return texts.map(nfc) }
+        }
+        return nil
+    }
+
+    /// Whether another field reads the same place as this one.
+    private func sharesPlace(_ field: String, _ route: TableSource.Route) -> Bool {
+        guard let own = route.bindings.first(where: { "\($0.model.value).\($0.field.value)" == field }) else {
+            return false
+        }
+        let place = ArgumentGenerator.sourceName(own.source.value)
+        return route.bindings.count { ArgumentGenerator.sourceName($0.source.value) == place } > 1
+    }
+
+    /// Whether the texts at the place of a field are not of its type.
+    private func contradicts(
+        _ field: String, _ route: TableSource.Route, _ given: ArgumentGenerator.Arguments
+    ) -> Bool {
+        guard let own = route.bindings.first(where: { "\($0.model.value).\($0.field.value)" == field }),
+            let model = source.models.first(where: { $0.name.value == own.model.value }),
+            let type = model.field(named: own.field.value)?.type
+        else { return false }
+        let place = ArgumentGenerator.sourceName(own.source.value)
+        var texts: [[String]] = []
+        if case .path(let name) = own.source.value { texts += self.texts(of: name, route, given).map { [$0] } ?? [] }
+        for other in route.bindings where ArgumentGenerator.sourceName(other.source.value) == place {
+            if let own = given.models[other.model.value]?[other.field.value]?.asTexts { texts.append(own) }
+        }
+        return texts.contains { ArgumentGenerator.value(of: $0, type) == nil }
+    }
+
+    /// Whether each pattern has a capture that does not take its text, or none for it, or is left to a better one.
+    private func isNotTaken(_ route: TableSource.Route, _ given: ArgumentGenerator.Arguments) -> Bool {
+        let names = route.bindings.compactMap { binding -> String? in
+            guard case .path(let name) = binding.source.value else { return nil }
+            return given.models[binding.model.value]?[binding.field.value] == nil ? nil : name
+        }
+        return route.patterns.allSatisfy { pattern in
+            let isHeld = Set(names + given.captures.keys).allSatisfy { name in
+                guard let capture = pattern.path.capture(named: name) else { return false }
+                let texts = texts(of: name, route, given) ?? []
+                if capture.matcher == .coordinatorPath {
+                    return texts.first.map { coordinators.contains(Array($0.utf8)) } ?? false
+                }
+                if capture.isTail { return true }
+                return Array(texts.joined().utf8).withUnsafeBufferPointer {
+                    capture.matcher.takes(ByteView($0), foldsCase: source.foldsPathCase)
+                }
+            }
+            return !isHeld || source.routes.contains { isShadowed(by: $0.id.value, route, given) }
+        }
+    }
+
+    /// Whether the captured path breaks a rule of presentation, with the entries that any parents put under it.
+    private func isNotShown(_ route: TableSource.Route, _ given: ArgumentGenerator.Arguments) -> Bool {
+        let names = TableNames(source)
+        for text in given.captures.values {
+            let segments = text.split(separator: "/").map(String.init)
+            guard let own = try? StaticStack.compose(segments, in: source, names: names), let first = own.entries.first
+            else { continue }
+            var stacks = [own]
+            for target in route.variants.map(\.to) {
+                switch target.parents {
+                case .initial:
+                    let under = StaticStack.initialParents(of: first, in: source, names: names)
+                    stacks.append(StaticStack(under.entries + own.entries))
+                case .paths(let paths):
+                    let under = paths.compactMap { try? StaticStack.compose($0.value, in: source, names: names) }
+                    stacks.append(StaticStack(under.flatMap(\.entries) + own.entries))
+                case .none, .route: break
+                }
+            }
+            if stacks.contains(where: { $0.withSingleSlots(in: source).brokenPresentation(in: source) != nil }) {
+                return true
+            }
+        }
+        return false
+    }
+
+    /// Whether an excluded route has a link that may be opened outside.
+    private func isAllowed(_ route: TableSource.Route) -> Bool {
+        route.patterns.contains { pattern in
+            source.blocks.contains { block in
+                block.hostRole == .authority && block.schemes.contains { source.externals.schemes.contains($0.value) }
+                    && pattern.scheme.map { source.externals.schemes.contains($0) } ?? true
+                    && source.externals.hosts.contains { rule in
+                        guard case .exact(let host, let port) = rule else { return true }
+                        return block.hosts.contains { $0.value.takes(host: host, port: port) }
+                            && pattern.host?.takes(host: host, port: port) ?? true
+                    }
+            }
+        }
+    }
+}
