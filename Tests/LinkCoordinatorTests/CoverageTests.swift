@@ -1,4 +1,5 @@
 import LinkCoordinator
+import StrictJSON
 import Testing
 
 @Suite("Coverage of a table by decisions") struct CoverageTests {
@@ -41,8 +42,22 @@ import Testing
             Decision(json: [UInt8](#"{"table":"shop@41+00000000","route":"gone","outcome":"navigate"}"#.utf8)))
         let coverage = table.coverage(of: [other.resolve("myapp://simple"), strange])
         #expect(coverage.ofOtherTables == 1)
+        #expect(coverage.ofOtherVersions == 1)
         #expect(coverage.unknown == 1)
         #expect(coverage.decisions == 1)
         #expect(coverage.routes.filter { !$0.isUnused }.isEmpty)
+    }
+
+    @Test("a variant's number counts in the version that gave it; a route's id counts in every version")
+    func versions() throws {
+        let table = try ExplainTests.anchor()
+        let own = table.resolve(Self.links[6])
+        let identity = try #require(own.table)
+        let older = try #require(
+            Decision(json: [UInt8](own.value.text.replacing(identity, with: "shop@1+00000000").utf8)))
+        let coverage = table.coverage(of: [own, older, older])
+        let item = try #require(coverage.routes.first { $0.id == "item" })
+        #expect(item.decisions == 3 && item.variants == [0, 0, 1])
+        #expect(coverage.decisions == 3 && coverage.ofOtherVersions == 2 && coverage.unknown == 0)
     }
 }

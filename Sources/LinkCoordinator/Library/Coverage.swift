@@ -4,8 +4,10 @@ internal import StrictJSON
 ///
 /// Made by ``Table/coverage(of:)``, or fed one decision after another with ``add(_:)`` where they come from a stream.
 /// Only decisions of this table count, of whatever version: they are known by the id before the `@` of their member
-/// `table`. A decision says its route and variant; which pattern was taken it says only where it carries its trace
-/// (the member `explain`, as `linkd resolve --explain --json` prints it and the worker publishes for a sample).
+/// `table`. A decision names its route by an id, which stays the same from version to version, but its variant by its
+/// number, which does not: variants are counted from decisions of this very version. Which pattern was taken a
+/// decision says only where it carries its trace (the member `explain`, as `linkd resolve --explain --json` prints it
+/// and the worker publishes for a sample).
 public struct Coverage: Sendable, Equatable {
     /// A route of the table and what was taken of it.
     public struct Route: Sendable, Equatable {
@@ -15,7 +17,7 @@ public struct Coverage: Sendable, Equatable {
         public internal(set) var decisions = 0
         /// Decisions that came here and were redirected to another route.
         public internal(set) var redirected = 0
-        /// Decisions by variant, as many as the route lists; empty where it has one `to` only.
+        /// Decisions of this version by variant, as many as the route lists; empty where it has one `to` only.
         public internal(set) var variants: [Int]
         /// The route's patterns in the order of the file, an optional's shorter form after its fuller one.
         public internal(set) var patterns: [Pattern]
@@ -48,20 +50,24 @@ public struct Coverage: Sendable, Equatable {
     public private(set) var decisions = 0
     /// Those of them that say no route.
     public private(set) var withoutRoute = 0
-    /// Those of them whose route or variant this version of the table does not have.
+    /// Those of them whose route this version of the table does not have.
     public private(set) var unknown = 0
     /// Those of them that carry a trace, so that their pattern is known.
     public private(set) var traced = 0
+    /// Those of them that another version of the table made: which variant they took is not counted.
+    public private(set) var ofOtherVersions = 0
     /// Decisions of other tables, which count nowhere else.
     public private(set) var ofOtherTables = 0
     /// Reasons in the order of their codes.
     public private(set) var reasons: [ReasonCount] = []
 
+    private let identity: String
     private let numbers: [String: Int]
 
     /// Makes a coverage of a table that counts nothing yet.
     public init(of table: Table) {
         self.table = table.id
+        identity = table.identity
         routes = table.source.routes.map { route in
             Route(
                 id: route.id.value, variants: route.listsVariants ? route.variants.map { _ in 0 } : [],
@@ -77,6 +83,8 @@ public struct Coverage: Sendable, Equatable {
             return
         }
         decisions += 1
+        let isOfThisVersion = decision.table == identity
+        ofOtherVersions += isOfThisVersion ? 0 : 1
         if let reason = decision.reason { add(reason: reason) }
         let chosen = chosenPattern(decision)
         for id in decision.via {
@@ -98,12 +106,10 @@ public struct Coverage: Sendable, Equatable {
             return
         }
         routes[number].decisions += 1
-        guard let variant = decision.variant else { return }
-        if routes[number].variants.indices.contains(variant) {
-            routes[number].variants[variant] += 1
-        } else {
-            unknown += 1
+        guard isOfThisVersion, let variant = decision.variant, routes[number].variants.indices.contains(variant) else {
+            return
         }
+        routes[number].variants[variant] += 1
     }
 
     private mutating func add(reason: String) {

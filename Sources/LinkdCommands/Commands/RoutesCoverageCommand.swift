@@ -8,9 +8,10 @@ enum RoutesCoverageCommand {
         summary: "Count which routes, variants and reasons decisions took, and which never",
         discussion: [
             "Reads decisions, one JSON object a line, as `linkd inspect --json` and `linkd resolve --json` print them; "
-                + "what is no decision is counted and passed over. Decisions of every version of the table count, "
-                + "those of other tables do not. Which pattern was taken is told by decisions with their trace only "
-                + "(`linkd resolve --explain --json`)."
+                + "what is no decision is counted and passed over. Decisions of every version of the table count for "
+                + "routes and reasons, those of this very version for variants too (a decision names its variant by "
+                + "number); those of other tables do not count. Which pattern was taken is told by decisions with "
+                + "their trace only (`linkd resolve --explain --json`)."
         ],
         flags: [
             FlagDeclaration(

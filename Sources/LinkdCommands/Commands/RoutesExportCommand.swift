@@ -9,9 +9,10 @@ enum RoutesExportCommand {
             "aasa: Apple's apple-app-site-association file with `components`. android: intent filters for a manifest. "
                 + "assetlinks: the file of a site that lets an Android app open its links. swift: an enum with a case "
                 + "for each route, and a function that writes its link.",
-            "Some patterns cannot be said exactly. Then the export takes more links than the table, never fewer, and a "
-                + "line on standard error names each of them; the table still decides in the app. Links are those that "
-                + "linkd would write: a slash at the end of a path is not exported.",
+            "Some patterns cannot be said exactly. Then the export takes more links than the table, and a line on "
+                + "standard error names each of them; the table still decides in the app. It takes fewer in two cases, "
+                + "which are named there too: a slash at the end of a path is not exported, and of a block's rewrites "
+                + "the first \(LinkShape.maxRewrites) only.",
         ],
         flags: [
             FlagDeclaration("--format", type: .choice(Format.allCases.map(\.rawValue)), "What to write; required."),

@@ -227,4 +227,28 @@ internal import Testing
         #expect(result.code == 65)
         #expect(result.err.contains("takes no https links"))
     }
+
+    @Test("What of a table no export says is named: slashes at the end, and rewrites beyond the sixth")
+    func fewer() throws {
+        let rewrites = (1...8).map { #"{"stripPrefix":"/v\#($0)"}"# }
+        func notes(_ count: Int) throws -> [[String]] {
+            let table = try Table.load(
+                [UInt8](
+                    """
+                    {"schemaVersion":1,"table":{"id":"t","version":"1"},
+                     "link":{"schemes":["https"],"host":"authority","hosts":["a.example"],
+                             "rewrites":[\(rewrites.prefix(count).joined(separator: ","))]},
+                     "routes":[{"id":"x","match":"/x","to":{"root":true}}]}
+                    """.utf8))
+            let association = try #require(AppleAssociation(table, host: nil))
+            #expect(association.components.count == 1 << min(count, 6))
+            return [association.notes.lines, AndroidFilters(table).notes.lines]
+        }
+        for lines in try notes(6) {
+            #expect(lines == ["links that end with a slash are not exported, though the table takes them"])
+        }
+        for lines in try notes(8) {
+            #expect(lines.last == "only the first 6 rewrites are exported; links behind these are not: /v7, /v8")
+        }
+    }
 }

@@ -45,6 +45,7 @@ struct AndroidFilters {
                 for shape in LinkShape.all(table.source, block: block) { add(shape, schemes, block) }
             }
         }
+        for block in table.source.blocks { LinkShape.notes(block).forEach { notes.add($0) } }
         filters = filters.filter(\.isVerified) + filters.filter { !$0.isVerified }
     }
 

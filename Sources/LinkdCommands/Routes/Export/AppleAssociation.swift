@@ -64,6 +64,7 @@ struct AppleAssociation {
         variables = maker.variables
         for index in entries.indices { entries[index].globs = [glob(entries[index].pattern.path)] }
         for (index, entry) in entries.enumerated() { add(entry, before: entries[(index + 1)...]) }
+        LinkShape.notes(block).forEach { notes.add($0) }
     }
 
     private mutating func add(_ entry: Entry, before later: ArraySlice<Entry>) {

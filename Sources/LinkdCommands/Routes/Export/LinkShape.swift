@@ -25,10 +25,25 @@ struct LinkShape {
     /// What ends the shape.
     var terminal: Matcher { matchers.last ?? .end }
 
+    /// Most rewrites whose prefixes are exported: each doubles the number of forms.
+    static let maxRewrites = 6
+
+    /// What of a block's links no shape says: the table takes them, and no other system is told so.
+    static func notes(_ block: TableSource.LinkBlock) -> [String] {
+        var notes = ["links that end with a slash are not exported, though the table takes them"]
+        let left = block.rewrites.dropFirst(maxRewrites).map(\.text)
+        if !left.isEmpty {
+            notes.append(
+                "only the first \(maxRewrites) rewrites are exported; links behind these are not: "
+                    + left.joined(separator: ", "))
+        }
+        return notes
+    }
+
     /// All forms of links that a block reads, the preferred ones first; of routes by id alone none.
     ///
     /// Prefixes come before what they may be mistaken for: a rewrite is carried out before a route is chosen. Each
-    /// rule of `rewrites` is carried out once, so every choice of them stands before a pattern.
+    /// rule of `rewrites` is carried out once, so every choice of the first `maxRewrites` stands before a pattern.
     static func all(_ source: TableSource, block: TableSource.LinkBlock) -> [LinkShape] {
         var shapes: [(shape: LinkShape, precedence: Precedence)] = []
         for route in source.routes {
@@ -43,7 +58,7 @@ struct LinkShape {
         }
         let plain = shapes.sorted { Precedence.compare($0.precedence, $1.precedence) < 0 }.map(\.shape)
         var prefixes: [(matchers: [Matcher], text: String)] = [([], "")]
-        for rewrite in block.rewrites.prefix(4) {
+        for rewrite in block.rewrites.prefix(maxRewrites) {
             let added = prefixes.map {
                 ($0.matchers + rewrite.pattern.matchers.dropLast(), $0.text + rewrite.text)
             }

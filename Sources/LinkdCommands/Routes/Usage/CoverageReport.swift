@@ -92,7 +92,12 @@ struct CoverageReport {
             lines.append(
                 "Which pattern was taken is told by decisions with `explain`: `linkd resolve --explain --json`.")
         }
-        if coverage.unknown > 0 { lines.append("\(coverage.unknown) name a route or variant that this table lacks.") }
+        if coverage.ofOtherVersions > 0 {
+            lines.append(
+                "\(coverage.ofOtherVersions) are of other versions of the table, and do not count for variants: "
+                    + "a decision names its variant by number, which may be another in each version.")
+        }
+        if coverage.unknown > 0 { lines.append("\(coverage.unknown) name a route that this table lacks.") }
         if coverage.ofOtherTables > 0 {
             lines.append("\(coverage.ofOtherTables) are of other tables, and do not count.")
         }
@@ -112,6 +117,7 @@ struct CoverageReport {
         json.number("without_route", Int64(coverage.withoutRoute))
         json.number("traced", Int64(coverage.traced))
         json.number("unknown", Int64(coverage.unknown))
+        json.number("of_other_versions", Int64(coverage.ofOtherVersions))
         json.number("of_other_tables", Int64(coverage.ofOtherTables))
         json.number("unreadable", Int64(unreadable))
         json.beginArray("routes")
