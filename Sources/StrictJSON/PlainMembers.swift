@@ -27,8 +27,8 @@ extension JSONCursor {
         while slot.pointee.isText {
             let value = at + (Int(slot.pointee.length) &+ 1)
             if end - value < 16 || !slot.pointee.isAt(at) || value[-1] != UInt8(ascii: "\"") { break }
-            let close = Self.closingQuote(of: value, end)
-            if close == value - 1 { break }
+            let close = Self.plainEnd(of: value, end)
+            if close == end || close.pointee != UInt8(ascii: "\"") { break }
             let bit = slot.pointee.bit
             let tag = slot.pointee.tag
             if tag < 64 {
@@ -65,49 +65,23 @@ extension JSONCursor {
         return true
     }
 
-    /// The quote that ends a plain string, or the one that begins it where the string is not plain or does not end.
+    /// The first byte from `start` on that may not stand in a plain string, as the quote that ends it; or `end`.
     ///
-    /// - Parameter start: The first byte of the string; at least 16 bytes stand between it and `end`.
+    /// - Parameter start: At least 16 bytes stand between it and `end`.
     @inlinable
     @inline(__always)
-    static func closingQuote(
-        of start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>
-    ) -> UnsafePointer<UInt8> {
+    static func plainEnd(of start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) -> UnsafePointer<UInt8> {
         var at = start
-        var stops = plainStops(at)
-        while stops[0] | stops[1] == 0 {
+        var stops = WideBytes.stops(in: WideBytes.load(at))
+        while WideBytes.isNone(stops) {
             at += 16
             if end - at < 16 {
-                if at == end { return start - 1 }
+                if at == end { return end }
                 // The last sixteen bytes of the text: those of them that were seen are plain.
                 at = end - 16
             }
-            stops = plainStops(at)
+            stops = WideBytes.stops(in: WideBytes.load(at))
         }
-        // Without a branch, since lengths vary: 64 of the first word's bits are zero where it has no stop.
-        let low = stops[0].trailingZeroBitCount
-        let high = stops[1].trailingZeroBitCount
-        at += (low &+ (high & (0 &- low &>> 6))) &>> 3
-        return at.pointee == UInt8(ascii: "\"") ? at : start - 1
-    }
-
-    /// Which of sixteen bytes are no plain ones: 0xFF for each that is not, 0 for the others.
-    @inlinable
-    @inline(__always)
-    static func plainStops(_ start: UnsafePointer<UInt8>) -> SIMD2<UInt64> {
-        let bytes = UnsafeRawPointer(start).loadUnaligned(as: SIMD16<Int8>.self)
-        // The type is spelled out each time: where it is inferred, Swift 6.3 chooses operators that go byte by byte.
-        let quotes = bytes .== SIMD16<Int8>(repeating: 0x22)
-        let slashes = bytes .== SIMD16<Int8>(repeating: 0x5C)
-        // As signed numbers bytes over 0x7F are negative, and one more than 0x7F is the least of them.
-        let controls = (bytes &+ SIMD16<Int8>(repeating: 1)) .< SIMD16<Int8>(repeating: 0x21)
-        return Self.words(quotes) | Self.words(slashes) | Self.words(controls)
-    }
-
-    /// A mask as two words: operations on masks themselves go byte by byte through memory (Swift 6.3).
-    @inlinable
-    @inline(__always)
-    static func words(_ mask: SIMDMask<SIMD16<Int8>>) -> SIMD2<UInt64> {
-        unsafeBitCast(mask, to: SIMD2<UInt64>.self)
+        return at + WideBytes.first(stops)
     }
 }

@@ -76,12 +76,11 @@ extension OutputArena {
             let last = (from + (count &- 4)).loadUnaligned(as: UInt32.self)
             to.storeBytes(of: from.loadUnaligned(as: UInt32.self), as: UInt32.self)
             (to + (count &- 4)).storeBytes(of: last, as: UInt32.self)
-        } else {
-            var index = 0
-            while index < count {
-                cursor[index] = bytes.start[index]
-                index &+= 1
-            }
+        } else if count > 0 {
+            // One to three bytes: the first, the middle one and the last, of which some may be the same.
+            cursor[0] = bytes.start[0]
+            cursor[count &>> 1] = bytes.start[count &>> 1]
+            cursor[count &- 1] = bytes.start[count &- 1]
         }
         cursor += count
     }

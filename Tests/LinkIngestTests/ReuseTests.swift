@@ -17,6 +17,7 @@ struct ReuseTests {
         #"{"id":"","link":"a:b","device":{"id":"d"}}"#, #"{"link":"a:b","device":{"id":""}}"#,
         #"{"link":"a:b","device":{}}"#, #"{"link":"a:b"}"#, #" {"link":"a:b"} "#, #"{"link":"кот","id":"é"}"#,
         #"{"link":"a:b","device":null,"mode":"reuse"}"#, #"{"link":"a:b","path":"/"}"#,
+        #"{"id":"e-9","link":"a:b","device":{"id":"d-9","os":"7"}}"#, #"{"link":"a:b","device":{"id":"d-9"}}"#,
     ]
 
     /// All that a reader tells of a record.

@@ -81,7 +81,7 @@ extension TableCompiler {
     }
 
     private func image(_ test: TableSource.Condition.VersionTest) -> VersionTestImage? {
-        Version(slab.view(test.version.bytes)).map { VersionTestImage(relation: test.relation, version: $0) }
+        Version(slab.view(test.version.bytes)).map { VersionTestImage(test.relation, $0) }
     }
 
     private mutating func image(_ binding: TableSource.Binding, of route: TableSource.Route) -> BindingImage? {

@@ -152,8 +152,21 @@ struct CapabilityImage {
 
 /// A comparison with a version.
 struct VersionTestImage {
-    var relation: TableSource.Condition.VersionTest.Relation
     var version: Version
+    /// The orders of the device's version to this one that it takes: a bit each for lower, equal and higher.
+    var orders: UInt8
+
+    init(_ relation: TableSource.Condition.VersionTest.Relation, _ version: Version) {
+        self.version = version
+        orders =
+            switch relation {
+            case .below: 0b001
+            case .equal: 0b010
+            case .above: 0b100
+            case .atMost: 0b011
+            case .atLeast: 0b110
+            }
+    }
 }
 
 /// An attribute and its accepted texts.

@@ -14,6 +14,14 @@ package struct Version: Sendable, BitwiseCopyable {
     /// Longest text of a version in bytes.
     package static let maxBytes = 64
 
+    /// The version 0, a place holder.
+    static let zero = Version(numbers: (0, 0, 0, 0, 0))
+
+    private init(numbers: (UInt32, UInt32, UInt32, UInt32, UInt32)) {
+        self.numbers = numbers
+        prerelease = .empty
+    }
+
     /// Reads a version; nil if the text is none.
     package init?(_ text: ByteView) {
         if let numbers = Self.plain(text) {

@@ -40,6 +40,7 @@ extension Resolver {
     }
 
     /// Reads one value; false where it is there but not of its type.
+    @inline(__always)
     mutating func bind(_ binding: Ref<BindingImage>, scope: UInt8) -> Bool {
         let field = image.fields.at(Int(binding.field))
         let place = slot(Int(binding.field), scope: scope)
@@ -100,6 +101,7 @@ extension Resolver {
     }
 
     /// As `canonical`, `missing` for a text that is not of the type: this comes back in registers.
+    @inline(__always)
     private mutating func canonicalForm(
         _ text: ByteView, _ field: Ref<FieldImage>, kind: FieldImage.Kind
     ) -> (state: BoundValue.State, view: ByteView) {

@@ -3,13 +3,21 @@ internal import StrictJSON
 // Phase 3: what is known of the device, and the first variant whose condition holds (2.5, 3.0).
 extension Resolver {
     /// Notes the facts that cannot be read and the versions that the table asks for and nobody told.
+    @inline(__always)
     mutating func noteFacts() {
+        if device.unreadable == 0 && !image.asksApp && !image.asksOS { return }
+        readVersions()
+        if device.unreadable == 0 && (appVersion != nil || !image.asksApp) && (osVersion != nil || !image.asksOS) {
+            return
+        }
+        noteUnknownFacts()
+    }
+
+    @inline(never)
+    private mutating func noteUnknownFacts() {
         let unreadable = device.unreadable
         let asksApp = image.asksApp
         let asksOS = image.asksOS
-        if unreadable == 0 && !asksApp && !asksOS { return }
-        readVersions()
-        if unreadable == 0 && (appVersion != nil || !asksApp) && (osVersion != nil || !asksOS) { return }
         for fact in DeviceFacts.Fact.allCases {
             if unreadable & (1 << UInt16(fact.rawValue)) != 0 {
                 notes.append(Note("device.", Self.name(of: fact), " unreadable"))
@@ -42,6 +50,7 @@ extension Resolver {
     }
 
     /// Chooses the variant of a route.
+    @inline(__always)
     mutating func chooseVariant(of route: Ref<RouteImage>) -> Int {
         for index in 0..<route.variants.count {
             let candidate = route.variants.at(index)
@@ -122,10 +131,10 @@ extension Resolver {
         let capability = (image.capabilities.baseAddress.unsafelyUnwrapped + Int(number)).pointee
         if capability.minApp != nil || capability.minOS != nil { readVersions() }
         if let least = capability.minApp {
-            guard let version = appVersion, Version.compare(version, least.version) >= 0 else { return false }
+            guard let version = appVersion, Version.compare(version.pointee, least.version) >= 0 else { return false }
         }
         if let least = capability.minOS {
-            guard let version = osVersion, Version.compare(version, least.version) >= 0 else { return false }
+            guard let version = osVersion, Version.compare(version.pointee, least.version) >= 0 else { return false }
         }
         if capability.asksPlatform, !device.has(.platform) || !Self.isOne(device.platform, of: capability.platforms) {
             return false
@@ -140,9 +149,9 @@ extension Resolver {
         if !screen.asksDevice { return true }
         readVersions()
         if let since = screen.since {
-            guard let version = appVersion, Version.compare(version, since.version) >= 0 else { return false }
+            guard let version = appVersion, Version.compare(version.pointee, since.version) >= 0 else { return false }
         }
-        if let until = screen.until, let version = appVersion, Version.compare(version, until.version) >= 0 {
+        if let until = screen.until, let version = appVersion, Version.compare(version.pointee, until.version) >= 0 {
             return false
         }
         for capability in screen.requires where !hasCapability(capability) { return false }
@@ -152,15 +161,8 @@ extension Resolver {
 
 extension VersionTestImage {
     /// Whether the comparison holds; a version that is not known is lower than every version.
-    func holds(for known: Version?) -> Bool {
-        guard let known else { return relation == .below || relation == .atMost }
-        let order = Version.compare(known, version)
-        return switch relation {
-        case .atLeast: order >= 0
-        case .above: order > 0
-        case .atMost: order <= 0
-        case .below: order < 0
-        case .equal: order == 0
-        }
+    func holds(for known: UnsafePointer<Version>?) -> Bool {
+        let order = known.map { Version.compare($0.pointee, version).signum() } ?? -1
+        return orders &>> UInt8(truncatingIfNeeded: order &+ 1) & 1 != 0
     }
 }

@@ -100,6 +100,7 @@ extension Resolver {
     }
 
     /// The bytes of a capture as they came, for values that need no other form; nil if it is not captured.
+    @inline(__always)
     mutating func captureSlice(_ name: Int32) -> ByteView? {
         guard let capture = find(capture: name) else { return nil }
         let text = path[Int(capture.segment)].text
@@ -107,6 +108,7 @@ extension Resolver {
     }
 
     /// The capture of the chosen pattern by the number of its name, or nil; not for tails.
+    @inline(__always)
     private mutating func find(capture name: Int32) -> Ref<CaptureImage>? {
         guard pattern >= 0, var capture = image.patterns[pattern].captures.baseAddress else { return nil }
         let end = capture + image.patterns[pattern].captures.count

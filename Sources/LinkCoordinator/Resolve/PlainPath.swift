@@ -21,7 +21,7 @@ extension Resolver {
         let isQuery = stop.pointee == UInt8(ascii: "?")
         let hash =
             isQuery
-            ? WideScan.first(from: stop + 1, to: end) { WideScan.bytes(WideScan.all(UInt8(ascii: "#")), in: $0) }
+            ? WideScan.first(from: stop + 1, to: end) { WideBytes.equal(WideBytes.all(UInt8(ascii: "#")), in: $0) }
             : stop
         if isQuery {
             hasQuery = true
@@ -74,9 +74,9 @@ extension Resolver {
         while true {
             at = WideScan.first(from: at, to: end) { bytes in
                 // `/` and `?` differ in one bit; two bits aside, `#` and `%` are the same as `!` and `'`.
-                let slashes = WideScan.bytes(WideScan.all(0x3F), in: bytes | WideScan.all(0x10))
-                let marks = WideScan.bytes(WideScan.all(0x21), in: bytes & WideScan.all(0xF9))
-                return slashes | marks | WideScan.highs(in: bytes)
+                let slashes = WideBytes.equal(WideBytes.all(0x3F), in: bytes | WideBytes.all(0x10))
+                let marks = WideBytes.equal(WideBytes.all(0x21), in: bytes & WideBytes.all(0xF9))
+                return slashes | marks | WideBytes.highs(in: bytes)
             }
             if at == end || (at.pointee != UInt8(ascii: "!") && at.pointee != UInt8(ascii: "'")) { return at }
             at += 1

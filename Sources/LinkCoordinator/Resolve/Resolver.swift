@@ -109,8 +109,8 @@ package struct Resolver: ~Copyable {
 
     // Choose, compose, bind.
     var device: Ref<DeviceFacts>
-    var appVersion: Version?
-    var osVersion: Version?
+    var appVersion: UnsafePointer<Version>?
+    var osVersion: UnsafePointer<Version>?
     var versions = VersionCache()
     var versionsRead = false
     var variant = -1

@@ -4,8 +4,8 @@ internal import StrictJSON
 extension Resolver {
     /// Splits `text` into pieces: at `separator`, and each at its first `=`.
     mutating func splitPairs(_ text: ByteView, _ separator: UInt8) {
-        let separators = WideScan.all(separator)
-        let plus = WideScan.all(block.plusIsSpace ? UInt8(ascii: "+") : UInt8(ascii: "%"))
+        let separators = WideBytes.all(separator)
+        let plus = WideBytes.all(block.plusIsSpace ? UInt8(ascii: "+") : UInt8(ascii: "%"))
         let end = text.end
         var at = text.start
         while at < end {
@@ -18,7 +18,7 @@ extension Resolver {
             let name = ByteView(start: at, count: stop - at)
             if stop < end && stop.pointee == UInt8(ascii: "=") {
                 let value = stop + 1
-                at = WideScan.first(from: value, to: end) { WideScan.bytes(separators, in: $0) }
+                at = WideScan.first(from: value, to: end) { WideBytes.equal(separators, in: $0) }
                 addPiece(name, value: ByteView(start: value, count: at - value), hasValue: true, isPlain: isPlain)
             } else {
                 at = stop
@@ -35,9 +35,9 @@ extension Resolver {
         _ plus: SIMD16<Int8>
     ) -> UnsafePointer<UInt8> {
         WideScan.first(from: start, to: end) { bytes in
-            WideScan.bytes(WideScan.all(UInt8(ascii: "=")), in: bytes) | WideScan.bytes(separators, in: bytes)
-                | WideScan.bytes(WideScan.all(UInt8(ascii: "%")), in: bytes) | WideScan.bytes(plus, in: bytes)
-                | WideScan.highs(in: bytes)
+            WideBytes.equal(WideBytes.all(UInt8(ascii: "=")), in: bytes) | WideBytes.equal(separators, in: bytes)
+                | WideBytes.equal(WideBytes.all(UInt8(ascii: "%")), in: bytes) | WideBytes.equal(plus, in: bytes)
+                | WideBytes.highs(in: bytes)
         }
     }
 
@@ -65,10 +65,10 @@ extension Resolver {
     /// Whether text of the query differs from its decoded form, or may.
     @inline(__always)
     mutating func needsDecoding(_ text: ByteView) -> Bool {
-        let plus = WideScan.all(block.plusIsSpace ? UInt8(ascii: "+") : UInt8(ascii: "%"))
+        let plus = WideBytes.all(block.plusIsSpace ? UInt8(ascii: "+") : UInt8(ascii: "%"))
         let stop = WideScan.first(from: text.start, to: text.end) { bytes in
-            WideScan.bytes(WideScan.all(UInt8(ascii: "%")), in: bytes) | WideScan.bytes(plus, in: bytes)
-                | WideScan.highs(in: bytes)
+            WideBytes.equal(WideBytes.all(UInt8(ascii: "%")), in: bytes) | WideBytes.equal(plus, in: bytes)
+                | WideBytes.highs(in: bytes)
         }
         return stop < text.end
     }

@@ -6,39 +6,65 @@ internal import StrictJSON
 /// cannot change an answer.
 struct VersionCache: ~Copyable {
     private static let places = 64
+    /// Places behind them for texts that are not kept, used in turn: of the app and of the system.
+    private static let passing = 2
 
     private struct Entry {
-        var word: UInt64
-        var count: Int
-        var version: Version?
+        var word: UInt64 = 0
+        var count = 0
+        var isVersion = false
+        var version = Version.zero
     }
 
     private let entries: UnsafeMutablePointer<Entry>
+    private var next = 0
 
     init() {
-        entries = .allocate(capacity: Self.places)
-        entries.initialize(repeating: Entry(word: 0, count: 0, version: nil), count: Self.places)
+        entries = .allocate(capacity: Self.places + Self.passing)
+        entries.initialize(repeating: Entry(), count: Self.places + Self.passing)
     }
 
     deinit { entries.deallocate() }
 
-    /// The version that a text is, or nil if it is none.
+    /// The version that a text is, or nil if it is none; where it stands is used again after two more were read.
     @inline(__always)
-    func read(_ text: ByteView) -> Version? {
-        if text.count > 8 || text.isEmpty { return Version(text) }
+    mutating func read(_ text: ByteView) -> UnsafePointer<Version>? {
+        if text.count > 8 || text.isEmpty { return pass(text) }
         let word = ByteScan.head(of: text)
-        let entry = entries + Int(truncatingIfNeeded: (word &* 0x9E37_79B9_7F4A_7C15) &>> 58)
-        if entry.pointee.word == word && entry.pointee.count == text.count { return entry.pointee.version }
-        return keep(text, word, entry)
+        let place = Int(truncatingIfNeeded: (word &* 0x9E37_79B9_7F4A_7C15) &>> 58)
+        var entry = entries + place
+        if entry.pointee.word != word || entry.pointee.count != text.count {
+            // Two texts that meet in one place would drive out each other for ever.
+            entry = entries + (place ^ 1)
+            if entry.pointee.word != word || entry.pointee.count != text.count { return keep(text, word, place) }
+        }
+        return entry.pointee.isVersion ? Self.version(entry) : nil
+    }
+
+    @inline(__always)
+    private static func version(_ entry: UnsafeMutablePointer<Entry>) -> UnsafePointer<Version> {
+        UnsafePointer(entry.pointer(to: \.version).unsafelyUnwrapped)
     }
 
     @inline(never)
-    private func keep(_ text: ByteView, _ word: UInt64, _ entry: UnsafeMutablePointer<Entry>) -> Version? {
+    private mutating func keep(_ text: ByteView, _ word: UInt64, _ place: Int) -> UnsafePointer<Version>? {
         let version = Version(text)
         // A pre-release borrows the bytes of its text.
-        if version.map({ $0.prerelease.isEmpty }) ?? true {
-            entry.pointee = Entry(word: word, count: text.count, version: version)
-        }
-        return version
+        if let version, !version.prerelease.isEmpty { return pass(text) }
+        next ^= 1
+        let entry = entries + (place ^ next)
+        entry.pointee = Entry(
+            word: word, count: text.count, isVersion: version != nil, version: version ?? Version.zero)
+        return version == nil ? nil : Self.version(entry)
+    }
+
+    /// Reads a text that is not kept.
+    @inline(never)
+    private mutating func pass(_ text: ByteView) -> UnsafePointer<Version>? {
+        guard let version = Version(text) else { return nil }
+        next ^= 1
+        let entry = entries + (Self.places + next)
+        entry.pointee.version = version
+        return Self.version(entry)
     }
 }

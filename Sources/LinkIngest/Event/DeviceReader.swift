@@ -244,6 +244,8 @@ enum FactBits {
     @inline(__always) static var locale: UInt16 { 1 << 3 }
     @inline(__always) static var region: UInt16 { 1 << 4 }
     @inline(__always) static var coordinator: UInt16 { 1 << 8 }
+    /// All of them.
+    static var texts: UInt16 { platform | app | os | locale | region | coordinator }
 }
 
 /// Memory for the texts of one fact, used again for each device.

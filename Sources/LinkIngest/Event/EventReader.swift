@@ -8,6 +8,7 @@ package struct EventReader: ~Copyable {
     var cursor: JSONCursor
     var shape: MemberShape
     var devices = DeviceReader()
+    private var templates = EventTemplates()
     var pushes = PushScanner()
     var pushRoots = PushRoots()
     var context: ContextWriter
@@ -91,12 +92,19 @@ package struct EventReader: ~Copyable {
             failure = IngestFailure(.oversizeInput, "expected at most \(limits.recordBytes) bytes")
             return false
         }
+        if templates.take(value, into: eventPointer, devicePointer) {
+            state.clear()
+            return true
+        }
+        templates.lose()
         eventPointer.pointee.clear(all: state.hasMembers)
         state.clear()
         if value.count > 1 && value.start[0] == UInt8(ascii: "{") && value.end[-1] == UInt8(ascii: "}") {
             textOffset = 0
             text = value
-            return readJSON(key)
+            if !readJSON(key) { return false }
+            if eventPointer.pointee.isUsual && !state.hasMembers { templates.learn(value, eventPointer, devicePointer) }
+            return true
         }
         return readOther(value: value, key: key)
     }

@@ -1,0 +1,187 @@
+import StrictJSON
+import TestSupport
+import Testing
+
+@Suite("A template takes what differs from the learned text in plain strings only")
+struct TextTemplateTests {
+    /// Places for the values of a text, in their order; a value is noted where it stood in the learned text.
+    final class Places {
+        let views: UnsafeMutablePointer<ByteView>
+        var count = 0
+
+        init() {
+            views = .allocate(capacity: TextTemplate.maxValues)
+            views.initialize(repeating: .empty, count: TextTemplate.maxValues)
+        }
+
+        deinit { views.deallocate() }
+
+        var texts: [String] { (0..<count).map { views[$0].string } }
+
+        func next(_ bytes: ClosedRange<Int> = 0...Int.max) -> TextTemplate.Value {
+            count += 1
+            return TextTemplate.Value(place: views + (count - 1), bytes: bytes)
+        }
+    }
+
+    private static func learned(
+        _ text: String, bytes: ClosedRange<Int> = 0...Int.max, _ template: inout TextTemplate
+    ) -> Places {
+        let places = Places()
+        withExact(Array(text.utf8)) { view in template.learn(view) { _ in places.next(bytes) } }
+        return places
+    }
+
+    private static func takes(_ text: String, _ template: inout TextTemplate, _ places: Places) -> [String]? {
+        withExact(Array(text.utf8)) { view in template.takes(view) ? places.texts : nil }
+    }
+
+    static let first = #"{"id":"a","link":"b:c","device":{"id":"d","n":5},"e":"f"}"#
+
+    @Test(
+        "the values come back in their order",
+        arguments: [
+            (#"{"id":"a","link":"b:c","device":{"id":"d","n":5},"e":"f"}"#, ["a", "b:c", "d", "f"]),
+            (#"{"id":"","link":"","device":{"id":"","n":5},"e":""}"#, ["", "", "", ""]),
+            (
+                #"{"id":"sixteen bytes are","link":"more than sixteen bytes, and more than thirty-two","#
+                    + #""device":{"id":"exactly sixteen.","n":5},"e":"~ }{:,[]/"}"#,
+                [
+                    "sixteen bytes are", "more than sixteen bytes, and more than thirty-two", "exactly sixteen.",
+                    "~ }{:,[]/",
+                ]
+            ),
+        ])
+    func values(text: String, expected: [String]) {
+        var template = TextTemplate()
+        let places = Self.learned(Self.first, &template)
+        #expect(Self.takes(text, &template, places) == expected)
+    }
+
+    @Test(
+        "what is not the same around the values, or not plain in them, is not taken",
+        arguments: [
+            #"{"id":"a","link":"b:c","device":{"id":"d","n":6},"e":"f"}"#,
+            #"{"id":"a","link":"b:c","device":{"id":"d","n":5},"e":"f"} "#,
+            #" {"id":"a","link":"b:c","device":{"id":"d","n":5},"e":"f"}"#,
+            #"{"id":"a\"","link":"b:c","device":{"id":"d","n":5},"e":"f"}"#,
+            #"{"id":"a","link":"b:é","device":{"id":"d","n":5},"e":"f"}"#,
+            #"{"id":"a","link":"b:c","device":{"id":"d\\","n":5},"e":"f"}"#,
+            #"{"id":"a","link":"b:c","device":{"id":"d","n":5},"e":"\u{1F}"}"#,
+            #"{"id":"a","link":"b:c","device":{"id":"d","n":5},"e":"\u{7F}"}"#,
+            #"{"id":"a","link":"b:c","device":{"id":"d","n":5},"e":null}"#,
+            #"{"id":"a","link":"b:c"},"e":"f"}"#, #"{"id":"a"}"#, "{}", "", "\"}", #"{"id":"#,
+            #"{"id":"a","link":"b:c","x":"y","device":{"id":"d","n":5},"e":"f"}"#,
+        ])
+    func refused(text: String) {
+        var template = TextTemplate()
+        let places = Self.learned(Self.first, &template)
+        let text = text.replacing("\\u{1F}", with: "\u{1F}").replacing("\\u{7F}", with: "\u{7F}")
+        #expect(Self.takes(text, &template, places) == nil)
+        #expect(Self.takes(Self.first, &template, places) == ["a", "b:c", "d", "f"])
+    }
+
+    @Test("a value with too few or too many bytes is not taken")
+    func bounds() {
+        var template = TextTemplate()
+        let places = Self.learned(#"{"a":"xx"}"#, bytes: 1...3, &template)
+        #expect(Self.takes(#"{"a":"x"}"#, &template, places) == ["x"])
+        #expect(Self.takes(#"{"a":"xxx"}"#, &template, places) == ["xxx"])
+        #expect(Self.takes(#"{"a":""}"#, &template, places) == nil)
+        #expect(Self.takes(#"{"a":"xxxx"}"#, &template, places) == nil)
+    }
+
+    @Test("strings that are names or not plain belong to what stays; a text without plain values is not learned")
+    func learning() {
+        var template = TextTemplate()
+        #expect(Self.takes("{}", &template, Places()) == nil)
+        let places = Self.learned(#"{ "n" : "v" , "é" : "\n" , "a":["b", {"c" :"d"}] }"#, &template)
+        #expect(places.count == 3)
+        #expect(
+            Self.takes(#"{ "n" : "1" , "é" : "\n" , "a":["2", {"c" :"3"}] }"#, &template, places) == ["1", "2", "3"])
+        #expect(Self.takes(#"{ "n" : "1" , "é" : "\t" , "a":["2", {"c" :"3"}] }"#, &template, places) == nil)
+        for text in [#"{"a":5}"#, "[]", #"{"a":"é"}"#, #""#] {
+            _ = Self.learned(text, &template)
+            Self.expect(template, isEmpty: true)
+            #expect(Self.takes(text, &template, Places()) == nil)
+        }
+    }
+
+    private static func expect(_ template: borrowing TextTemplate, isEmpty: Bool) {
+        let found = template.isEmpty
+        #expect(found == isEmpty)
+    }
+
+    @Test("a text of too many values or too many bytes around them is not learned")
+    func limits() {
+        var template = TextTemplate()
+        func text(_ count: Int) -> String { "[" + (0..<count).map { "\"\($0)\"" }.joined(separator: ",") + "]" }
+        _ = Self.learned(text(TextTemplate.maxValues), &template)
+        Self.expect(template, isEmpty: false)
+        _ = Self.learned(text(TextTemplate.maxValues + 1), &template)
+        Self.expect(template, isEmpty: true)
+        let spaces = String(repeating: " ", count: TextTemplate.maxBytes)
+        _ = Self.learned("[\"a\"\(spaces)]", &template)
+        Self.expect(template, isEmpty: true)
+        _ = Self.learned("[\(spaces)\"a\"]", &template)
+        Self.expect(template, isEmpty: true)
+    }
+
+    /// A text of one to nine members, some of them objects, whose gaps are of many lengths.
+    private static func shape(_ generator: inout SeededGenerator) -> [String] {
+        var gaps = ["{"]
+        for number in 0..<Int.random(in: 1...9, using: &generator) {
+            let name = String(repeating: "n", count: Int.random(in: 0...40, using: &generator)) + "\(number)"
+            let inner = Int.random(in: 0...3, using: &generator) == 0
+            let other = Int.random(in: 0...3, using: &generator) == 0 ? "\"x\(number)\":[1,null]," : ""
+            gaps[gaps.count - 1] += (number == 0 ? "" : ",") + other + "\"\(name)\":" + (inner ? "{\"i\":" : "")
+            gaps.append(inner ? "}" : "")
+        }
+        gaps[gaps.count - 1] += "}"
+        return gaps
+    }
+
+    private static func value(_ generator: inout SeededGenerator) -> String {
+        let longest = [2, 8, 20, 70][Int.random(in: 0..<4, using: &generator)]
+        let letters = Array(" !#$%&'()*+,-./0123456789:;<=>?@AZ[]^_`az{|}~")
+        return String(
+            (0..<Int.random(in: 0...longest, using: &generator)).map { _ in
+                letters[Int.random(in: 0..<letters.count, using: &generator)]
+            })
+    }
+
+    private static func text(_ gaps: [String], _ values: [String]) -> String {
+        zip(gaps, values).map { "\($0)\"\($1)\"" }.joined() + gaps[gaps.count - 1]
+    }
+
+    @Test("other plain values are always taken, and what is taken is JSON with these strings at these places")
+    func property() throws {
+        var generator = SeededGenerator(seed: 0x7E3A)
+        var template = TextTemplate()
+        var taken = 0
+        for round in 0..<3000 {
+            let gaps = Self.shape(&generator)
+            let places = Self.learned(Self.text(gaps, gaps.dropFirst().map { _ in "v" }), &template)
+            for _ in 0..<4 {
+                let values = gaps.dropFirst().map { _ in Self.value(&generator) }
+                let text = Self.text(gaps, values)
+                #expect(Self.takes(text, &template, places) == values, "seed \(generator.seed) round \(round) \(text)")
+                var bytes = Array(text.utf8)
+                let place = Int.random(in: 0..<bytes.count, using: &generator)
+                switch Int.random(in: 0..<3, using: &generator) {
+                case 0: bytes[place] = UInt8.random(in: 0...255, using: &generator)
+                case 1: bytes.remove(at: place)
+                default: bytes.insert(UInt8(ascii: "\""), at: place)
+                }
+                let noted = withExact(bytes) { template.takes($0) ? places.texts : nil }
+                guard let noted else { continue }
+                taken += 1
+                #expect(
+                    passed(bytes) == .taken && bytes == Array(Self.text(gaps, noted).utf8),
+                    "seed \(generator.seed) round \(round) \(String(decoding: bytes, as: UTF8.self))")
+            }
+        }
+        print("templates: \(taken) of 12000 changed texts were of the shape (seed \(generator.seed))")
+        #expect(taken > 500)
+    }
+}
