@@ -117,13 +117,15 @@ import Testing
     private static let payloads = #"""
         "link":{"schemes":["t"],"host":"authority","hosts":["*"],
                 "payload":{"link":["/a","/b"],"route":"/r","params":"/p"}},
-        "models":{"I":{"id":"string"}},
+        "models":{"I":{"id":"string"},"L":{"tags":"list<int>"}},
         "guards":{"g":{"claim":"c","else":{"to":{"root":true},"resume":{"ttl":"1m"}}}},
-        "coordinators":{"c":{"screens":{"i":{"needs":["I"]},"x":{}}},
+        "coordinators":{"c":{"screens":{"i":{"needs":["I"]},"x":{},"l":{"needs":["L"]}}},
                         "d":{"guard":"g","screens":{"s":{"needs":["I"]}}}},
         "routes":[{"id":"x","match":"/x","to":{"path":"/c/x"}},
                   {"id":"byID","to":{"path":"/c/i"},"bind":{"I":{"id":"path.id"}}},
                   {"id":"old","match":"/old/{id}","redirect":"byID"},
+                  {"id":"tail","to":{"path":"/c/l"},"bind":{"L":{"tags":"path.rest"}}},
+                  {"id":"tags","match":"/tags/{rest+}","redirect":"tail"},
                   {"id":"s","match":"/s","to":{"path":"/d/s"},"bind":{"I":{"id":"query.id"}}}]
         """#
 
@@ -145,6 +147,11 @@ import Testing
         let payload = table.resolve(.payload(#"{"r":"byID","p":{"id":"z"}}"#))
         #expect(payload.stack.first?.value["data"]?.text == data)
         #expect(table.resolve(.route("byID")).detail == "I.id")
+        let tail = table.resolve(.route("tail", params: #"{"rest":"1/%32//3"}"#))
+        #expect(tail.stack.first?.value["data"]?.text == #"{"L":{"tags":[1,2,3]}}"#)
+        #expect(table.resolve(.route("tail", params: #"{"rest":"1/../3"}"#)).detail == "L.tags")
+        let trace = table.explain(.route("byID", params: #"{"id":"z"}"#))
+        #expect(trace.bindings.first?.raw == ["z"])
         // A link's query does not answer for a capture.
         #expect(table.resolve("t:///old/a?id=z").stack.first?.value["data"]?.text == #"{"I":{"id":"a"}}"#)
     }

@@ -104,7 +104,9 @@ extension Tracer {
         _ source: TableSource.Binding.Source, _ binding: Ref<BindingImage>
     ) -> [String] {
         switch source {
-        case .path(let name): return resolver.capturedTexts(name) ?? []
+        case .path(let name):
+            if let texts = resolver.capturedTexts(name) { return texts }
+            return resolver.param(answering: binding.name).map { [$0.string] } ?? []
         case .constant(let text): return [text]
         case .fragment: return resolver.hasFragment ? [resolver.fragment.string] : []
         case .query:

@@ -166,7 +166,8 @@ extension Resolver {
         case .query: return addQueryItems(binding.ref(\.query), field)
         case .path:
             guard let start = tail(binding.name) else {
-                return capture(binding.name).map { addItem($0, field) } ?? true
+                if let text = capture(binding.name) { return addItem(text, field) }
+                return param(answering: binding.name).map { addPathItems($0, field) } ?? true
             }
             var valid = true
             for index in start..<max(start, path.count) { valid = addItem(path[index].text, field) && valid }

@@ -97,6 +97,25 @@ extension Resolver {
         request.form == .route || !payloadRoute.isEmpty ? param(name) : nil
     }
 
+    /// Adds the segments of a parameter that is a tail, given as a path, where no pattern captures it; false where one
+    /// does not decode or is not of the list's type.
+    mutating func addPathItems(_ path: ByteView, _ field: Ref<FieldImage>) -> Bool {
+        var valid = true
+        var at = 0
+        while at < path.count {
+            let end = ByteScan.first(UInt8(ascii: "/"), in: path, from: at)
+            if end > at {
+                texts.begin()
+                let decodes = PercentDecoding.decode(path.slice(at, end), plusIsSpace: false, into: &texts)
+                let text = finishText(hasNonASCII: false)
+                let isSegment = decodes && PercentDecoding.isClean(text, invisiblesAllowed: false) && !isDots(text)
+                valid = isSegment && addItem(normalForm(text), field) && valid
+            }
+            at = end + 1
+        }
+        return valid
+    }
+
     /// Prints a pattern with the parameters in the places of its captures; returns its number, or that of the form
     /// without its trailing optional where the parameter for that is wanting.
     private mutating func fillPattern(_ number: Int) throws(Rejection) -> Int {
