@@ -72,25 +72,30 @@ package struct WebURL: Sendable {
 
     /// The host in lower case without one trailing dot, if it is a name or an IPv6 literal of N3; else nil.
     package static func normalHost(_ host: ByteView) -> [UInt8]? {
-        var lowered = [UInt8]()
-        lowered.reserveCapacity(host.count)
-        for byte in host.buffer { lowered.append(lowerASCII(byte)) }
-        if lowered.first == UInt8(ascii: "[") { return isIPv6Literal(lowered) ? lowered : nil }
-        if lowered.last == UInt8(ascii: ".") { lowered.removeLast() }
-        for byte in lowered {
+        host.buffer.map(lowerASCII).withUnsafeBufferPointer { lowered in
+            normalHost(lowered: ByteView(lowered))?.array
+        }
+    }
+
+    /// As the other, of a host that is in lower case already.
+    static func normalHost(lowered: ByteView) -> ByteView? {
+        if !lowered.isEmpty && lowered[0] == UInt8(ascii: "[") { return isIPv6Literal(lowered) ? lowered : nil }
+        let isRooted = !lowered.isEmpty && lowered[lowered.count - 1] == UInt8(ascii: ".")
+        let name = isRooted ? lowered.slice(0, lowered.count - 1) : lowered
+        for byte in name.buffer {
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): continue
             case UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"), UInt8(ascii: "-"): continue
             default: return nil
             }
         }
-        return lowered
+        return name
     }
 
     /// `[`, hexadecimal groups with colons (perhaps an IPv4 address at the end), `]`.
-    private static func isIPv6Literal(_ text: [UInt8]) -> Bool {
-        guard text.count >= 4, text.last == UInt8(ascii: "]") else { return false }
-        return text.dropFirst().dropLast().withUnsafeBufferPointer { isIPv6(ByteView($0)) }
+    private static func isIPv6Literal(_ text: ByteView) -> Bool {
+        guard text.count >= 4, text[text.count - 1] == UInt8(ascii: "]") else { return false }
+        return isIPv6(text.slice(1, text.count - 1))
     }
 
     /// Whether the text is an IPv6 address of RFC 3986, section 3.2.2, without a zone.

@@ -154,11 +154,8 @@ extension Resolver {
         }
         hasHost = !block.hostIsSegment
         guard hasHost else { return name }
-        guard let normal = WebURL.normalHost(name) else { throw Rejection(.host, "syntax") }
-        textsUsed = true
-        texts.begin()
-        texts.append(normal)
-        host = texts.finish()
+        guard let normal = WebURL.normalHost(lowered: folded(name)) else { throw Rejection(.host, "syntax") }
+        host = normal
         try matchHost()
         return name
     }
