@@ -1,9 +1,9 @@
-/// Texts that differ from one another in plain strings only: what stands around their values, byte for byte.
+/// Texts that differ from one another in plain values only: what stands around their values, byte for byte.
 ///
 /// A producer's records are one such family. If one text was read strictly, then any other that has the same bytes
-/// around its values, and plain strings for values, is well-formed too, with the same names at the same places. So one
-/// pass that compares and looks for closing quotes reads it. Plain means bytes of 0x20 to 0x7E and no backslash; all
-/// else, numbers too, is part of what has to be the same.
+/// around its values, and plain ones for values, is well-formed too, with the same names at the same places. So one
+/// pass that compares and looks for the ends of values reads it. Plain is a string of bytes of 0x20 to 0x7E without a
+/// backslash, and a number of digits only; all other values are part of what has to be the same.
 public struct TextTemplate: ~Copyable {
     /// What to do with one value of the text.
     public struct Value {
@@ -95,6 +95,8 @@ public struct TextTemplate: ~Copyable {
         var place: UnsafeMutablePointer<ByteView>
         var least: Int
         var span: UInt
+        /// Whether the value is a number, else a string.
+        var isNumber: Bool
 
         /// Notes a value; false if it has too few or too many bytes.
         @inline(__always)
@@ -148,25 +150,37 @@ public struct TextTemplate: ~Copyable {
         return at == stop
     }
 
-    /// Passes a gap and the value behind it; `at` comes to the value's closing quote.
+    /// Passes a gap and the value behind it; `at` comes to the value's end, as a string's closing quote.
     @inline(__always)
     private static func goForward(
         _ at: inout UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>, _ slot: UnsafePointer<Slot>
     ) -> Bool {
         if !slot.pointee.gap.begins(at: at, left: end - at) { return false }
         let value = at + slot.pointee.gap.bytes.count
-        let close = end - value < 16 ? plainEnd(nearEnd: value, end) : JSONCursor.plainEnd(of: value, end)
-        if close == end || close.pointee != UInt8(ascii: "\"") { return false }
+        let close: UnsafePointer<UInt8>
+        if slot.pointee.isNumber {
+            close = digitsEnd(of: value, end)
+            if !isNumber(value, close) { return false }
+        } else {
+            close = end - value < 16 ? plainEnd(nearEnd: value, end) : JSONCursor.plainEnd(of: value, end)
+            if close == end || close.pointee != UInt8(ascii: "\"") { return false }
+        }
         at = close
         return slot.pointee.note(value, close)
     }
 
-    /// Passes a value, whose closing quote is at `stop`, and the gap before it; `stop` comes to the gap's begin.
+    /// Passes a value, which ends at `stop`, and the gap before it; `stop` comes to the gap's begin.
     @inline(__always)
     private static func goBackward(
         _ stop: inout UnsafePointer<UInt8>, _ start: UnsafePointer<UInt8>, _ slot: UnsafePointer<Slot>
     ) -> Bool {
-        let value = stop - start < 16 ? plainStart(nearStart: stop, start) : plainStart(of: stop, start)
+        let value: UnsafePointer<UInt8>
+        if slot.pointee.isNumber {
+            value = digitsStart(of: stop, start)
+            if !isNumber(value, stop) { return false }
+        } else {
+            value = stop - start < 16 ? plainStart(nearStart: stop, start) : plainStart(of: stop, start)
+        }
         if !slot.pointee.gap.ends(at: value, left: value - start) { return false }
         let close = stop
         stop = value - slot.pointee.gap.bytes.count
@@ -211,32 +225,62 @@ public struct TextTemplate: ~Copyable {
         return at
     }
 
+    @inline(never)
+    private static func digitsEnd(
+        of start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>
+    ) -> UnsafePointer<UInt8> {
+        var at = start
+        while at < end && isDigit(at.pointee) { at += 1 }
+        return at
+    }
+
+    @inline(never)
+    private static func digitsStart(
+        of stop: UnsafePointer<UInt8>, _ start: UnsafePointer<UInt8>
+    ) -> UnsafePointer<UInt8> {
+        var at = stop
+        while at > start && isDigit(at[-1]) { at -= 1 }
+        return at
+    }
+
+    /// Whether digits are a number of JSON: some, and no zero before others (RFC 8259, section 6).
+    private static func isNumber(_ start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) -> Bool {
+        end - start == 1 || end > start && start.pointee != UInt8(ascii: "0")
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
+
     private static func isPlain(_ byte: UInt8) -> Bool {
         byte >= 0x20 && byte < 0x7F && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
     }
 
-    /// Learns a text that was read strictly; one with no plain values, or too many, leaves an empty template.
+    /// Learns a text that was read strictly; one with no plain values, with strings for values that are not plain, with
+    /// too many values or too much around them leaves an empty template.
     ///
     /// - Parameters:
     ///   - text: A well-formed JSON text.
-    ///   - describe: Gets each plain value of it and says what to do with it in other texts.
+    ///   - describe: Gets each plain value of it, a string without its quotes, and says what to do with it in other
+    ///     texts.
     public mutating func learn(_ text: ByteView, describe: (ByteView) -> Value) {
         count = 0
         used = 0
         var gapStart = 0
         var at = 0
         while at < text.count {
-            if text[at] != UInt8(ascii: "\"") {
+            let first = text[at]
+            guard first == UInt8(ascii: "\"") || first == UInt8(ascii: "-") || Self.isDigit(first) else {
                 at += 1
                 continue
             }
-            let start = at + 1
-            let string = Self.string(of: text, from: start)
-            at = string.end + 1
-            if !string.isPlain || Self.isName(text, behind: at) { continue }
-            let gap = text.slice(gapStart, start)
-            if !add(gap, describe(text.slice(start, string.end))) { return forget() }
-            gapStart = string.end
+            let isNumber = first != UInt8(ascii: "\"")
+            let start = isNumber ? at : at + 1
+            let token = isNumber ? Self.number(of: text, from: start) : Self.string(of: text, from: start)
+            at = isNumber ? token.end : token.end + 1
+            if isNumber ? !token.isPlain : Self.isName(text, behind: at) { continue }
+            let value = describe(text.slice(start, token.end))
+            // Of strings that are not plain the next would most likely be another.
+            if !token.isPlain || !add(text.slice(gapStart, start), value, isNumber) { return forget() }
+            gapStart = token.end
         }
         guard let rest = kept(text.dropFirst(gapStart)) else { return forget() }
         tail = Gap(rest)
@@ -256,6 +300,22 @@ public struct TextTemplate: ~Copyable {
         return (min(at, text.count), plain)
     }
 
+    /// Where the number that begins at `start` ends, and whether all of it are digits.
+    private static func number(of text: ByteView, from start: Int) -> (end: Int, isPlain: Bool) {
+        var at = start
+        var plain = true
+        while at < text.count {
+            switch text[at] {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): break
+            case UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: "."), UInt8(ascii: "e"), UInt8(ascii: "E"):
+                plain = false
+            default: return (at, plain)
+            }
+            at += 1
+        }
+        return (at, plain)
+    }
+
     /// Whether the string before `at` is a member's name.
     private static func isName(_ text: ByteView, behind at: Int) -> Bool {
         var at = at
@@ -263,11 +323,11 @@ public struct TextTemplate: ~Copyable {
         return at < text.count && text[at] == UInt8(ascii: ":")
     }
 
-    private mutating func add(_ gap: ByteView, _ value: Value) -> Bool {
+    private mutating func add(_ gap: ByteView, _ value: Value, _ isNumber: Bool) -> Bool {
         guard count < Self.maxValues, let kept = kept(gap) else { return false }
         let slot = Slot(
             gap: Gap(kept), place: value.place, least: value.bytes.lowerBound,
-            span: UInt(value.bytes.upperBound - value.bytes.lowerBound))
+            span: UInt(value.bytes.upperBound - value.bytes.lowerBound), isNumber: isNumber)
         (slots + count).initialize(to: slot)
         count += 1
         return true

@@ -8,7 +8,7 @@ struct EventTemplateTests {
     static let shapes = [
         #"{"id":"§","link":"§","device":{"id":"§","platform":"§","app":"§","locale":"§"},"campaign":"§","sent":"§"}"#,
         #"{"device":{"app":"§","id":"§"},"link":"§"}"#, #"{"link": "§", "device": {"id": "§", "os": "§"}, "n": 5}"#,
-        #"{"id":"§","link":"§","device":{"id":"§","region":"§","coordinator":"§"},"meta":{"a":["§","§"]}}"#,
+        #"{"id":"§","link":"§","device":{"id":"§","region":"§","coordinator":"§"},"meta":{"a":["§",7,"§"],"b":123}}"#,
         #"{"id":"§","link":"§","device":{"id":"§","capabilities":["§"]}}"#,
         #"{"id":"§","link":"§","device":{"id":"§"},"expires":"§"}"#,
         #"{"id":"§","link":"§","device":{"id":"§"},"application":"§"}"#,
@@ -29,11 +29,11 @@ struct EventTemplateTests {
                 continue
             }
             switch Int.random(in: 0..<40, using: &generator) {
-            case 0: break
-            case 1: text += "é"
-            case 2: text += "\\u0061"
-            case 3: text += String(repeating: "x", count: Int.random(in: 100...300, using: &generator))
-            case 4: text += "2026-01-01T00:00:00Z"
+            case 0...4: break
+            case 5: text += "é"
+            case 6: text += "\\u0061"
+            case 7: text += String(repeating: "x", count: Int.random(in: 100...300, using: &generator))
+            case 8: text += "2026-01-01T00:00:00Z"
             default: text += String("shop://p/new?a=1".prefix(Int.random(in: 1...16, using: &generator)))
             }
         }

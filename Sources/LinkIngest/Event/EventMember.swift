@@ -2,6 +2,7 @@
 ///
 /// The members of a push body follow them (`PushMember`), for a record may be a push as a whole.
 enum EventMember: UInt8, CaseIterable {
+    // The first three are those of nearly every event.
     case id, link, device, application, expires, path, mode, route, params, payload, payloadType, action, devices
 
     /// The name in the text.

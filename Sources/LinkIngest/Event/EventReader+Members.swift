@@ -55,7 +55,7 @@ extension EventReader {
         if tag == EventMember.device.rawValue {
             try readDevice(first, at: start)
         } else if tag < EventMember.firstPushTag {
-            state.hasMembers = true
+            if tag > EventMember.device.rawValue { state.hasMembers = true }
             if let member = EventMember(rawValue: tag) { try readMember(member, first, at: start) }
         } else if tag < EventMember.firstOtherTag {
             let member = PushMember(rawValue: tag - EventMember.firstPushTag)

@@ -6,18 +6,20 @@ internal import StrictJSON
 /// What such an event says is read by comparing (`TextTemplate`); all others go the general way. A guess can cost time
 /// but never change an answer, and where guesses keep missing they are left off for a while.
 struct EventTemplates: ~Copyable {
-    private static let places = 4
-    /// How many misses cost as much as the hits of one rest gain.
-    private static let patience: Int32 = 512
-    private static let missCost: Int32 = 4
-    private static let rest: Int32 = 4096
+    /// One of them is empty, to learn in.
+    private static let places = 5
+    /// What is learned costs as much time as some hits gain; with more such costs than gains guesses rest.
+    private static let learningCost: Int32 = 8
+    private static let patience: Int32 = 256
+    private static let rest: Int32 = 16_384
 
     private let templates: UnsafeMutablePointer<Place>
-    /// The place that took a text last, or is being filled.
+    /// The place that took a text last.
     private var current = 0
     /// The place whose values stand in the event and the device, or -1.
     private var filled = -1
-    private var next = 0
+    /// The empty place.
+    private var empty = 0
     private var score: Int32 = 0
     private var resting: Int32 = 0
     /// Where values are noted that nobody reads.
@@ -52,11 +54,8 @@ struct EventTemplates: ~Copyable {
         _ device: UnsafeMutablePointer<EventDevice>
     ) -> Bool {
         if resting > 0 { return false }
-        if fill(current, with: text, event, device) {
-            if score > 0 { score &-= 1 }
-        } else if !takeOther(text, event, device) {
-            return false
-        }
+        if !fill(current, with: text, event, device) && !takeOther(text, event, device) { return false }
+        if score > 0 { score &-= 1 }
         let request = event.pointer(to: \.request).unsafelyUnwrapped
         request.pointee.bytesBehind = text.end - request.pointee.text.end
         return true
@@ -114,23 +113,25 @@ struct EventTemplates: ~Copyable {
             resting -= 1
             return
         }
-        score += Self.missCost
+        guard event.pointee.request.isPlain, event.pointee.idIsPlain, device.pointee.isPlain,
+            device.pointee.facts.known & ~FactBits.texts == 0, device.pointee.facts.unreadable == 0
+        else { return }
+        score += Self.learningCost
         if score > Self.patience {
             score = 0
             resting = Self.rest
             return
         }
-        guard event.pointee.request.isPlain, event.pointee.idIsPlain, device.pointee.isPlain,
-            device.pointee.facts.known & ~FactBits.texts == 0, device.pointee.facts.unreadable == 0
-        else { return }
-        let place = next
-        next = (next + 1) % Self.places
         var targets = Targets(event, device)
         let unread = TextTemplate.Value(place: ignored, bytes: 0...Int.max)
-        templates[place].facts = device.pointee.facts.known
-        templates[place].template.learn(text) { value in targets.take(value) ?? unread }
-        if targets.isAnyLeft { templates[place].template.forget() }
-        if filled == place { filled = -1 }
+        let place = templates + empty
+        place.pointee.facts = device.pointee.facts.known
+        place.pointee.template.learn(text) { value in targets.take(value) ?? unread }
+        if targets.isAnyLeft { place.pointee.template.forget() }
+        if place.pointee.template.isEmpty { return }
+        // The shape that was learned longest ago makes room for the next.
+        empty = (empty + 1) % Self.places
+        templates[empty].template.forget()
     }
 }
 
