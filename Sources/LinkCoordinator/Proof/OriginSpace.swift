@@ -26,6 +26,9 @@ struct OriginCut {
     var schemes: [String] = []
     /// Marks a scheme, a host and a port; those with other marks are told apart.
     var mark: (String, [UInt8], UInt16?) -> [Int] = { _, _, _ in [] }
+    /// Whether another table takes the authority of links of a scheme for a host where this one takes it for a segment,
+    /// or the other way round.
+    var mixesRoles: (String) -> Bool = { _ in false }
 }
 
 /// Schemes and hosts that no pattern tells apart, one of them for all.
@@ -42,6 +45,8 @@ struct Origin {
     var rules: [Int]
     /// What else tells it apart.
     var mark: [Int] = []
+    /// Whether the first segment of a witness is its authority, which the tables do not take for the same.
+    var leads = false
 }
 
 /// All schemes and hosts that a table reads, cut into atoms under the rules that patterns name.
@@ -65,9 +70,9 @@ struct OriginSpace {
         for (index, block) in source.blocks.enumerated() {
             var seen = Set<[[Int]]>()
             for scheme in schemes(of: block, named) {
-                for var origin in self.origins(scheme, block, index, hosts) {
-                    origin.mark = cut.mark(scheme, origin.host, origin.port)
-                    if seen.insert([origin.rules, origin.mark]).inserted { found.append(origin) }
+                for origin in marked(self.origins(scheme, block, index, hosts), block, cut)
+                where seen.insert([origin.rules, origin.mark]).inserted {
+                    found.append(origin)
                 }
             }
         }
@@ -75,6 +80,26 @@ struct OriginSpace {
         origin = Array(repeating: [], count: rules.count)
         for (index, one) in origins.enumerated() {
             for rule in one.rules { origin[rule].append(index) }
+        }
+    }
+
+    /// Origins with their marks; where an authority is a segment only for this table, a second one with an authority
+    /// that the other table does not list.
+    private func marked(
+        _ origins: [Origin], _ block: TableSource.LinkBlock, _ cut: OriginCut
+    ) -> [Origin] {
+        origins.flatMap { origin -> [Origin] in
+            var own = origin
+            let mixes = cut.mixesRoles(origin.scheme)
+            own.leads = mixes && !origin.host.isEmpty
+            own.mark = cut.mark(origin.scheme, origin.host, origin.port)
+            // Every host is a segment of its own.
+            own.mark += own.leads ? [1] + origin.host.map { Int($0) } : []
+            guard mixes, block.hostRole == .segment else { return [own] }
+            var second = origin
+            second.leads = true
+            second.mark = cut.mark(origin.scheme, Array("zz-unlisted.invalid".utf8), nil) + [1]
+            return [own, second]
         }
     }
 

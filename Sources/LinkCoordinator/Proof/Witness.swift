@@ -16,13 +16,17 @@ struct Witness {
         head + QueryConstraints(source.blocks[origin.block].query).text(of: query)
     }
 
-    /// Scheme and authority.
+    /// Scheme and authority, which is the first segment where tables do not take it for the same.
     var authority: String {
-        "\(origin.scheme)://\(String(decoding: origin.host, as: UTF8.self))\(origin.port.map { ":\($0)" } ?? "")"
+        let host = origin.leads ? segments.first.map(Self.encode) ?? "" : String(decoding: origin.host, as: UTF8.self)
+        return "\(origin.scheme)://\(host)\(origin.port.map { ":\($0)" } ?? "")"
     }
 
     /// The path, its segments percent-encoded.
-    var path: String { segments.isEmpty ? "/" : segments.map { "/" + Self.encode($0) }.joined() }
+    var path: String {
+        let own = segments.dropFirst(origin.leads ? 1 : 0)
+        return own.isEmpty ? "/" : own.map { "/" + Self.encode($0) }.joined()
+    }
 
     /// The link without its query.
     var head: String { authority + path }

@@ -5,7 +5,8 @@ struct Comparison {
     /// What was found.
     var difference = TableDifference()
 
-    private var seen: [TableDifference.Region: Set<TableDifference.Kind>] = [:]
+    /// How often a way of changing was met in the set that is looked at: a few links of it may belong to other sets.
+    private var met: [TableDifference.Region: [TableDifference.Kind: Int]] = [:]
     private var told: [TableDifference.Region: Set<TableDifference.Kind>] = [:]
     private var region = TableDifference.Region()
     /// Links that were decided, one for each decision of either table, a few.
@@ -106,7 +107,8 @@ struct Comparison {
     /// Notes a difference under the patterns that the request really chooses.
     private mutating func note(_ request: Request, _ device: Device, _ old: Decision, _ new: Decision) {
         let kind = TableDifference.Kind(old, new)
-        guard seen[region, default: []].insert(kind).inserted else { return }
+        guard told[region]?.contains(kind) != true, met[region]?[kind] ?? 0 < 16 else { return }
+        met[region, default: [:]][kind, default: 0] += 1
         let chosen = TableDifference.Region(
             old: Self.choice(tables[0], request, device), new: Self.choice(tables[1], request, device))
         guard told[chosen, default: []].insert(kind).inserted else { return }

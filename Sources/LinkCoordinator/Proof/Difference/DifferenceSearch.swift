@@ -27,6 +27,8 @@ struct DifferenceSearch {
         var origins: Set<Int>
         var blocks: [Int?]
         var frames: [RewriteFrame?]
+        /// Where the first segment is an authority: its scheme and host.
+        var leading: Origin?
     }
 
     /// Prepares a comparison.
@@ -48,18 +50,26 @@ struct DifferenceSearch {
         for reading in 0...1 {
             let space = PatternSpace(tables.map(\.source), reading: reading, cut: cut)
             var groups: [[Int]: Set<Int>] = [:]
-            for (number, origin) in space.origins.origins.enumerated() {
-                // Links that both read were looked at as the old table reads them.
-                if reading == 1 && origin.mark[0] >= 0 { continue }
-                groups[[origin.block] + origin.mark, default: []].insert(number)
+            for (number, origin) in space.origins.origins.enumerated() where looks(reading, at: origin) {
+                groups[origin.mark, default: []].insert(number)
             }
-            for (key, origins) in groups.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
-                let other = key[1] >= 0 ? key[1] : nil
-                look(reading, origins, blocks: reading == 0 ? [key[0], other] : [other, key[0]])
+            for (mark, origins) in groups.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+                let leading = origins.min().map { space.origins.origins[$0] }
+                look(
+                    reading, origins, blocks: mark.prefix(2).map { $0 >= 0 ? $0 : nil },
+                    leading: leading?.leads == true ? leading : nil)
             }
             atlases = [:]
         }
         comparison.compareOthers(fallback, paths, proofTables)
+    }
+
+    /// Whether links of an origin are looked at as a table reads them: those that both read as the old one does, but
+    /// where only one takes the authority for a host, as that does.
+    private func looks(_ reading: Int, at origin: Origin) -> Bool {
+        guard origin.mark[0] >= 0, origin.mark[1] >= 0 else { return true }
+        let hasHost = zip(tables, origin.mark).map { $0.source.blocks[$1].hostRole == .authority }
+        return reading == (!hasHost[0] && hasHost[1] ? 1 : 0)
     }
 
     /// What tells origins apart beside patterns: the blocks of either table, and where links may be opened outside.
@@ -68,30 +78,41 @@ struct DifferenceSearch {
         let excludes = sources.flatMap(\.routes).contains {
             if case .exclude(.external) = $0.action { true } else { false }
         }
-        return OriginCut(
-            hosts: sources.flatMap {
-                $0.blocks.flatMap { $0.hosts.map(\.value) } + (excludes ? $0.externals.hosts : [])
-            },
-            schemes: sources.flatMap {
-                $0.blocks.flatMap { $0.schemes.map(\.value) } + (excludes ? $0.externals.schemes : [])
-            }
-        ) { scheme, host, port in
+        var cut = OriginCut()
+        for source in sources {
+            cut.hosts += source.blocks.flatMap { $0.hosts.map(\.value) } + (excludes ? source.externals.hosts : [])
+            cut.schemes += source.blocks.flatMap { $0.schemes.map(\.value) }
+            cut.schemes += excludes ? source.externals.schemes : []
+        }
+        cut.mark = { scheme, host, port in
             let blocks = sources.map { $0.block(for: scheme, host, port) ?? -1 }
             let allowed = sources.map {
                 excludes && $0.externals.allow(scheme: scheme.lowercased(), host: host, port: port) ? 1 : 0
             }
             return blocks + allowed
         }
+        cut.mixesRoles = { scheme in
+            let roles = sources.compactMap { source in source.block(listing: scheme).map { source.blocks[$0].hostRole }
+            }
+            return roles.count == 2 && roles[0] != roles[1]
+        }
+        return cut
     }
 
-    private mutating func look(_ reading: Int, _ origins: Set<Int>, blocks: [Int?]) {
+    private mutating func look(_ reading: Int, _ origins: Set<Int>, blocks: [Int?], leading: Origin?) {
         let all = zip(tables, blocks).map { table, block in
-            block.map { RewriteFrame.all(of: table.source.blocks[$0].rewrites) }
+            block.map { number -> (frames: [RewriteFrame], isWhole: Bool) in
+                let block = table.source.blocks[number]
+                return RewriteFrame.all(
+                    of: block.rewrites, from: leading != nil && block.hostRole == .authority ? 1 : 0)
+            }
         }
-        if all.contains(where: { $0?.isWhole == false }) { comparison.difference.unproved.append((nil, nil)) }
+        if all.contains(where: { $0?.isWhole == false }) { comparison.note(unproved: TableDifference.Region()) }
         for old in all[0]?.frames.map({ $0 as RewriteFrame? }) ?? [nil] {
             for new in all[1]?.frames.map({ $0 as RewriteFrame? }) ?? [nil] {
-                look(Reading(number: reading, origins: origins, blocks: blocks, frames: [old, new]))
+                look(
+                    Reading(
+                        number: reading, origins: origins, blocks: blocks, frames: [old, new], leading: leading))
             }
         }
     }
@@ -122,8 +143,7 @@ struct DifferenceSearch {
         let atlas = atlas(reading.number, shifts)
         var search = LinkSearch(atlas.space, budget: budget)
         defer { budget = search.budget }
-        var inside = [ProofPattern.everything]
-        var outside: [ProofPattern] = []
+        var (inside, outside) = leadingPatterns(reading, &search.space)
         for (table, frame) in zip(proofTables, reading.frames) {
             let folds = table.source.foldsPathCase
             inside += frame?.inside.map { search.space.pattern($0, folds: folds) } ?? []
@@ -134,25 +154,58 @@ struct DifferenceSearch {
         var sets = SetSearch(
             tables: proofTables, reading: reading.blocks, frames: reading.frames, origins: reading.origins,
             inside: inside, outside: outside, fallback: fallback, paths: paths)
-        let reads = reading.frames.map { $0 != nil }
-        for number in atlas.space.patterns.indices where !atlas.olds.contains(number) && reads[1] {
-            let own = atlas.better[number].filter { !atlas.olds.contains($0) }
-            let others = reads[0] ? atlas.better[number].filter { atlas.olds.contains($0) } : []
+        let usable = atlas.space.patterns.indices.map { isUsable(atlas.space.patterns[$0], reading, atlas.space) }
+        func better(_ number: Int) -> [Int] { atlas.better[number].filter { usable[$0] } }
+        for number in atlas.space.patterns.indices where !atlas.olds.contains(number) && usable[number] {
+            let all = better(number)
+            let own = all.filter { !atlas.olds.contains($0) }
+            let others = all.filter { atlas.olds.contains($0) }
             for other in others {
-                sets.look(other, number, outside: own + atlas.better[other], &search, &comparison)
+                sets.look(other, number, outside: own + better(other), &search, &comparison)
             }
             sets.look(nil, number, outside: own + others, &search, &comparison)
         }
-        for number in atlas.olds where reads[0] {
-            let others = reads[1] ? atlas.meeting[number] ?? [] : []
-            sets.look(number, nil, outside: atlas.better[number] + others, &search, &comparison)
+        for number in atlas.olds where usable[number] {
+            let others = (atlas.meeting[number] ?? []).filter { usable[$0] }
+            sets.look(number, nil, outside: better(number) + others, &search, &comparison)
         }
-        let all = atlas.space.patterns.indices.filter { reads[atlas.space.patterns[$0].table] }
-        sets.look(nil, nil, outside: all, &search, &comparison)
+        sets.look(nil, nil, outside: usable.indices.filter { usable[$0] }, &search, &comparison)
     }
 }
 
 extension DifferenceSearch {
+    /// Whether links of a reading can choose a pattern: its table reads them, and as links with a host if it names one.
+    private func isUsable(_ pattern: ProofPattern, _ reading: Reading, _ space: PatternSpace) -> Bool {
+        guard let block = reading.blocks[pattern.table] else { return false }
+        let hasHost = tables[pattern.table].source.blocks[block].hostRole == .authority
+        return hasHost || space.rules[pattern.rule].host == nil
+    }
+
+    /// What the first segment is where it is an authority: the host that a table lists, or none of those.
+    private func leadingPatterns(
+        _ reading: Reading, _ space: inout PatternSpace
+    ) -> (inside: [ProofPattern], outside: [ProofPattern]) {
+        guard let leading = reading.leading else { return ([.everything], []) }
+        func pattern(_ matcher: Matcher) -> ProofPattern {
+            space.pattern(RewriteFrame.Prefix(depth: 0, matchers: [matcher]), folds: false)
+        }
+        if !leading.host.isEmpty { return ([pattern(.literal(leading.host))], []) }
+        var outside: [ProofPattern] = []
+        for table in tables {
+            guard let block = table.source.block(listing: leading.scheme) else { continue }
+            for rule in table.source.blocks[block].hosts.map(\.value) {
+                switch rule {
+                case .exact(let host, _): outside.append(pattern(.literal(host)))
+                case .suffix(let suffix):
+                    let end = Array(".".utf8) + suffix
+                    outside.append(pattern(.affix(prefix: [], inner: .any, suffix: end)))
+                case .any, .empty: break
+                }
+            }
+        }
+        return ([pattern(.any)], outside)
+    }
+
     /// Whether some link fits, or it would take too much work to say.
     private func hasLinks(
         _ origins: Set<Int>, _ inside: [ProofPattern], _ outside: [ProofPattern], _ search: inout LinkSearch

@@ -21,9 +21,14 @@ struct RewriteFrame {
     private static let maxRules = 6
 
     /// All ways for the rules of a block; of many rules not all.
-    static func all(of rules: [TableSource.Rewrite]) -> (frames: [RewriteFrame], isWhole: Bool) {
+    ///
+    /// - Parameter start: How many segments of a link come before its path: one where the other table takes the
+    ///   authority for a segment.
+    static func all(of rules: [TableSource.Rewrite], from start: Int) -> (frames: [RewriteFrame], isWhole: Bool) {
         let isWhole = rules.count <= maxRules
-        var frames = [RewriteFrame()]
+        var first = RewriteFrame()
+        first.shift = start
+        var frames = [first]
         for rule in rules {
             frames = frames.flatMap { frame in
                 isWhole || frame.inside.isEmpty ? [frame.without(rule), frame.with(rule)] : [frame.without(rule)]

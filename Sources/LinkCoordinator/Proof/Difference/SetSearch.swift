@@ -19,6 +19,10 @@ struct SetSearch {
     let paths: [[String]]
 
     private var landings: [Int: [Landing]] = [:]
+    /// For each table its patterns, the best first; made when a redirect wants them.
+    private var patterns: [Int: [ProofPattern]] = [:]
+    /// Whether the tables read queries of the links in different ways.
+    private let mixesDialects: Bool
 
     /// Prepares to look at links of one kind.
     init(
@@ -33,6 +37,8 @@ struct SetSearch {
         self.outside = outside
         self.fallback = fallback
         self.paths = paths
+        let dialects = zip(tables, reading).compactMap { table, block in block.map { table.source.blocks[$0].query } }
+        mixesDialects = dialects.count == 2 && dialects[0] != dialects[1]
     }
 
     /// The links of one set, and where they end up.
@@ -49,7 +55,7 @@ struct SetSearch {
         _ comparison: inout Comparison
     ) {
         let chosen = [first, second].compactMap { $0 }
-        let patterns = chosen.map { search.space.patterns[$0] }
+        let best = chosen.map { search.space.patterns[$0] }
         let others = outside + numbers.map { search.space.patterns[$0] }
         var ends: [[Landing]] = []
         for number in chosen { ends.append(landings(number, &search)) }
@@ -60,7 +66,7 @@ struct SetSearch {
             for b in ends.dropFirst().first ?? [Landing(routes: [])] {
                 let landed = [a, b].prefix(ends.count)
                 var set = LinkSet(
-                    inside: inside + patterns + landed.flatMap(\.inside), outside: others + landed.flatMap(\.outside),
+                    inside: inside + best + landed.flatMap(\.inside), outside: others + landed.flatMap(\.outside),
                     ends: [], concern: Concern())
                 for (number, landing) in zip(chosen, landed) {
                     let table = tables[search.space.patterns[number].table]
@@ -70,7 +76,8 @@ struct SetSearch {
                 set.concern.add(fallback)
                 do throws(WorkBudget.Exhausted) {
                     let isFound = try look(set, &search, &comparison)
-                    if isFound && !landed.allSatisfy(\.isExact) { comparison.note(unproved: region) }
+                    let isExact = isFound ? landed.allSatisfy(\.isExact) : try !mayHideQueries(set, &search)
+                    if !isExact { comparison.note(unproved: region) }
                 } catch {
                     comparison.note(unproved: region)
                 }
@@ -82,7 +89,8 @@ struct SetSearch {
         if let known = landings[number] { return known }
         let pattern = search.space.patterns[number]
         let frame = frames[pattern.table]
-        let own = search.space.patterns.filter { $0.table == pattern.table }
+        let own = patterns[pattern.table] ?? search.space.patterns.filter { $0.table == pattern.table }
+        patterns[pattern.table] = own
         let finder = LandingSearch(tables[pattern.table], rewrites: frame?.places ?? [:], patterns: own)
         let found = finder.landings(of: pattern, from: frame?.shift ?? 0, &search.space)
         landings[number] = found
@@ -101,6 +109,18 @@ struct SetSearch {
         try tryTexts(set, trial, standing, &search, &comparison)
         if set.concern.hasCapturedPath { try tryPaths(set, &search, &comparison) }
         return true
+    }
+
+    /// Whether links would be in a set but for what patterns want of the query, which the tables read in two ways: the
+    /// search knows the query as one table reads it.
+    private func mayHideQueries(_ set: LinkSet, _ search: inout LinkSearch) throws(WorkBudget.Exhausted) -> Bool {
+        guard mixesDialects, (set.inside + set.outside).contains(where: { !$0.constraints.isEmpty }) else {
+            return false
+        }
+        var inside = set.inside
+        for index in inside.indices { inside[index].constraints = [] }
+        let outside = set.outside.filter(\.constraints.isEmpty)
+        return try search.find(inside: inside, outside: outside, among: origins) != nil
     }
 
     /// Links of the set with other texts in the places of captures.

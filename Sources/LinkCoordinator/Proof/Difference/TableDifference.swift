@@ -44,8 +44,11 @@ package struct TableDifference: Sendable {
     /// Number of sets of links that were looked at.
     package var sets = 0
 
-    /// Sets of links that were not looked at whole, because it would have taken too much work or a redirect puts two
-    /// captures into one segment: old and new choice.
+    /// Sets of links that were not looked at whole: old and new choice.
+    ///
+    /// Because it would have taken too much work; because a redirect puts two captures into one segment, more after a
+    /// tail, or a typed one where another type is wanted; or because routes want values of the query and the tables
+    /// read queries in different ways.
     package var unproved: [(old: Choice?, new: Choice?)] = []
 
     /// Sets of links for which not all devices that the conditions tell apart were tried, but every two facts

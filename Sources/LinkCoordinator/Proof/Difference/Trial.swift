@@ -62,7 +62,7 @@ struct Trial {
         if let old = blocks[0], let new = blocks[1], old.emptySegments != new.emptySegments {
             heads += [witness.authority + "/" + witness.path, witness.head + "/"]
         }
-        if triesRelative && witness.origin.host.isEmpty && witness.origin.port == nil {
+        if triesRelative && !witness.origin.leads && witness.origin.host.isEmpty && witness.origin.port == nil {
             heads.append(witness.origin.scheme + ":" + witness.path.dropFirst())
         }
         return heads

@@ -1,0 +1,90 @@
+import LinkCoordinator
+import StrictJSON
+import TestSupport
+import Testing
+
+@Suite("The difference of any two tables")
+struct DifferenceLawTests {
+    /// What two tables choose for a request.
+    private struct Choices: Hashable {
+        var old: String?
+        var new: String?
+    }
+
+    private static let devices = [
+        Device(), Device(platform: "ios", app: "6.0.0", os: "17", capabilities: ["listed", "cap"]),
+        Device(platform: "android", app: "4.0.0", os: "2", locale: "en-GB", region: "GB", claims: ["session", "vip"]),
+        Device(app: "2.0", os: "1", claims: ["session"], attributes: ["tier": "gold"]),
+        Device(platform: "web", app: "1.0", claims: ["vip"]), Device(app: "4.0.0", os: "2", capabilities: ["listed"]),
+    ]
+
+    /// A table that differs from another in one route or in one part.
+    private func changed(_ table: GeneratedTable, _ generator: inout TableGenerator) -> GeneratedTable {
+        var next = table
+        let other = generator.table()
+        // The parts: link, models, coordinators, fallback.
+        switch Int.random(in: 0..<8, using: &generator.patterns.generator) {
+        case 0: next.parts[1] = other.parts[1]
+        case 1: next.parts[2] = other.parts[2]
+        case 2: next.parts[4] = other.parts[4]
+        case 3: next.parts[7] = other.parts[7]
+        default:
+            let place = Int.random(in: next.routes.indices, using: &generator.patterns.generator)
+            next.routes[place].members = generator.pick(other.routes).members
+        }
+        return next
+    }
+
+    @Test("no link is decided in another way that is not told, and what is told is so", arguments: 1...4)
+    func complete(seed: UInt64) throws {
+        var options = TableGenerator.Options()
+        options.maxRoutes = 5
+        var generator = TableGenerator(seed: seed &* 104_729, options: options)
+        var found = (pairs: 0, changes: 0, links: 0, differing: 0, unproved: 0)
+        while found.pairs < lawSize("DIFFERENCE_PAIRS", 4) {
+            guard let (made, old) = generator.settledTable() else { continue }
+            let file = changed(made, &generator).json
+            guard let new = Table.unchecked(file) else { continue }
+            found.pairs += 1
+            let difference = new.difference(from: old)
+            found.changes += difference.changes.count
+            let open = Set(
+                (difference.unproved + difference.sampled).map { Choices(old: $0.old?.route, new: $0.new?.route) })
+            found.unproved += open.count
+            for change in difference.changes {
+                let (a, b) = (
+                    old.resolve(change.request, device: change.device),
+                    new.resolve(change.request, device: change.device)
+                )
+                #expect(a.comparable != b.comparable)
+            }
+            let told = Set(difference.changes.map { Choices(old: $0.oldChoice?.route, new: $0.newChoice?.route) })
+            var missed = Set<Choices>()
+            for source in [old.source, new.source] {
+                var links = LinkGenerator(source, seed: seed)
+                for _ in 0..<300 {
+                    let link = links.link().text
+                    for device in Self.devices {
+                        let (a, b) = (old.resolve(link, device: device), new.resolve(link, device: device))
+                        found.links += 1
+                        if a.comparable == b.comparable { continue }
+                        found.differing += 1
+                        let choices = Choices(old: chosen(old, link), new: chosen(new, link))
+                        guard !told.contains(choices), !open.contains(choices), missed.insert(choices).inserted else {
+                            continue
+                        }
+                        Issue.record(
+                            "\(link) on \(device.json), seed \(seed), pair \(found.pairs)\n\(String(decoding: a.json, as: UTF8.self))\n\(String(decoding: b.json, as: UTF8.self))\n\(String(decoding: made.json, as: UTF8.self))\n\(String(decoding: file, as: UTF8.self))"
+                        )
+                    }
+                }
+            }
+        }
+        print("difference: \(found), seed \(seed &* 104_729)")
+        #expect(found.differing > 0)
+    }
+
+    private func chosen(_ table: Table, _ link: String) -> String? {
+        table.explain(.link(link)).candidates.first(where: \.chosen)?.route
+    }
+}

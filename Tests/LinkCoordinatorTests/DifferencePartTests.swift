@@ -1,0 +1,219 @@
+import LinkCoordinator
+import StrictJSON
+import TestSupport
+import Testing
+
+/// Two tables that differ in one place only.
+struct TablePair: Sendable, CustomTestStringConvertible {
+    var testDescription: String
+    /// What stands in the place in the old table, and in the new one.
+    var old: String
+    var new: String
+    /// The file, with `PLACE` for the place.
+    var file: String
+    /// What the request that shows the difference must contain.
+    var shows = ""
+
+    static func link(_ name: String, _ old: String, _ new: String, shows: String = "") -> TablePair {
+        TablePair(
+            testDescription: name, old: old, new: new,
+            file: #"""
+                "link": { "schemes": ["s"], "host": "authority", "hosts": ["a.example", ""], PLACE },
+                "models": { "M": { "n": "int(1..9)?", "q": "string?" } },
+                "coordinators": { "main": { "screens": { "item": { "needs": ["M"] } } } },
+                "routes": [
+                  { "id": "item", "match": "/item/{id}", "to": { "path": "/main/item" },
+                    "bind": { "M": { "n": "query.n", "q": "rewrite.loc" } } },
+                  { "id": "home", "match": "/", "to": { "root": true } } ]
+                """#, shows: shows)
+    }
+
+    static func route(_ name: String, _ old: String, _ new: String, shows: String = "") -> TablePair {
+        TablePair(
+            testDescription: name, old: old, new: new,
+            file: #"""
+                "link": { "schemes": ["s"], "host": "segment",
+                          "payload": { "link": ["/l", "/aps/l"], "route": "/r", "params": "/p" } },
+                "models": { "Shop": { "id": "int(1..99)" }, "Item": { "n": "int(1..9)?", "t": "string(1..5)?" } },
+                "capabilities": { "cap": { "minApp": "2.0" } },
+                "guards": { "in": { "claim": "session", "else": { "to": { "root": true } } } },
+                "coordinators": {
+                  "shop": { "initial": "list", "screens": { "list": {}, "top": { "needs": ["Shop"] } } },
+                  "things": { "screens": { "item": { "needs": ["Item"] }, "card": { "present": ["sheet"] } } } },
+                "externals": { "hosts": ["e.example"] },
+                "routes": [ PLACE,
+                  { "id": "leaf", "match": "/leaf/{id:int}", "to": { "path": "/things/item", "parents": "route:above" },
+                    "bind": { "Item": { "n": "query.n" } } } ]
+                """#, shows: shows)
+    }
+
+    private static func above(_ bind: String) -> String {
+        #"{ "id": "above", "to": { "path": "/shop/top" }, "bind": { "Shop": { "id": "\#(bind)" } } }"#
+    }
+
+    private static let plainAbove = above("path.id") + ", "
+
+    private static func item(_ members: String, _ pattern: String = "/x/{a}/{b}") -> String {
+        plainAbove + #"{ "id": "x", "match": "\#(pattern)", \#(members) }"#
+    }
+
+    private static func bound(_ source: String) -> String {
+        item(#""to": { "path": "/things/item" }, "bind": { "Item": { "t": "\#(source)" } }"#)
+    }
+
+    private static func redirect(_ last: String) -> String {
+        plainAbove + #"""
+            { "id": "from", "match": "/from/{a}", "redirect": "/to/v-{a}" },
+            { "id": "word", "match": "/to/v-new", "to": { "root": true } },
+            { "id": "any", "match": "/to/{x}", "to": { "path": "/things/card" } },
+            """# + last
+    }
+
+    private static func variants(_ second: String, _ to: String = #""path": "/things/card""#) -> String {
+        item(
+            #"""
+            "variants": [
+              { "when": { "query": { "mode": "a" } }, "to": { "root": true } },
+              { "when": { \#(second) }, "to": { \#(to) } },
+              { "to": { "path": "/things/item" } } ],
+            "bind": { "Item": { "n": "query.n" } }
+            """#)
+    }
+
+    static let all: [TablePair] = [
+        // What a link reads as.
+        link("a rewrite more", #""rewrites": []"#, #""rewrites": [{ "stripPrefix": "/v1" }]"#, shows: "/v1"),
+        link(
+            "a rewrite's values", #""rewrites": [{ "stripPrefix": "/{loc:enum(en|ru)}" }]"#,
+            #""rewrites": [{ "stripPrefix": "/{loc:enum(en|ru|de)}" }]"#, shows: "/de"),
+        link(
+            "the order of rewrites", #""rewrites": [{ "stripPrefix": "/v1" }, { "stripPrefix": "/{loc:enum(en)}" }]"#,
+            #""rewrites": [{ "stripPrefix": "/{loc:enum(en)}" }, { "stripPrefix": "/v1" }]"#),
+        link(
+            "the name of a rewrite's capture", #""rewrites": [{ "stripPrefix": "/{loc:enum(en)}" }]"#,
+            #""rewrites": [{ "stripPrefix": "/{loc:enum(en)}", "as": "lang" }]"#, shows: "/en"),
+        link("case of paths", #""path": {}"#, #""path": { "case": "insensitive" }"#),
+        link("empty segments", #""path": {}"#, #""path": { "emptySegments": "reject" }"#, shows: "//"),
+        link("a pair separator", #""query": {}"#, #""query": { "pairSeparators": "&;" }"#),
+        link("names in any case", #""query": {}"#, #""query": { "names": "insensitive" }"#, shows: "N="),
+        link("which duplicate counts", #""query": {}"#, #""query": { "duplicates": "last" }"#, shows: "&n="),
+        link(
+            "nulls that erase", #""query": { "duplicates": "last" }"#,
+            #""query": { "duplicates": "last", "nulls": "erase" }"#),
+        link("decoding", #""query": {}"#, #""query": { "decode": "none" }"#, shows: "%"),
+        link("flat queries", #""query": {}"#, #""query": { "flatten": true }"#),
+        link("repairs", #""repair": false"#, #""repair": true"#, shows: "%20"),
+        link("most segments", #""limits": {}"#, #""limits": { "maxSegments": 63 }"#),
+        link("longest link", #""limits": {}"#, #""limits": { "maxBytes": 8000 }"#),
+        // Payloads and fragments.
+        TablePair(
+            testDescription: "the order of link pointers", old: #"["/a", "/b"]"#, new: #"["/b", "/a"]"#,
+            file: #"""
+                "link": { "schemes": ["s"], "host": "segment", "payload": { "link": PLACE } },
+                "routes": [ { "id": "home", "match": "/", "to": { "root": true } } ]
+                """#, shows: "payload"),
+        TablePair(
+            testDescription: "a pointer for routes", old: "/r", new: "/x/r",
+            file: #"""
+                "link": { "schemes": ["s"], "host": "segment", "payload": { "route": "PLACE" } },
+                "routes": [ { "id": "home", "match": "/", "to": { "root": true } } ]
+                """#, shows: "payload"),
+        TablePair(
+            testDescription: "a pointer for parameters", old: "/p", new: "/q",
+            file: #"""
+                "link": { "schemes": ["s"], "host": "segment", "payload": { "route": "/r", "params": "PLACE" } },
+                "models": { "M": { "n": "int" } },
+                "coordinators": { "main": { "screens": { "item": { "needs": ["M"] } } } },
+                "routes": [ { "id": "x", "match": "/x", "to": { "path": "/main/item" },
+                              "bind": { "M": { "n": "query.n" } } } ]
+                """#, shows: "payload"),
+        route("a field from a pointer", bound("payload./x/a"), bound("payload./x/b"), shows: "payload"),
+        route("a field from the fragment", bound("fragment"), bound("query.t"), shows: "#"),
+        route("a field from another name", bound("query.t"), bound("query.u")),
+        route("a field from another capture", bound("path.a"), bound("path.b")),
+        // Parents.
+        route("where a parent's field comes from", above("query.id"), above("path.id")),
+        route("a constant of a parent", above("path.id"), above("query.id")),
+        TablePair(
+            testDescription: "a rule of a parent's field", old: "int(1..99)", new: "int(1..98)",
+            file: #"""
+                "link": { "schemes": ["s"], "host": "segment" },
+                "models": { "Shop": { "id": "PLACE" } },
+                "coordinators": { "shop": { "screens": { "top": { "needs": ["Shop"] }, "leaf": {} } } },
+                "routes": [
+                  { "id": "above", "to": { "path": "/shop/top" }, "bind": { "Shop": { "id": "query.id" } } },
+                  { "id": "leaf", "match": "/leaf", "to": { "path": "/shop/leaf", "parents": "route:above" } } ]
+                """#, shows: "id=99"),
+        // Redirects.
+        route(
+            "a text that only one redirect leads to",
+            redirect(#"{ "id": "w", "match": "/w", "to": { "root": true } }"#),
+            redirect(#"{ "id": "w", "match": "/to/v-old", "to": { "root": true } }"#), shows: "/from/old"),
+        route(
+            "a field of a route behind a redirect",
+            plainAbove + #"""
+                { "id": "from", "match": "/from/{a}", "redirect": "/to/{a}" },
+                { "id": "to", "match": "/to/{n:int}", "to": { "path": "/things/item" },
+                  "bind": { "Item": { "n": "path.n" } } },
+                { "id": "other", "match": "/to/{t}", "to": { "root": true } }
+                """#,
+            plainAbove + #"""
+                { "id": "from", "match": "/from/{a}", "redirect": "/to/{a}" },
+                { "id": "to", "match": "/to/{n:int(1..8)}", "to": { "path": "/things/item" },
+                  "bind": { "Item": { "n": "path.n" } } },
+                { "id": "other", "match": "/to/{t}", "to": { "root": true } }
+                """#, shows: "/from/"),
+        route(
+            "another template", item(#""redirect": "/leaf/{a}""#, "/x/{a:int}/{b:int}"),
+            item(#""redirect": "/leaf/{b}""#, "/x/{a:int}/{b:int}")),
+        route(
+            "an external URL", item(#""to": { "external": "https://e.example/{a}" }"#),
+            item(#""to": { "external": "https://e.example/{b}" }"#)),
+        route(
+            "a query name of an external URL", item(#""to": { "external": "https://e.example/?q={query.a}" }"#),
+            item(#""to": { "external": "https://e.example/?q={query.b}" }"#)),
+        // Conditions.
+        route("a condition of a later variant", variants(#""app": ">=2""#), variants(#""app": ">=3""#), shows: ""),
+        route(
+            "a value of the query with a device", variants(#""app": ">=2", "query": { "mode": "b" }"#),
+            variants(#""app": ">=2", "query": { "mode": "c" }"#), shows: "mode="),
+        route(
+            "a target for devices of many facts",
+            variants(#""app": ">=2", "os": ">=3", "platform": "ios", "region": "GB", "locale": "en", "claim": "vip""#),
+            variants(
+                #""app": ">=2", "os": ">=3", "platform": "ios", "region": "GB", "locale": "en", "claim": "vip""#,
+                #""root": true, "dismissModals": true"#)),
+    ]
+
+    func table(_ text: String) throws -> Table {
+        let file = #"{ "schemaVersion": 1, "table": { "id": "t", "version": "1" }, \#(self.file) }"#
+        return try #require(Table.unchecked(Array(file.replacing("PLACE", with: text).utf8)), "\(testDescription)")
+    }
+}
+
+@Suite("Two tables that differ in one place")
+struct DifferencePartTests {
+    @Test("the place is found, with a request that both tables decide in different ways", arguments: TablePair.all)
+    func found(pair: TablePair) throws {
+        for (old, new) in [(pair.old, pair.new), (pair.new, pair.old)] {
+            let (a, b) = (try pair.table(old), try pair.table(new))
+            let difference = b.difference(from: a)
+            #expect(!difference.changes.isEmpty, "\(pair)")
+            #expect(difference.unproved.isEmpty && difference.sampled.isEmpty, "\(difference.unproved)")
+            for change in difference.changes {
+                let (x, y) = (
+                    a.resolve(change.request, device: change.device), b.resolve(change.request, device: change.device)
+                )
+                #expect(x.comparable != y.comparable, "\(change.request.text)")
+            }
+            let requests = difference.changes.map(\.request.text)
+            #expect(requests.contains { $0.contains(pair.shows) }, "\(pair) \(requests)")
+        }
+    }
+
+    @Test("a table differs from itself in nothing", arguments: TablePair.all)
+    func same(pair: TablePair) throws {
+        let difference = try pair.table(pair.old).difference(from: pair.table(pair.old))
+        #expect(difference.changes.isEmpty && difference.sets > 0)
+    }
+}
