@@ -73,9 +73,9 @@ struct DifferenceLawTests {
                         guard !told.contains(choices), !open.contains(choices), missed.insert(choices).inserted else {
                             continue
                         }
-                        Issue.record(
-                            "\(link) on \(device.json), seed \(seed), pair \(found.pairs)\n\(String(decoding: a.json, as: UTF8.self))\n\(String(decoding: b.json, as: UTF8.self))\n\(String(decoding: made.json, as: UTF8.self))\n\(String(decoding: file, as: UTF8.self))"
-                        )
+                        let texts = [a.json, b.json, made.json, file].map { String(decoding: $0, as: UTF8.self) }
+                        let head = "\(link) on \(device.json), seed \(seed), pair \(found.pairs)"
+                        Issue.record("\(([head] + texts).joined(separator: "\n"))")
                     }
                 }
             }

@@ -10,9 +10,10 @@ enum RoutesDiffCommand {
                 + "member, the table's own name aside. A line is a link or an event, as `linkd resolve` takes them; a "
                 + "tab and a number behind it say how often it came.",
             "Without it all links are looked at, as sets: those that choose one pattern in the old table and one in "
-                + "the new, on a device of every kind that the conditions of both tell apart, with values of every "
-                + "kind that their fields tell apart. Each change comes with a link and a device that show it; what "
-                + "was not looked at whole is said.",
+                + "the new, with the same rewrites before and the same redirects behind them, on a device of every "
+                + "kind that the routes concerned tell apart, with values of every kind that their fields tell apart "
+                + "in query, path, fragment and payload. Then requests that are no links. Each change comes with a "
+                + "link, or another request, and a device that show it; what was not looked at whole is said.",
             "Ends with 0 if all decisions are the same, with 1 if any differs, with another code if it could not tell.",
         ],
         flags: [
