@@ -113,8 +113,10 @@ struct EventTemplates: ~Copyable {
             resting -= 1
             return
         }
-        guard event.pointee.request.isPlain, event.pointee.idIsPlain, device.pointee.isPlain,
-            device.pointee.facts.known & ~FactBits.texts == 0, device.pointee.facts.unreadable == 0
+        // A value that is not plain may stand in any record of a shape that is known.
+        guard event.pointee.request.isPlain, event.pointee.idIsPlain, device.pointee.isPlain, !text.hasNonASCII,
+            text.firstIndex(of: UInt8(ascii: "\\")) == nil, device.pointee.facts.known & ~FactBits.texts == 0,
+            device.pointee.facts.unreadable == 0
         else { return }
         score += Self.learningCost
         if score > Self.patience {
