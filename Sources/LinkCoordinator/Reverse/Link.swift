@@ -15,7 +15,7 @@ extension Table {
     ///     be there, and those of the screens that the device would show. A field of which nothing is said comes back
     ///     without a value, unless another one is bound to the same place of the link.
     ///   - captures: Values of captures by name, for those to which no field is bound; a tail is given as a path,
-    ///     `auth/a/b`.
+    ///     `auth/a/b`. Where empty segments reset, those of the path are written, `auth/a//b`.
     ///   - device: The device whose variant decides which models are needed.
     /// - Throws: `LinkError` where there is no such link.
     public func link(

@@ -15,6 +15,9 @@ struct LinkArguments {
     /// Other spellings of captured values that come back the same, for captures that do not take the canonical ones.
     private(set) var spellings: [String: String] = [:]
 
+    /// Tails that were given as paths, empty segments included, which may reset a coordinator path (N6).
+    private(set) var paths: [String: [String]] = [:]
+
     /// Finds the place of every value.
     init(
         _ route: TableSource.Route, in source: TableSource, models: Models, captures given: [String: String]
@@ -133,11 +136,17 @@ struct LinkArguments {
     ) throws(LinkError) {
         let isTail = route.patterns.contains { $0.path.capture(named: name)?.isTail == true }
         let texts = isTail ? text.split(separator: "/").map { nfc(String($0)) } : [nfc(text)]
+        if isTail { paths[name] = Self.segments(text) }
         if let known = captures[name], known != texts {
             throw conflict("path.\(name)", "the value of the field that is bound to it")
         }
         captures[name] = texts
         spellings[name] = nil
         free[name] = texts
+    }
+
+    /// The segments of a path from the first that is not empty on: a slash at the end leaves an empty one.
+    private static func segments(_ path: String) -> [String] {
+        path.split(separator: "/", omittingEmptySubsequences: false).drop(while: \.isEmpty).map { nfc(String($0)) }
     }
 }

@@ -76,7 +76,8 @@ struct LinkText {
         }
         let begins = terminal != .coordinatorPath || isCoordinator(texts[0])
         guard begins, texts.allSatisfy(Self.isSegment) else { throw LinkError(.value, place, terminal.name) }
-        return texts
+        // Where an empty segment is more than nothing, a tail is written as it was given.
+        return block.emptySegments == .reset ? arguments.paths[capture.name] ?? texts : texts
     }
 
     /// A path with the segments in front that rewrites take off again: for the names that the route binds from, and,

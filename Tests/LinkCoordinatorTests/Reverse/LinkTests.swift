@@ -175,6 +175,31 @@ import Testing
         #expect(error?.code == .lost && error?.place == "param_invalid M.flag")
     }
 
+    @Test(
+        "empty segments of a tail that is given as a path are written where they reset, and nowhere else",
+        arguments: [
+            ("reset", "auth/a//profile/b", "s://p/auth/a//profile/b", "/profile/b"),
+            ("reset", "/auth/a/b/", "s://p/auth/a/b/", "/"), ("reset", "auth/a", "s://p/auth/a", "/auth/a"),
+            ("collapse", "auth/a//profile/b/", "s://p/auth/a/profile/b", "/auth/a/profile/b"),
+            ("reject", "//auth//a", "s://p/auth/a", "/auth/a"),
+        ])
+    func resets(empties: String, tail: String, link: String, path: String) throws {
+        let table = try Table.load(
+            [UInt8](
+                #"""
+                {"schemaVersion":1,"table":{"id":"t","version":"1"},
+                 "link":{"schemes":["s"],"host":"segment","path":{"emptySegments":"\#(empties)"}},
+                 "coordinators":{"auth":{"screens":{"a":{},"b":{}}},"profile":{"screens":{"b":{}}}},
+                 "routes":[{"id":"p","match":"/p/{path:coordinatorPath}","to":{"path":"{path}"}}]}
+                """#.utf8))
+        #expect(try table.link(route: "p", captures: ["path": tail]) == link)
+        #expect(table.resolve(link).path == path)
+        // The same parameter in a request by id means the same.
+        if empties != "reject" {
+            #expect(table.resolve(.route("p", params: #"{"path":"\#(tail)"}"#)).path == path)
+        }
+    }
+
     @Test("an app's own model goes into a link and comes out of its decision")
     func ownModel() throws {
         struct Product: LinkModel, Encodable, Equatable {
