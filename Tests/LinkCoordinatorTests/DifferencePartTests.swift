@@ -93,6 +93,7 @@ struct TablePair: Sendable, CustomTestStringConvertible {
             "the name of a rewrite's capture", #""rewrites": [{ "stripPrefix": "/{loc:enum(en)}" }]"#,
             #""rewrites": [{ "stripPrefix": "/{loc:enum(en)}", "as": "lang" }]"#, shows: "/en"),
         link("case of paths", #""path": {}"#, #""path": { "case": "insensitive" }"#),
+        link("case of schemes", #""schemeCase": "lower""#, #""schemeCase": "exact""#, shows: "S:"),
         link("empty segments", #""path": {}"#, #""path": { "emptySegments": "reject" }"#, shows: "//"),
         link("a pair separator", #""query": {}"#, #""query": { "pairSeparators": "&;" }"#),
         link("names in any case", #""query": {}"#, #""query": { "names": "insensitive" }"#, shows: "N="),

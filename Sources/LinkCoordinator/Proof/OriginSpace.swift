@@ -24,6 +24,8 @@ struct OriginCut {
     var hosts: [HostRule] = []
     /// Schemes that a link may have where a block takes any.
     var schemes: [String] = []
+    /// Spellings of schemes that tables may take for different ones.
+    var spellings: [String] = []
     /// Marks a scheme, a host and a port; those with other marks are told apart.
     var mark: (String, [UInt8], UInt16?) -> [Int] = { _, _, _ in [] }
     /// Whether another table takes the authority of links of a scheme for a host where this one takes it for a segment,
@@ -69,7 +71,8 @@ struct OriginSpace {
         let hosts = Self.hosts(source.blocks.flatMap { $0.hosts.map(\.value) } + rules.compactMap(\.host) + cut.hosts)
         for (index, block) in source.blocks.enumerated() {
             var seen = Set<[[Int]]>()
-            for scheme in schemes(of: block, named) {
+            let spelled = cut.spellings.filter { source.block(listing: $0) == index }
+            for scheme in schemes(of: block, named) + spelled {
                 for origin in marked(self.origins(scheme, block, index, hosts), block, cut)
                 where seen.insert([origin.rules, origin.mark]).inserted {
                     found.append(origin)
@@ -117,8 +120,9 @@ struct OriginSpace {
     private func origins(
         _ scheme: String, _ block: TableSource.LinkBlock, _ index: Int, _ hosts: [(host: [UInt8], port: UInt16?)]
     ) -> [Origin] {
+        let name = block.schemeCase == .exact ? scheme : scheme.lowercased()
         if block.hostRole == .segment {
-            let rules = [scheme, nil].compactMap { numbers[OriginRule($0, nil)] }.sorted()
+            let rules = [name, nil].compactMap { numbers[OriginRule($0, nil)] }.sorted()
             return [Origin(scheme: scheme, host: [], port: nil, block: index, rules: rules)]
         }
         let own: UInt16? = scheme.lowercased() == "https" ? 443 : scheme.lowercased() == "http" ? 80 : nil
@@ -128,7 +132,7 @@ struct OriginSpace {
             let taking = Self.rules(host, port)
             guard taking.contains(where: { listed.contains($0) }) else { return nil }
             var rules: [Int] = []
-            for scheme in [scheme, nil] {
+            for scheme in [name, nil] {
                 if let number = numbers[OriginRule(scheme, nil)] { rules.append(number) }
                 for rule in taking {
                     if let number = numbers[OriginRule(scheme, rule)] { rules.append(number) }

@@ -84,6 +84,10 @@ struct DifferenceSearch {
             cut.schemes += source.blocks.flatMap { $0.schemes.map(\.value) }
             cut.schemes += excludes ? source.externals.schemes : []
         }
+        if Set(sources.flatMap { $0.blocks.map(\.schemeCase) }).contains(.exact) {
+            let listed = Set(cut.schemes)
+            cut.spellings = Set(listed.map { $0.uppercased() }).subtracting(listed).sorted()
+        }
         cut.mark = { scheme, host, port in
             let blocks = sources.map { $0.block(for: scheme, host, port) ?? -1 }
             let allowed = sources.map {
