@@ -35,7 +35,7 @@ struct DifferenceLawTests {
         return next
     }
 
-    @Test("no link is decided in another way that is not told, and what is told is so", arguments: 1...4)
+    @Test("no link is decided in another way that is not told, and what is told is so", arguments: [1, 2, 3, 4, 12])
     func complete(seed: UInt64) throws {
         var options = TableGenerator.Options()
         options.maxRoutes = 5

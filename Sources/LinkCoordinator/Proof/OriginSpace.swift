@@ -49,6 +49,8 @@ struct Origin {
     var mark: [Int] = []
     /// Whether the first segment of a witness is its authority, which the tables do not take for the same.
     var leads = false
+    /// Whether that authority is written in escapes, which are a segment's but never a host's.
+    var escapesAuthority = false
 }
 
 /// All schemes and hosts that a table reads, cut into atoms under the rules that patterns name.
@@ -87,7 +89,7 @@ struct OriginSpace {
     }
 
     /// Origins with their marks; where an authority is a segment only for this table, a second one with an authority
-    /// that the other table does not list.
+    /// that is no host for the other table.
     private func marked(
         _ origins: [Origin], _ block: TableSource.LinkBlock, _ cut: OriginCut
     ) -> [Origin] {
@@ -101,7 +103,9 @@ struct OriginSpace {
             guard mixes, block.hostRole == .segment else { return [own] }
             var second = origin
             second.leads = true
-            second.mark = cut.mark(origin.scheme, Array("zz-unlisted.invalid".utf8), nil) + [1]
+            // No rule takes what is no host.
+            second.mark = cut.mark(origin.scheme, Array("%".utf8), nil) + [1]
+            second.escapesAuthority = true
             return [own, second]
         }
     }

@@ -18,7 +18,9 @@ struct Witness {
 
     /// Scheme and authority, which is the first segment where tables do not take it for the same.
     var authority: String {
-        let host = origin.leads ? segments.first.map(Self.encode) ?? "" : String(decoding: origin.host, as: UTF8.self)
+        let first = segments.first ?? []
+        let lead = origin.escapesAuthority ? Self.escape(first) : Self.encode(first)
+        let host = origin.leads ? lead : String(decoding: origin.host, as: UTF8.self)
         return "\(origin.scheme)://\(host)\(origin.port.map { ":\($0)" } ?? "")"
     }
 
@@ -30,6 +32,11 @@ struct Witness {
 
     /// The link without its query.
     var head: String { authority + path }
+
+    /// A text with all bytes percent-encoded.
+    static func escape(_ text: [UInt8]) -> String {
+        text.map { "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined()
+    }
 
     /// A text with all but unreserved characters percent-encoded.
     static func encode(_ text: [UInt8]) -> String {

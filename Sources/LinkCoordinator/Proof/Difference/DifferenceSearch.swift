@@ -89,7 +89,12 @@ struct DifferenceSearch {
             cut.spellings = Set(listed.map { $0.uppercased() }).subtracting(listed).sorted()
         }
         cut.mark = { scheme, host, port in
-            let blocks = sources.map { $0.block(for: scheme, host, port) ?? -1 }
+            // What has an escape is no host, though '*' takes any.
+            let isHost = !host.contains(UInt8(ascii: "%"))
+            let blocks = sources.map { source -> Int in
+                guard let number = source.block(for: scheme, host, port) else { return -1 }
+                return isHost || source.blocks[number].hostRole == .segment ? number : -1
+            }
             let allowed = sources.map {
                 excludes && $0.externals.allow(scheme: scheme.lowercased(), host: host, port: port) ? 1 : 0
             }
@@ -185,7 +190,8 @@ extension DifferenceSearch {
         return hasHost || space.rules[pattern.rule].host == nil
     }
 
-    /// What the first segment is where it is an authority: the host that a table lists, or none of those.
+    /// What the first segment is where it is an authority: a host of the kind that the origin stands for, or anything
+    /// where no table takes it for a host.
     private func leadingPatterns(
         _ reading: Reading, _ space: inout PatternSpace
     ) -> (inside: [ProofPattern], outside: [ProofPattern]) {
@@ -193,21 +199,25 @@ extension DifferenceSearch {
         func pattern(_ matcher: Matcher) -> ProofPattern {
             space.pattern(RewriteFrame.Prefix(depth: 0, matchers: [matcher]), folds: false)
         }
-        if !leading.host.isEmpty { return ([pattern(.literal(leading.host))], []) }
+        if leading.escapesAuthority { return ([pattern(.any)], []) }
+        let named =
+            space.rules.compactMap(\.host) + tables.flatMap { $0.source.blocks.flatMap { $0.hosts.map(\.value) } }
+        var characters = CharacterClass()
+        for byte in "abcdefghijklmnopqrstuvwxyz0123456789._~-".utf8 { characters.insert(byte) }
+        var inside = [pattern(.characters(characters, min: 1, max: 64))]
         var outside: [ProofPattern] = []
-        for table in tables {
-            guard let block = table.source.block(listing: leading.scheme) else { continue }
-            for rule in table.source.blocks[block].hosts.map(\.value) {
-                switch rule {
-                case .exact(let host, _): outside.append(pattern(.literal(host)))
-                case .suffix(let suffix):
-                    let end = Array(".".utf8) + suffix
-                    outside.append(pattern(.affix(prefix: [], inner: .any, suffix: end)))
-                case .any, .empty: break
-                }
+        for rule in named {
+            switch rule {
+            case .exact(let host, _):
+                if host == leading.host { return ([pattern(.literal(host))], []) }
+                outside.append(pattern(.literal(host)))
+            case .suffix(let suffix):
+                let own = pattern(.affix(prefix: [], inner: .any, suffix: Array(".".utf8) + suffix))
+                if rule.takes(host: leading.host, port: nil) { inside.append(own) } else { outside.append(own) }
+            case .any, .empty: break
             }
         }
-        return ([pattern(.any)], outside)
+        return (inside, outside)
     }
 
     /// Whether some link fits, or it would take too much work to say.
