@@ -15,7 +15,7 @@ public struct Table: Sendable {
     public let hash: String
 
     /// What was found that is no error.
-    package let warnings: [TableProblem]
+    public let warnings: [TableProblem]
 
     /// The table's id.
     public var id: String { source.id.value }
@@ -107,7 +107,7 @@ extension Request {
 /// Why a table was refused.
 public struct TableError: Error, Sendable, CustomStringConvertible {
     /// Everything that was found, worst first.
-    package let problems: [TableProblem]
+    public let problems: [TableProblem]
 
     /// The problems as text for people, one after another.
     public var description: String { problems.map { $0.text(file: "table") }.joined(separator: "\n") }

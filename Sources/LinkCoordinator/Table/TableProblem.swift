@@ -1,20 +1,20 @@
 package import StrictJSON
 
 /// One complaint about a table: what is wrong, where, and what to do.
-package struct TableProblem: Error, Sendable, Equatable {
+public struct TableProblem: Error, Sendable, Equatable {
     /// How bad it is.
-    package enum Severity: Int, Sendable {
+    public enum Severity: Int, Sendable {
         /// The table is refused.
         case error
         /// The table is taken.
         case warning
 
         /// The word for it.
-        package var text: String { self == .error ? "error" : "warning" }
+        public var text: String { self == .error ? "error" : "warning" }
     }
 
     /// The kind of problem, stable for programs.
-    package enum Code: String, Sendable, CaseIterable {
+    public enum Code: String, Sendable, CaseIterable {
         /// The file is not strict JSON.
         case json
         /// The file, or a number of things in it, is over its bound.
@@ -106,36 +106,45 @@ package struct TableProblem: Error, Sendable, Equatable {
     }
 
     /// How bad it is.
-    package var severity: Severity
+    public var severity: Severity
 
     /// The kind of problem.
-    package var code: Code
+    public var code: Code
 
     /// What is wrong, in one sentence without a full stop.
-    package var message: String
+    public var message: String
 
     /// What to do; nil where the message says it.
-    package var suggestion: String?
+    public var suggestion: String?
 
     /// Byte offset in the file.
-    package var offset: Int
+    public var offset: Int
 
     /// Line, column and JSON pointer of the offset.
     package var place: JSONPlace
 
+    /// Line of the place, from 1.
+    public var line: Int { place.line }
+
+    /// Column of the place in characters, from 1.
+    public var column: Int { place.column }
+
+    /// JSON pointer (RFC 6901) of what is wrong; empty for the table as a whole.
+    public var pointer: String { place.pointer }
+
     /// Ids of the routes that are concerned.
-    package var routes: [String]
+    public var routes: [String]
 
     /// A link that shows the problem when it is resolved.
-    package var witness: String?
+    public var witness: String?
 
     /// A device that shows the problem, as JSON.
-    package var device: String?
+    public var device: String?
 }
 
 extension TableProblem {
     /// The problem as text for people: `file:line:column: error: … [code]`, then what to do, indented.
-    package func text(file: String) -> String {
+    public func text(file: String) -> String {
         var out = "\(file):\(place.line):\(place.column): \(severity.text): \(message) [\(code.rawValue)]"
         if !place.pointer.isEmpty { out += "\n    at \(place.pointer)" }
         if let witness { out += "\n    link: \(witness)" }

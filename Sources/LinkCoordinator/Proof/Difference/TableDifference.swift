@@ -6,13 +6,13 @@ internal import StrictJSON
 /// new, with the same rewrites before and the same redirects behind them. Within it requests are tried with every kind
 /// of value that the fields of the routes concerned tell apart (query, captures, rewrites, fragment, payload), on one
 /// device of every cell that their conditions, screens and guards cut.
-package struct TableDifference: Sendable {
+public struct TableDifference: Sendable {
     /// A pattern of a table, and its route.
-    package struct Choice: Sendable, Hashable {
+    public struct Choice: Sendable, Hashable {
         /// The route's id.
-        package var route: String
+        public var route: String
         /// The pattern, with the scheme and host that it names.
-        package var pattern: String
+        public var pattern: String
     }
 
     /// What links choose in both tables; nil for nothing.
@@ -22,38 +22,38 @@ package struct TableDifference: Sendable {
     }
 
     /// One way in which a set of links changed.
-    package struct Change: Sendable {
+    public struct Change: Sendable {
         /// What the links of the set choose in the old table; nil for nothing.
-        package var oldChoice: Choice?
+        public var oldChoice: Choice?
         /// What they choose in the new one; nil for nothing.
-        package var newChoice: Choice?
+        public var newChoice: Choice?
         /// A request for which the tables decide differently: a link of the set, where need be in a payload, or for
         /// what no link shows another form.
-        package var request: Request
+        public var request: Request
         /// A device for which they do; `json` writes it.
-        package var device: Device
+        public var device: Device
         /// The old table's decision for that request and device.
-        package var old: Decision
+        public var old: Decision
         /// The new table's.
-        package var new: Decision
+        public var new: Decision
     }
 
     /// The changes, in the order of the new table's patterns, the ones that choose nothing there last.
-    package var changes: [Change] = []
+    public var changes: [Change] = []
 
     /// Number of sets of links that were looked at.
-    package var sets = 0
+    public var sets = 0
 
     /// Sets of links that were not looked at whole: old and new choice.
     ///
     /// Because it would have taken too much work; because a redirect puts two captures into one segment, more after a
     /// tail, or a typed one where another type is wanted; or because routes want values of the query and the tables
     /// read queries in different ways.
-    package var unproved: [(old: Choice?, new: Choice?)] = []
+    public var unproved: [(old: Choice?, new: Choice?)] = []
 
     /// Sets of links for which not all devices that the conditions tell apart were tried, but every two facts
     /// together: old and new choice.
-    package var sampled: [(old: Choice?, new: Choice?)] = []
+    public var sampled: [(old: Choice?, new: Choice?)] = []
 }
 
 extension Table {
@@ -61,8 +61,8 @@ extension Table {
     ///
     /// Every change comes with a request and a device, which were resolved with both tables: there are no false alarms.
     /// What is not found is the same for all links, as far as `unproved` and `sampled` are empty.
-    package func difference(from old: Table, budget: WorkBudget = WorkBudget()) -> TableDifference {
-        var search = DifferenceSearch(old: old, new: self, budget: budget)
+    public func difference(from old: Table) -> TableDifference {
+        var search = DifferenceSearch(old: old, new: self, budget: WorkBudget())
         search.run()
         return search.difference
     }
