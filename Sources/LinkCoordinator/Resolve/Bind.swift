@@ -56,7 +56,9 @@ extension Resolver {
         value.pointee.stamp = stamp
         value.pointee.state = .missing
         switch source(binding) {
-        case .absent, .null: return field.absence != .required || repairs(binding, field, place) || true
+        case .absent, .null:
+            repairWanting(binding, field, place)
+            return true
         case .invalid: return repairs(binding, field, place)
         case .text(let text):
             let (state, view) = canonicalForm(text, field, kind: field.kind)
@@ -65,6 +67,12 @@ extension Resolver {
             value.pointee.view = view
             return true
         }
+    }
+
+    /// Looks for a required value under a damaged name; what stays absent is judged with the stack, not here.
+    @inline(__always)
+    private mutating func repairWanting(_ binding: Ref<BindingImage>, _ field: Ref<FieldImage>, _ place: Int) {
+        if field.absence == .required { _ = repairs(binding, field, place) }
     }
 
     private mutating func repairs(
@@ -147,8 +155,8 @@ extension Resolver {
         let count = items.count - first
         values[place] = BoundValue(stamp: stamp)
         if valid && count == 0 {
-            // Nothing is there: that is only wanting where it is required.
-            return field.absence != .required || repairs(binding, field, place) || true
+            repairWanting(binding, field, place)
+            return true
         }
         guard valid, count >= Int(field.minCount), count <= Int(field.maxCount) else {
             items.truncate(to: first)
