@@ -45,8 +45,8 @@ extension Resolver {
     mutating func readVersions() {
         if versionsRead { return }
         versionsRead = true
-        appVersion = device.has(.app) ? versions.read(device.app) : nil
-        osVersion = device.has(.os) ? versions.read(device.os) : nil
+        appVersion = device.has(.app) ? appVersions.read(device.app) : nil
+        osVersion = device.has(.os) ? osVersions.read(device.os) : nil
     }
 
     /// Chooses the variant of a route.

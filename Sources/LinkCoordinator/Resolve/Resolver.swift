@@ -111,7 +111,9 @@ package struct Resolver: ~Copyable {
     var device: Ref<DeviceFacts>
     var appVersion: UnsafePointer<Version>?
     var osVersion: UnsafePointer<Version>?
-    var versions = VersionCache()
+    /// Apart, since what one of them lent must not be overwritten by the other's text.
+    var appVersions = VersionCache()
+    var osVersions = VersionCache()
     var versionsRead = false
     var variant = -1
     var stack = Growable<EntryImage>(capacity: 80)

@@ -1,13 +1,11 @@
 internal import StrictJSON
 
-/// Versions met last, by their bytes: an app's users run a handful of its versions.
+/// Versions of one kind met last, by their bytes: an app's users run a handful of its versions.
 ///
 /// Texts of up to eight bytes that read as versions without a pre-release are kept. Exact bytes are compared, so a hit
 /// cannot change an answer.
 struct VersionCache: ~Copyable {
     private static let places = 64
-    /// Places behind them for texts that are not kept, used in turn: of the app and of the system.
-    private static let passing = 2
 
     private struct Entry {
         var word: UInt64 = 0
@@ -17,16 +15,18 @@ struct VersionCache: ~Copyable {
     }
 
     private let entries: UnsafeMutablePointer<Entry>
+    /// Which of the two places of a text is given up next.
     private var next = 0
 
+    /// One place more is for texts that are not kept.
     init() {
-        entries = .allocate(capacity: Self.places + Self.passing)
-        entries.initialize(repeating: Entry(), count: Self.places + Self.passing)
+        entries = .allocate(capacity: Self.places + 1)
+        entries.initialize(repeating: Entry(), count: Self.places + 1)
     }
 
     deinit { entries.deallocate() }
 
-    /// The version that a text is, or nil if it is none; where it stands is used again after two more were read.
+    /// The version that a text is, or nil if it is none; it stands there until the next text is read.
     @inline(__always)
     mutating func read(_ text: ByteView) -> UnsafePointer<Version>? {
         if text.count > 8 || text.isEmpty { return pass(text) }
@@ -62,8 +62,7 @@ struct VersionCache: ~Copyable {
     @inline(never)
     private mutating func pass(_ text: ByteView) -> UnsafePointer<Version>? {
         guard let version = Version(text) else { return nil }
-        next ^= 1
-        let entry = entries + (Self.places + next)
+        let entry = entries + Self.places
         entry.pointee.version = version
         return Self.version(entry)
     }
