@@ -49,12 +49,15 @@ extension JSONCursor {
     /// Puts the names that were met as predicted into the list, before another is looked for in it.
     ///
     /// Each of them set a bit of the filter that nobody had set, so they differ from one another and from all names
-    /// before; their offsets are never asked for, since the second of two equal names is the one that is reported.
+    /// before; their offsets are never asked for, since the second of two equal names is the one that is reported. The
+    /// list gets copies: what the shape has learned changes while the object is open.
     private mutating func listPredicted(_ scope: inout ObjectScope, _ shape: borrowing MemberShape) {
         while scope.unlisted != 0 {
             let place = scope.unlisted.trailingZeroBitCount
             scope.unlisted &= scope.unlisted &- 1
-            names.append(NameList.Entry(name: shape.name(at: place), hash: shape.slot(place).pointee.hash, offset: 0))
+            scratch.begin()
+            shape.copyName(at: place, to: &scratch)
+            names.append(NameList.Entry(name: scratch.finish(), hash: shape.slot(place).pointee.hash, offset: 0))
         }
         nameCount = names.count
     }

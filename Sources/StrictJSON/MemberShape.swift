@@ -111,11 +111,15 @@ public struct MemberShape: ~Copyable {
         }
     }
 
-    /// The name of the member that was learned for a place; it lives until the place learns another.
-    func name(at place: Int) -> ByteView {
+    /// Appends the name of the member that was learned for a place to the open record of `arena`.
+    ///
+    /// A slot lends no view of its bytes: it may learn another member, or be cleared, while an object is open.
+    func copyName(at place: Int, to arena: inout OutputArena) {
         let slot = slots + place
-        let words = UnsafeRawPointer(slot).assumingMemoryBound(to: UInt8.self)
-        return ByteView(start: words + Int(slot.pointee.nameStart), count: Int(slot.pointee.nameLength))
+        withUnsafeBytes(of: &slot.pointee.words) { words in
+            let first = Int(slot.pointee.nameStart)
+            for index in first..<first + Int(slot.pointee.nameLength) { arena.append(byte: words[index]) }
+        }
     }
 
     /// The tag of a name.

@@ -5,6 +5,7 @@
 /// object of very many members costs n log n and not n squared.
 struct NameList: ~Copyable {
     struct Entry {
+        /// Bytes of the text, or of the cursor's scratch memory: nothing changes either before the next text.
         var name: ByteView
         var hash: UInt32
         var offset: Int

@@ -1,19 +1,21 @@
 package import StrictJSON
 
 extension Resolver {
-    /// Whether a table reads links of this scheme and host: what it claims, of several tables.
-    package mutating func claims(
-        _ link: ByteView, _ request: UnsafePointer<LinkRequest>, table: TableHandle
-    ) -> Bool {
+    /// Whether a table reads links of the scheme and host that a request has: what it claims, of several tables.
+    ///
+    /// The link of a payload is looked for and judged in one resolution, since it may stand in its scratch memory.
+    package mutating func claims(_ request: UnsafePointer<LinkRequest>, table: TableHandle) -> Bool {
         start(request, device.pointer, image: table.image)
+        let link: ByteView
+        switch request.pointee.form {
+        case .link: link = request.pointee.text
+        case .payload:
+            guard let found = findPayloadLink() else { return false }
+            link = found
+        case .path, .route: return false
+        }
         if link.count > table.image.maxBytes { return false }
         return (try? readOrigin(link)) != nil
-    }
-
-    /// The link that a payload holds for a table (N10), or nil; lives until the next resolution.
-    package mutating func payloadLink(_ request: UnsafePointer<LinkRequest>, table: TableHandle) -> ByteView? {
-        start(request, device.pointer, image: table.image)
-        return findPayloadLink()
     }
 }
 
@@ -55,7 +57,7 @@ package struct TableSet: Sendable {
     ) -> TableHandle? {
         if let application { return table(application: application) }
         var found: TableHandle?
-        for table in tables where Self.claims(table.compiled.handle, request, &resolver) {
+        for table in tables where resolver.claims(request, table: table.compiled.handle) {
             if found != nil { return nil }
             found = table.compiled.handle
         }
@@ -73,17 +75,5 @@ package struct TableSet: Sendable {
 
     private static func equal(_ name: [UInt8], _ view: ByteView) -> Bool {
         name.count == view.count && name.withUnsafeBufferPointer { ByteView($0) == view }
-    }
-
-    private static func claims(
-        _ table: TableHandle, _ request: UnsafePointer<LinkRequest>, _ resolver: inout Resolver
-    ) -> Bool {
-        switch request.pointee.form {
-        case .link: return resolver.claims(request.pointee.text, request, table: table)
-        case .payload:
-            guard let link = resolver.payloadLink(request, table: table) else { return false }
-            return resolver.claims(link, request, table: table)
-        case .path, .route: return false
-        }
     }
 }

@@ -1,0 +1,96 @@
+import DispatchWorker
+import LinkCoordinator
+import StrictJSON
+import TestSupport
+import Testing
+
+/// What a processor says of a record: decisions with their keys, or the reason of its dead letter.
+struct Answer: Equatable, CustomStringConvertible {
+    var decisions: [String] = []
+    var deadLetter: String?
+
+    init(_ text: String, by processor: inout RecordProcessor) { self.init(Array(text.utf8), by: &processor) }
+
+    init(_ bytes: [UInt8], by processor: inout RecordProcessor) {
+        var arena = OutputArena(chunkBytes: 4096)
+        var decisions: [String] = []
+        // Memory of the exact length, that a sanitizer sees what is read beyond it or too late.
+        let memory = UnsafeMutablePointer<UInt8>.allocate(capacity: max(bytes.count, 1))
+        defer { memory.deallocate() }
+        for (index, byte) in bytes.enumerated() { memory[index] = byte }
+        let cause = processor.process(
+            value: ByteView(start: UnsafePointer(memory), count: bytes.count), key: ByteView("k"), into: &arena
+        ) { device, decision, _ in decisions.append("\(device.string): \(decision.string)") }
+        deadLetter = cause.map { "\($0.reason) \($0.detail) \($0.pointer ?? "-")" }
+        if cause == nil { self.decisions = decisions }
+    }
+
+    var description: String { deadLetter ?? decisions.joined(separator: "\n") }
+}
+
+@Suite("What a lane's processor remembers of records never changes an answer")
+struct RememberedTests {
+    static func table(_ id: String = "shop", host: String = "shop.example", more: String = "") throws -> Table {
+        try Table.load(
+            Array(
+                """
+                {"schemaVersion":1,"table":{"id":"\(id)","version":"1"},
+                 "link":{"schemes":["shop","https"],"host":"authority","hosts":["\(host)","*.\(host)"\(more)],
+                         "payload":{"link":["/link","/data/link"]}},
+                 "coordinators":{"c":{"initial":"a","screens":{"a":{},"b":{},"d":{}}}},
+                 "routes":[{"id":"new","match":"/p/new","variants":[
+                   {"when":{"attributes":{"zz":"1"}},"to":{"path":"/c/a"}},
+                   {"when":{"attributes":{"zz":"2"}},"to":{"path":"/c/b"}},
+                   {"to":{"path":"/c/d"}}]}],
+                 "fallback":{"outcome":"reject"}}
+                """.utf8))
+    }
+
+    @Test(
+        "a name that stands twice is refused, however many names were learned before",
+        arguments: [
+            (#"{"link":"shop:///p/new","devices":[{"zz":"1","#, #","zz":"2","id":"d"}]}"#),
+            (#"{"link":"shop:///p/new","device":{"id":"d","attributes":{"zz":"1","#, #","zz":"2"}}}"#),
+            (#"{"link":"shop:///p/new","zz":"1","#, #","zz":"2","device":{"id":"d"}}"#),
+        ])
+    func names(head: String, tail: String) throws {
+        var processor = RecordProcessor(tables: TableSet([try Self.table(more: #","""#)]))
+        for number in 0..<3000 {
+            let event = head + (0..<3).map { #""u\#(number)_\#($0)":\#($0)"# }.joined(separator: ",") + tail
+            let answer = Answer(event, by: &processor)
+            guard answer.deadLetter?.hasPrefix("badJSON expected each name once") == true else {
+                Issue.record("\(event): \(answer)")
+                return
+            }
+        }
+    }
+
+    @Test("the link of a payload, found while tables are asked for it, leaves nothing behind that is no origin")
+    func payloadLinks() throws {
+        let tables = TableSet([try Self.table(), try Self.table("other", host: "other.example")])
+        func payload(_ link: String) -> String { #"{"payload":{"link":"\#(link)"},"device":{"id":"d"}}"# }
+        let links = ["shop.example", "other.example", "wrong.example"].flatMap { host in
+            [
+                "https:\\/\\/\(host)\\/p\\/new", "https://\(host)/p/new", "HTTPS:\\/\\/\(host.uppercased())\\/p\\/new",
+                "https:\\/\\/a.\(host)\\/\(String(repeating: "x", count: 40))\\/p\\/new",
+            ]
+        }
+        // What an origin looks like in memory that the lower-case host was written over.
+        let wrong = ["shop.example", "other.example"].map { host in
+            #"{"link":"\#(host)\#("https://\(host)".dropFirst(host.count))/p/new"}"#
+        }
+        var processor = RecordProcessor(tables: tables)
+        for first in links {
+            for second in links {
+                for record in [payload(first), payload(second)] + wrong {
+                    var fresh = RecordProcessor(tables: tables)
+                    let wanted = Answer(record, by: &fresh)
+                    let answer = Answer(record, by: &processor)
+                    if answer != wanted { Issue.record("\(record) after \(first): \(answer), not \(wanted)") }
+                    let isWrong = record.lowercased().contains("wrong") || wrong.contains(record)
+                    #expect((answer.deadLetter == nil) == !isWrong, "\(record)")
+                }
+            }
+        }
+    }
+}
