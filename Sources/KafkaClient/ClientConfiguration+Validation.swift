@@ -8,7 +8,7 @@ extension ClientConfiguration {
     /// Sets every property and makes an instance, which never connects; so contradictions between properties, which
     /// only `rd_kafka_new` sees, are found without a broker.
     package func validate(as role: ClientRole) throws(ConfigurationError) {
-        let handle = try ClientHandle(role, configuration: try NativeConfiguration(withoutBrokers))
+        let handle = try ClientHandle(role, configuration: try NativeConfiguration(withoutBrokers), watch: CallWatch())
         handle.destroy()
     }
 

@@ -7,10 +7,12 @@ package final class KafkaAdmin {
     private var inbox = ClientInbox()
 
     /// Makes a client; it connects on its own.
-    package init(_ configuration: ClientConfiguration) throws(ConfigurationError) {
+    ///
+    /// Its calls stand in `watch` while they last.
+    package init(_ configuration: ClientConfiguration, watch: CallWatch = CallWatch()) throws(ConfigurationError) {
         var configuration = configuration
         configuration["allow.auto.create.topics"] = "false"
-        handle = try ClientHandle(.producer, configuration: try NativeConfiguration(configuration))
+        handle = try ClientHandle(.producer, configuration: try NativeConfiguration(configuration), watch: watch)
     }
 
     deinit { close() }
@@ -25,7 +27,7 @@ package final class KafkaAdmin {
     /// Brokers and all topics of the cluster that this client may see.
     package func metadata(timeoutMilliseconds: Int32) throws(KafkaError) -> ClusterMetadata {
         defer { serve() }
-        return try ClusterMetadata(asking: handle.pointer, topic: nil, timeoutMilliseconds: timeoutMilliseconds)
+        return try ClusterMetadata(asking: handle, topic: nil, timeoutMilliseconds: timeoutMilliseconds)
     }
 
     /// What a broker says of these topics, in their order; `exists` is false where one is missing.
@@ -35,9 +37,9 @@ package final class KafkaAdmin {
         defer { serve() }
         var found: [TopicDescription] = []
         for name in names {
-            let topic = topics[try topics.add(name, to: handle.pointer)]
+            let topic = topics[try topics.add(name, to: handle)]
             let metadata = try ClusterMetadata(
-                asking: handle.pointer, topic: topic, timeoutMilliseconds: timeoutMilliseconds)
+                asking: handle, topic: topic, timeoutMilliseconds: timeoutMilliseconds)
             found.append(
                 metadata.topics.first
                     ?? TopicDescription(name: name, partitions: [], error: KafkaError(code: .unknownTopicOrPartition)))

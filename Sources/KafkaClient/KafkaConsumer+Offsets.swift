@@ -11,9 +11,13 @@ extension KafkaConsumer {
     ) throws(KafkaError) -> [PartitionResult] {
         if partitions.isEmpty { return [] }
         let list = PartitionList(partitions)
-        try KafkaError.check(rd_kafka_committed(handle.pointer, list.pointer, timeoutMilliseconds))
+        try KafkaError.check(
+            handle.call(.committed) { rd_kafka_committed($0, list.pointer, timeoutMilliseconds) })
         return list.results
     }
+
+    /// How long a seek may wait for the library's own threads, in milliseconds; no broker is asked.
+    private static var seekMilliseconds: Int32 { 10_000 }
 
     /// Goes on from these offsets.
     ///
@@ -23,22 +27,23 @@ extension KafkaConsumer {
     package func seek(_ offsets: [PartitionOffset]) throws(KafkaError) -> [PartitionResult] {
         if offsets.isEmpty { return [] }
         let list = PartitionList(offsets)
-        // -1: before 2.1.0 a timeout was taken as microseconds (librdkafka issue 4230).
-        try KafkaError.check(rd_kafka_seek_partitions(handle.pointer, list.pointer, -1))
+        // Before 2.1.0 a timeout was taken as microseconds (librdkafka issue 4230).
+        let timeout: Int32 = LibraryInfo.isAtLeast(2, 1, 0) ? Self.seekMilliseconds : Self.seekMilliseconds * 1_000
+        try KafkaError.check(handle.call(.seek) { rd_kafka_seek_partitions($0, list.pointer, timeout) })
         return list.results
     }
 
     /// Stops fetching these partitions; polling goes on.
     package func pause(_ partitions: [TopicPartition]) throws(KafkaError) -> [PartitionResult] {
         let list = PartitionList(partitions)
-        try KafkaError.check(rd_kafka_pause_partitions(handle.pointer, list.pointer))
+        try KafkaError.check(handle.call(.pause) { rd_kafka_pause_partitions($0, list.pointer) })
         return list.results
     }
 
     /// Fetches these partitions again.
     package func resume(_ partitions: [TopicPartition]) throws(KafkaError) -> [PartitionResult] {
         let list = PartitionList(partitions)
-        try KafkaError.check(rd_kafka_resume_partitions(handle.pointer, list.pointer))
+        try KafkaError.check(handle.call(.resume) { rd_kafka_resume_partitions($0, list.pointer) })
         return list.results
     }
 
@@ -49,7 +54,7 @@ extension KafkaConsumer {
     package func commit(_ offsets: [PartitionOffset]) throws(KafkaError) {
         if offsets.isEmpty { return }
         let list = PartitionList(offsets)
-        try KafkaError.check(rd_kafka_commit(handle.pointer, list.pointer, 0))
+        try KafkaError.check(handle.call(.commit) { rd_kafka_commit($0, list.pointer, 0) })
         if let error = PartitionList.firstError(of: list.pointer) { throw error }
     }
 
@@ -57,7 +62,7 @@ extension KafkaConsumer {
     ///
     /// At most one should be under way: a later one may overtake an earlier one that is repeated.
     package func startCommit(_ offsets: [PartitionOffset]) throws(KafkaError) {
-        try commits?.start(offsets, handle)
+        try commits?.start(offsets)
     }
 
     /// The outcome of a commit that was started, or nil while there is none; waits for it up to the timeout.
@@ -70,7 +75,7 @@ extension KafkaConsumer {
     /// Not for a transaction's offsets: it counts records that were handed out and not processed.
     package func position(_ partitions: [TopicPartition]) throws(KafkaError) -> [PartitionResult] {
         let list = PartitionList(partitions)
-        try KafkaError.check(rd_kafka_position(handle.pointer, list.pointer))
+        try KafkaError.check(handle.quickly { rd_kafka_position($0, list.pointer) })
         return list.results
     }
 
@@ -79,5 +84,13 @@ extension KafkaConsumer {
         of partition: TopicPartition, timeoutMilliseconds: Int32
     ) throws(KafkaError) -> Watermarks {
         try handle.watermarks(of: partition, timeoutMilliseconds: timeoutMilliseconds)
+    }
+
+    /// What the last answers to fetches said of a partition's ends; nil before the first one.
+    ///
+    /// Asks nobody. `high` is the high watermark whatever the isolation level: behind transactions a reader of
+    /// committed records never comes to it, since their control records are not handed out. `low` may be old or -1.
+    package func cachedWatermarks(of partition: TopicPartition) -> Watermarks? {
+        handle.cachedWatermarks(of: partition)
     }
 }

@@ -18,15 +18,18 @@ package final class KafkaConsumer {
     ///
     /// - Parameters:
     ///   - configuration: librdkafka properties, with `group.id`.
+    ///   - watch: Where its calls stand while they last.
     ///   - rebalance: Gets every rebalance and answers it by assign, unassign or the incremental form of them
     ///     (`rebalanceProtocol` says which); one that it leaves unanswered is answered as librdkafka would.
     package init(
-        _ configuration: ClientConfiguration, rebalance: @escaping (KafkaConsumer, RebalanceEvent) -> Void
+        _ configuration: ClientConfiguration, watch: CallWatch = CallWatch(),
+        rebalance: @escaping (KafkaConsumer, RebalanceEvent) -> Void
     ) throws(ConfigurationError) {
         let native = try NativeConfiguration(configuration)
         native.setOpaque(Unmanaged.passUnretained(context).toOpaque())
         native.setRebalanceCallback(RebalanceContext.callback)
-        handle = try ClientHandle(.consumer, configuration: native)
+        handle = try ClientHandle(.consumer, configuration: native, watch: watch)
+        context.handle = handle
         queue = ConsumerQueue(of: handle)
         commits = CommitQueue(of: handle)
         context.handler = { [weak self] event in
@@ -48,7 +51,7 @@ package final class KafkaConsumer {
     /// Joins the group for these topics: names, or regular expressions that begin with `^`.
     package func subscribe(_ topics: [String]) throws(KafkaError) {
         let list = PartitionList(topics: topics)
-        try KafkaError.check(rd_kafka_subscribe(handle.pointer, list.pointer))
+        try KafkaError.check(handle.call(.subscribe) { rd_kafka_subscribe($0, list.pointer) })
     }
 
     /// Waits for the first record or event up to the timeout, then takes what is there at once, up to `max` messages.
@@ -135,7 +138,7 @@ package final class KafkaConsumer {
         guard handle.isOpen else { return }
         batch.release()
         releaseQueues()
-        let code = rd_kafka_consumer_close(handle.pointer)
+        let code = handle.call(.consumerClose) { rd_kafka_consumer_close($0) }
         serve()
         handle.destroy()
         try KafkaError.check(code)

@@ -9,12 +9,12 @@ extension KafkaProducer {
     ///
     /// `.timedOut` and other retriable errors may be repeated; the call goes on where it stood.
     package func initTransactions(timeoutMilliseconds: Int32) throws(KafkaError) {
-        try ended(rd_kafka_init_transactions(handle.pointer, timeoutMilliseconds))
+        try ended(handle.call(.initTransactions) { rd_kafka_init_transactions($0, timeoutMilliseconds) })
     }
 
     /// Opens a transaction; nothing is sent for it yet.
     package func beginTransaction() throws(KafkaError) {
-        try ended(rd_kafka_begin_transaction(handle.pointer))
+        try ended(handle.call(.beginTransaction) { rd_kafka_begin_transaction($0) })
     }
 
     /// Puts the group's new offsets into the transaction: offsets of the *next* records.
@@ -25,15 +25,18 @@ extension KafkaProducer {
         _ offsets: [PartitionOffset], _ group: borrowing GroupMetadata, timeoutMilliseconds: Int32
     ) throws(KafkaError) {
         let list = PartitionList(offsets)
+        let place = group.pointer
         try ended(
-            rd_kafka_send_offsets_to_transaction(handle.pointer, list.pointer, group.pointer, timeoutMilliseconds))
+            handle.call(.sendOffsets) { client in
+                rd_kafka_send_offsets_to_transaction(client, list.pointer, place, timeoutMilliseconds)
+            })
     }
 
     /// Flushes and commits.
     ///
     /// Retriable asks for the same call again and allows nothing else meanwhile.
     package func commitTransaction(timeoutMilliseconds: Int32) throws(KafkaError) {
-        try ended(rd_kafka_commit_transaction(handle.pointer, timeoutMilliseconds))
+        try ended(handle.call(.commitTransaction) { rd_kafka_commit_transaction($0, timeoutMilliseconds) })
     }
 
     /// Purges what is queued (reported as purged, not as failed) and aborts.
@@ -42,6 +45,6 @@ extension KafkaProducer {
     /// number: the next transaction of this instance fails with an abortable OUT_OF_ORDER_SEQUENCE_NUMBER, the one
     /// after it is right again. A new producer spares that.
     package func abortTransaction(timeoutMilliseconds: Int32) throws(KafkaError) {
-        try ended(rd_kafka_abort_transaction(handle.pointer, timeoutMilliseconds))
+        try ended(handle.call(.abortTransaction) { rd_kafka_abort_transaction($0, timeoutMilliseconds) })
     }
 }

@@ -21,7 +21,9 @@ package final class KafkaProducer {
     private var inbox = ClientInbox()
 
     /// Makes a producer; it connects on its own.
-    package init(_ configuration: ClientConfiguration) throws(ConfigurationError) {
+    ///
+    /// Its calls stand in `watch` while they last.
+    package init(_ configuration: ClientConfiguration, watch: CallWatch = CallWatch()) throws(ConfigurationError) {
         let native = try NativeConfiguration(configuration)
         let tally = UnsafeMutablePointer<DeliveryTally>.allocate(capacity: 1)
         tally.initialize(to: DeliveryTally())
@@ -32,7 +34,7 @@ package final class KafkaProducer {
             opaque.assumingMemoryBound(to: DeliveryTally.self).pointee.count(message)
         }
         do {
-            handle = try ClientHandle(.producer, configuration: native)
+            handle = try ClientHandle(.producer, configuration: native, watch: watch)
         } catch {
             tally.deinitialize(count: 1)
             tally.deallocate()
@@ -66,13 +68,13 @@ package final class KafkaProducer {
 
     /// The handle of a topic, made at the first call.
     package func topic(_ name: String) throws(KafkaError) -> ProducerTopic {
-        ProducerTopic(index: try topics.add(name, to: handle.pointer))
+        ProducerTopic(index: try topics.add(name, to: handle))
     }
 
     /// The number of partitions that a topic has now, asked from a broker.
     package func partitionCount(of topic: ProducerTopic, timeoutMilliseconds: Int32) throws(KafkaError) -> Int32 {
         let metadata = try ClusterMetadata(
-            asking: handle.pointer, topic: topics[topic.index], timeoutMilliseconds: timeoutMilliseconds)
+            asking: handle, topic: topics[topic.index], timeoutMilliseconds: timeoutMilliseconds)
         guard let description = metadata.topics.first else { throw KafkaError(code: .unknownTopic) }
         if let error = description.error { throw error }
         return Int32(clamping: description.partitions.count)
@@ -109,7 +111,8 @@ package final class KafkaProducer {
     ) throws(KafkaError) {
         let request = ProduceRequest(
             partition: partition, key: key, value: value, headers: headers, timestamp: timestamp, copiesValue: copy)
-        if let error = produceOne(handle.pointer, topics[topic.index], request) { throw error }
+        let error = handle.quickly { produceOne($0, topics[topic.index], request) }
+        if let error { throw error }
     }
 
     /// Serves delivery reports, statistics and errors; waits up to the timeout for the first.
@@ -117,19 +120,20 @@ package final class KafkaProducer {
 
     /// Sends what is queued without linger and waits until every delivery was reported; `.timedOut` may be repeated.
     package func flush(timeoutMilliseconds: Int32) throws(KafkaError) {
-        let code = rd_kafka_flush(handle.pointer, timeoutMilliseconds)
+        let code = handle.call(.flush) { rd_kafka_flush($0, timeoutMilliseconds) }
         serve(timeoutMilliseconds: 0)
         try KafkaError.check(code)
     }
 
     /// Gives up all records that are queued or on their way; their reports come as purged.
     package func purge() throws(KafkaError) {
-        try KafkaError.check(rd_kafka_purge(handle.pointer, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT))
+        try KafkaError.check(
+            handle.call(.purge) { rd_kafka_purge($0, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT) })
         serve(timeoutMilliseconds: 0)
     }
 
     /// Records and events that wait to be sent, answered or served.
-    package var outstanding: Int { Int(rd_kafka_outq_len(handle.pointer)) }
+    package var outstanding: Int { Int(handle.quickly { rd_kafka_outq_len($0) }) }
 
     // MARK: What was delivered, what was said
 

@@ -12,12 +12,15 @@ package final class KafkaReader {
     private var inbox = ClientInbox()
 
     /// Makes a reader; it connects on its own.
-    package init(_ configuration: ClientConfiguration) throws(ConfigurationError) {
+    ///
+    /// Its calls stand in `watch` while they last.
+    package init(_ configuration: ClientConfiguration, watch: CallWatch = CallWatch()) throws(ConfigurationError) {
         var configuration = configuration
         configuration["enable.auto.commit"] = "false"
         configuration["enable.auto.offset.store"] = "false"
         configuration["allow.auto.create.topics"] = "false"
-        handle = try ClientHandle(.consumer, configuration: try NativeConfiguration(configuration))
+        handle = try ClientHandle(
+            .consumer, configuration: try NativeConfiguration(configuration), watch: watch)
         source = ReaderSource(handle)
     }
 

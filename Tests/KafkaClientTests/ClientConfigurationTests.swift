@@ -53,7 +53,7 @@ struct ClientConfigurationTests {
                 "statistics.interval.ms": "5000", "allow.auto.create.topics": "false", "enable.auto.commit": "false",
                 "enable.auto.offset.store": "false", "isolation.level": "read_committed", "auto.offset.reset": "error",
                 "partition.assignment.strategy": "range", "session.timeout.ms": "45000",
-                "heartbeat.interval.ms": "3000", "max.poll.interval.ms": "300000", "queued.min.messages": "200000",
+                "heartbeat.interval.ms": "3000", "max.poll.interval.ms": "300000", "queued.min.messages": "1000000",
                 "queued.max.messages.kbytes": "65536", "fetch.message.max.bytes": "4194304",
                 "fetch.max.bytes": "52428800", "fetch.min.bytes": "1", "fetch.wait.max.ms": "100",
                 "fetch.error.backoff.ms": "50", "check.crcs": "false", "topic.blacklist": "^out$",

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <sys/resource.h>
 #include <sys/time.h>
+#include <time.h>
 #if defined(__linux__)
 #include <malloc.h>
 #endif
@@ -15,6 +16,13 @@ static inline int64_t linkd_process_cpu_microseconds(void) {
     if (getrusage(RUSAGE_SELF, &usage) != 0) return -1;
     return ((int64_t)usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 + usage.ru_utime.tv_usec +
            usage.ru_stime.tv_usec;
+}
+
+/// Nanoseconds of the clock that no step of the time of day moves; safe in a signal handler.
+static inline uint64_t linkd_monotonic_nanoseconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 /// Keeps freed memory in the process: without it large, short-lived buffers are unmapped and faulted in again.

@@ -16,11 +16,12 @@ final class KafkaLaneConsumer: LaneConsumer {
     private var wasAssigned = false
 
     init(
-        _ configuration: ClientConfiguration, subscription: [String], rebalance: @escaping (RebalanceEvent) -> Void
+        _ configuration: ClientConfiguration, subscription: [String], watch: CallWatch,
+        rebalance: @escaping (RebalanceEvent) -> Void
     ) throws(ConfigurationError) {
         self.subscription = subscription
         isCooperative = configuration["partition.assignment.strategy"]?.contains("cooperative") ?? false
-        consumer = try KafkaConsumer(configuration) { _, event in rebalance(event) }
+        consumer = try KafkaConsumer(configuration, watch: watch) { _, event in rebalance(event) }
     }
 
     func subscribe() throws(KafkaError) { try consumer.subscribe(subscription) }
@@ -50,6 +51,8 @@ final class KafkaLaneConsumer: LaneConsumer {
     func watermarks(of partition: TopicPartition, timeoutMilliseconds: Int32) throws(KafkaError) -> Watermarks {
         try consumer.watermarks(of: partition, timeoutMilliseconds: timeoutMilliseconds)
     }
+
+    func cachedWatermarks(of partition: TopicPartition) -> Watermarks? { consumer.cachedWatermarks(of: partition) }
 
     func take(_ added: [PartitionOffset], all: [PartitionOffset]) throws(KafkaError) {
         wasAssigned = true

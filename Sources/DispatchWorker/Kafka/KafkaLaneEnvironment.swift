@@ -5,9 +5,13 @@ final class KafkaLaneEnvironment: LaneEnvironment {
     private let configuration: WorkerConfiguration
     private let identity: LaneIdentity
     private let limits: [String: Int]
+    private let watch: CallWatch
 
-    /// `limits` are the `max.message.bytes` of the topics that are known.
-    init(configuration: WorkerConfiguration, identity: LaneIdentity, limits: [String: Int]) {
+    /// `limits` are the `max.message.bytes` of the topics that are known; calls of the clients stand in `watch`.
+    init(
+        configuration: WorkerConfiguration, identity: LaneIdentity, limits: [String: Int], watch: CallWatch
+    ) {
+        self.watch = watch
         self.configuration = configuration
         self.identity = identity
         self.limits = limits
@@ -20,7 +24,8 @@ final class KafkaLaneEnvironment: LaneEnvironment {
             case .pattern(let pattern): [pattern]
             }
         do {
-            return try KafkaLaneConsumer(properties(of: .consumer), subscription: subscription, rebalance: rebalance)
+            return try KafkaLaneConsumer(
+                properties(of: .consumer), subscription: subscription, watch: watch, rebalance: rebalance)
         } catch {
             throw KafkaError(code: .invalidArgument, text: error.text)
         }
@@ -28,7 +33,7 @@ final class KafkaLaneEnvironment: LaneEnvironment {
 
     func makeProducer() throws(KafkaError) -> KafkaLaneProducer {
         do {
-            return try KafkaLaneProducer(properties(of: .producer))
+            return try KafkaLaneProducer(properties(of: .producer), watch: watch)
         } catch {
             throw KafkaError(code: .invalidArgument, text: error.text)
         }

@@ -6,8 +6,8 @@ final class KafkaLaneProducer: LaneProducer {
     private let producer: KafkaProducer
     private var topics: [ProducerTopic] = []
 
-    init(_ configuration: ClientConfiguration) throws(ConfigurationError) {
-        producer = try KafkaProducer(configuration)
+    init(_ configuration: ClientConfiguration, watch: CallWatch) throws(ConfigurationError) {
+        producer = try KafkaProducer(configuration, watch: watch)
     }
 
     func initTransactions(timeoutMilliseconds: Int32) throws(KafkaError) {

@@ -17,16 +17,16 @@ final class AdminCall {
         }
     }
 
-    private let client: OpaquePointer
+    private let handle: ClientHandle
     private let options: OpaquePointer?
     private let queue: OpaquePointer?
     private var event: OpaquePointer?
     private let timeoutMilliseconds: Int32
 
     init(_ handle: ClientHandle, _ operation: Operation, timeoutMilliseconds: Int32) {
-        client = handle.pointer
-        options = rd_kafka_AdminOptions_new(client, operation.native)
-        queue = rd_kafka_queue_new(client)
+        self.handle = handle
+        options = handle.quickly { rd_kafka_AdminOptions_new($0, operation.native) }
+        queue = handle.quickly { rd_kafka_queue_new($0) }
         self.timeoutMilliseconds = timeoutMilliseconds
         rd_kafka_AdminOptions_set_request_timeout(options, timeoutMilliseconds, nil, 0)
     }
@@ -43,7 +43,7 @@ final class AdminCall {
         var specifications: [OpaquePointer?] = []
         defer { for one in specifications { rd_kafka_NewTopic_destroy(one) } }
         for topic in topics { specifications.append(try specification(topic)) }
-        rd_kafka_CreateTopics(client, &specifications, specifications.count, options, queue)
+        handle.quickly { rd_kafka_CreateTopics($0, &specifications, specifications.count, options, queue) }
         let event = try answer()
         var count = 0
         return topicResults(rd_kafka_CreateTopics_result_topics(event, &count), count)
@@ -53,7 +53,7 @@ final class AdminCall {
         rd_kafka_AdminOptions_set_operation_timeout(options, timeoutMilliseconds, nil, 0)
         var topics = names.map { rd_kafka_DeleteTopic_new($0) }
         defer { for topic in topics { rd_kafka_DeleteTopic_destroy(topic) } }
-        rd_kafka_DeleteTopics(client, &topics, topics.count, options, queue)
+        handle.quickly { rd_kafka_DeleteTopics($0, &topics, topics.count, options, queue) }
         let event = try answer()
         var count = 0
         return topicResults(rd_kafka_DeleteTopics_result_topics(event, &count), count)
@@ -63,7 +63,7 @@ final class AdminCall {
         let type = brokers ? RD_KAFKA_RESOURCE_BROKER : RD_KAFKA_RESOURCE_TOPIC
         var resources = names.map { rd_kafka_ConfigResource_new(type, $0) }
         defer { for resource in resources { rd_kafka_ConfigResource_destroy(resource) } }
-        rd_kafka_DescribeConfigs(client, &resources, resources.count, options, queue)
+        handle.quickly { rd_kafka_DescribeConfigs($0, &resources, resources.count, options, queue) }
         let event = try answer()
         var count = 0
         let results = rd_kafka_DescribeConfigs_result_resources(event, &count)
@@ -73,7 +73,7 @@ final class AdminCall {
     /// Waits for the answer; it lives as long as this call.
     private func answer() throws(KafkaError) -> OpaquePointer {
         // A little more than the request's own timeout, whose error says more than ours.
-        guard let event = rd_kafka_queue_poll(queue, timeoutMilliseconds + 1000) else {
+        guard let event = handle.poll(queue, timeoutMilliseconds + 1000) else {
             throw KafkaError(code: .timedOut)
         }
         self.event = event

@@ -3,23 +3,25 @@ internal import CRdKafka
 /// Owns the queue on which answers to commits under way arrive; to be let go before the consumer is closed.
 struct CommitQueue: ~Copyable {
     private let queue: OpaquePointer
+    private let handle: ClientHandle
 
     init?(of handle: ClientHandle) {
-        guard let queue = rd_kafka_queue_new(handle.pointer) else { return nil }
+        guard let queue = handle.quickly({ rd_kafka_queue_new($0) }) else { return nil }
+        self.handle = handle
         self.queue = queue
     }
 
     deinit { rd_kafka_queue_destroy(queue) }
 
     /// Sends a commit; its answer comes by `answer`.
-    func start(_ offsets: [PartitionOffset], _ handle: ClientHandle) throws(KafkaError) {
+    func start(_ offsets: [PartitionOffset]) throws(KafkaError) {
         let list = PartitionList(offsets)
-        try KafkaError.check(rd_kafka_commit_queue(handle.pointer, list.pointer, queue, nil, nil))
+        try KafkaError.check(handle.quickly { rd_kafka_commit_queue($0, list.pointer, queue, nil, nil) })
     }
 
     /// Waits up to the timeout for the answer to one commit; nil when none has come.
     func answer(timeoutMilliseconds: Int32) -> CommitOutcome? {
-        guard let event = rd_kafka_queue_poll(queue, timeoutMilliseconds) else { return nil }
+        guard let event = handle.poll(queue, timeoutMilliseconds) else { return nil }
         defer { rd_kafka_event_destroy(event) }
         var error = KafkaError(rd_kafka_event_error(event))
         if let list = rd_kafka_event_topic_partition_list(event) {

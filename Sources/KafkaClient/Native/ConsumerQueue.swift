@@ -6,7 +6,7 @@ struct ConsumerQueue: ~Copyable {
 
     /// Takes the reference; nil when the consumer has no queue (no `group.id`).
     init?(of handle: ClientHandle) {
-        guard let queue = rd_kafka_queue_get_consumer(handle.pointer) else { return nil }
+        guard let queue = handle.quickly({ rd_kafka_queue_get_consumer($0) }) else { return nil }
         pointer = queue
     }
 
@@ -16,8 +16,10 @@ struct ConsumerQueue: ~Copyable {
     func poll(
         _ handle: ClientHandle, into batch: inout MessageBatch, limit: Int, timeoutMilliseconds: Int32
     ) {
-        guard let first = rd_kafka_consumer_poll(handle.pointer, timeoutMilliseconds) else { return }
+        guard let first = handle.call(.consumerPoll, { rd_kafka_consumer_poll($0, timeoutMilliseconds) }) else {
+            return
+        }
         batch.append(first)
-        batch.drain(pointer, upTo: limit)
+        batch.drain(pointer, of: handle, upTo: limit)
     }
 }

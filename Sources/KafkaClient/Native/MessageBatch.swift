@@ -50,10 +50,11 @@ struct MessageBatch: ~Copyable {
     }
 
     /// Takes over what a queue has at once, up to `limit` messages in all.
-    mutating func drain(_ queue: OpaquePointer, upTo limit: Int) {
+    mutating func drain(_ queue: OpaquePointer, of handle: ClientHandle, upTo limit: Int) {
         let room = limit - messageCount
         if room <= 0 { return }
-        let got = rd_kafka_consume_batch_queue(queue, 0, messages + messageCount, room)
+        let free = messages + messageCount
+        let got = handle.call(.consumeBatch) { _ in rd_kafka_consume_batch_queue(queue, 0, free, room) }
         if got > 0 { messageCount += got }
     }
 

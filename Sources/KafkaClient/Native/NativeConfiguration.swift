@@ -62,10 +62,12 @@ struct NativeConfiguration: ~Copyable {
     }
 
     /// Makes the instance, which owns the configuration from then on; a refused one is freed here.
-    consuming func makeClient(_ role: ClientRole) throws(ConfigurationError) -> OpaquePointer {
+    consuming func makeClient(_ role: ClientRole, _ watch: CallWatch) throws(ConfigurationError) -> OpaquePointer {
         var message = [CChar](repeating: 0, count: 512)
         let type = role == .producer ? RD_KAFKA_PRODUCER : RD_KAFKA_CONSUMER
-        guard let client = rd_kafka_new(type, pointer, &message, message.count) else {
+        let settings = pointer
+        let made = watch.during(.new) { rd_kafka_new(type, settings, &message, message.count) }
+        guard let client = made else {
             let text = text(of: message)
             _ = consume self
             throw ConfigurationError(kind: .refused, property: nil, text: text)

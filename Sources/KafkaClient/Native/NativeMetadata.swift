@@ -4,9 +4,11 @@ extension ClusterMetadata {
     /// Asks a broker and copies the answer.
     ///
     /// `topic` is a topic handle, or nil for all topics of the cluster.
-    init(asking client: OpaquePointer, topic: OpaquePointer?, timeoutMilliseconds: Int32) throws(KafkaError) {
+    init(asking handle: ClientHandle, topic: OpaquePointer?, timeoutMilliseconds: Int32) throws(KafkaError) {
         var native: UnsafePointer<rd_kafka_metadata>?
-        let code = rd_kafka_metadata(client, topic == nil ? 1 : 0, topic, &native, timeoutMilliseconds)
+        let code = handle.call(.metadata) { client in
+            rd_kafka_metadata(client, topic == nil ? 1 : 0, topic, &native, timeoutMilliseconds)
+        }
         try KafkaError.check(code)
         guard let native else { throw KafkaError(code: .unknown) }
         defer { rd_kafka_metadata_destroy(native) }

@@ -11,16 +11,16 @@ final class ReaderSource {
 
     init(_ handle: ClientHandle) {
         self.handle = handle
-        queue = rd_kafka_queue_new(handle.pointer)
+        queue = handle.quickly { rd_kafka_queue_new($0) }
     }
 
     private func topic(_ name: String) throws(KafkaError) -> OpaquePointer {
-        topics[try topics.add(name, to: handle.pointer)]
+        topics[try topics.add(name, to: handle)]
     }
 
     func describe(_ name: String, timeoutMilliseconds: Int32) throws(KafkaError) -> TopicDescription {
         let metadata = try ClusterMetadata(
-            asking: handle.pointer, topic: try topic(name), timeoutMilliseconds: timeoutMilliseconds)
+            asking: handle, topic: try topic(name), timeoutMilliseconds: timeoutMilliseconds)
         return metadata.topics.first
             ?? TopicDescription(name: name, partitions: [], error: KafkaError(code: .unknownTopicOrPartition))
     }
@@ -29,34 +29,41 @@ final class ReaderSource {
         forTimes times: [PartitionOffset], timeoutMilliseconds: Int32
     ) throws(KafkaError) -> [PartitionResult] {
         let list = PartitionList(times)
-        try KafkaError.check(rd_kafka_offsets_for_times(handle.pointer, list.pointer, timeoutMilliseconds))
+        try KafkaError.check(
+            handle.call(.offsetsForTimes) { rd_kafka_offsets_for_times($0, list.pointer, timeoutMilliseconds) })
         return list.results
     }
 
     func start(_ offset: PartitionOffset) throws(KafkaError) {
-        let result = rd_kafka_consume_start_queue(
-            try topic(offset.partition.topic), offset.partition.partition, offset.offset, queue)
+        let topic = try topic(offset.partition.topic)
+        let result = handle.call(.consumeStart) { _ in
+            rd_kafka_consume_start_queue(topic, offset.partition.partition, offset.offset, queue)
+        }
         if result == -1 { throw KafkaError(code: KafkaErrorCode(rd_kafka_last_error())) }
         started.insert(offset.partition)
     }
 
     func stop(_ partition: TopicPartition) throws(KafkaError) {
         guard started.remove(partition) != nil else { return }
-        if rd_kafka_consume_stop(try topic(partition.topic), partition.partition) == -1 {
+        let topic = try topic(partition.topic)
+        if handle.call(.consumeStop, { _ in rd_kafka_consume_stop(topic, partition.partition) }) == -1 {
             throw KafkaError(code: KafkaErrorCode(rd_kafka_last_error()))
         }
     }
 
     func poll(into batch: inout MessageBatch, limit: Int, timeoutMilliseconds: Int32) {
-        guard let queue, let first = rd_kafka_consume_queue(queue, timeoutMilliseconds) else { return }
+        guard let queue,
+            let first = handle.call(.consumeQueue, { _ in rd_kafka_consume_queue(queue, timeoutMilliseconds) })
+        else { return }
         batch.append(first)
-        batch.drain(queue, upTo: limit)
+        batch.drain(queue, of: handle, upTo: limit)
     }
 
     /// Stops all partitions, then lets go of the topics and the queue; the instance waits for that.
     func release() {
         for partition in started {
-            if let topic = try? topic(partition.topic) { rd_kafka_consume_stop(topic, partition.partition) }
+            guard let topic = try? topic(partition.topic) else { continue }
+            _ = handle.call(.consumeStop) { _ in rd_kafka_consume_stop(topic, partition.partition) }
         }
         started.removeAll()
         topics.release()

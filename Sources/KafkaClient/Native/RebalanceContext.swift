@@ -2,6 +2,8 @@ internal import CRdKafka
 
 /// Carries a rebalance from librdkafka's callback to the consumer's handler, on the polling thread.
 final class RebalanceContext {
+    /// The consumer's instance; set once it is made.
+    var handle: ClientHandle?
     /// Gets every rebalance; set once the consumer is made.
     var handler: ((RebalanceEvent) -> Void)?
     /// How many callbacks ran.
@@ -14,14 +16,15 @@ final class RebalanceContext {
         @convention(c) (
             OpaquePointer?, rd_kafka_resp_err_t, UnsafeMutablePointer<rd_kafka_topic_partition_list_t>?,
             UnsafeMutableRawPointer?
-        ) -> Void = { client, code, list, opaque in
-            guard let client, let opaque else { return }
-            Unmanaged<RebalanceContext>.fromOpaque(opaque).takeUnretainedValue()
-                .rebalance(client, code: code, list: list)
+        ) -> Void = { _, code, list, opaque in
+            guard let opaque else { return }
+            let context = Unmanaged<RebalanceContext>.fromOpaque(opaque).takeUnretainedValue()
+            guard let handle = context.handle else { return }
+            handle.watch.during(.rebalanceCallback) { context.rebalance(handle, code: code, list: list) }
         }
 
     private func rebalance(
-        _ client: OpaquePointer, code: rd_kafka_resp_err_t,
+        _ client: ClientHandle, code: rd_kafka_resp_err_t,
         list: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>?
     ) {
         count += 1
@@ -32,37 +35,37 @@ final class RebalanceContext {
     }
 
     private func event(
-        _ client: OpaquePointer, code: rd_kafka_resp_err_t, partitions: [TopicPartition]
+        _ client: ClientHandle, code: rd_kafka_resp_err_t, partitions: [TopicPartition]
     ) -> RebalanceEvent {
         switch code {
         case RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS: .assign(partitions)
         case RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS:
-            rd_kafka_assignment_lost(client) != 0 ? .lost(partitions) : .revoke(partitions)
+            client.quickly { rd_kafka_assignment_lost($0) } != 0 ? .lost(partitions) : .revoke(partitions)
         default: .failed(KafkaError(code: KafkaErrorCode(code)))
         }
     }
 
     /// The group waits for an answer to every rebalance; this is the one that librdkafka gives without a callback.
     private func answer(
-        _ client: OpaquePointer, code: rd_kafka_resp_err_t,
+        _ client: ClientHandle, code: rd_kafka_resp_err_t,
         list: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>?
     ) {
         let isCooperative = RebalanceProtocol(of: client) == .cooperative
         switch code {
         case RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS where isCooperative:
-            _ = KafkaError.taking(rd_kafka_incremental_assign(client, list))
-        case RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS: rd_kafka_assign(client, list)
+            _ = KafkaError.taking(client.call(.incrementalAssign) { rd_kafka_incremental_assign($0, list) })
+        case RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS: _ = client.call(.assign) { rd_kafka_assign($0, list) }
         case RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS where isCooperative:
-            _ = KafkaError.taking(rd_kafka_incremental_unassign(client, list))
-        default: rd_kafka_assign(client, nil)
+            _ = KafkaError.taking(client.call(.incrementalUnassign) { rd_kafka_incremental_unassign($0, list) })
+        default: _ = client.call(.assign) { rd_kafka_assign($0, nil) }
         }
     }
 }
 
 extension RebalanceProtocol {
     /// The protocol of a consumer's group.
-    init(of client: OpaquePointer) {
-        switch rd_kafka_rebalance_protocol(client).map({ String(cString: $0) }) {
+    init(of client: ClientHandle) {
+        switch client.call(.rebalanceProtocol, { rd_kafka_rebalance_protocol($0) }).map({ String(cString: $0) }) {
         case "COOPERATIVE": self = .cooperative
         case "EAGER": self = .eager
         default: self = .none

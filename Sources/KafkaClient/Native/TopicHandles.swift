@@ -15,9 +15,9 @@ struct TopicHandles: ~Copyable {
     }
 
     /// The place of a topic's handle, made where it is not there yet.
-    mutating func add(_ name: String, to client: OpaquePointer) throws(KafkaError) -> Int {
+    mutating func add(_ name: String, to client: ClientHandle) throws(KafkaError) -> Int {
         if let known = names.firstIndex(of: name) { return known }
-        guard let handle = rd_kafka_topic_new(client, name, nil) else {
+        guard let handle = client.quickly({ rd_kafka_topic_new($0, name, nil) }) else {
             throw KafkaError(code: KafkaErrorCode(rd_kafka_last_error()), text: "topic \(name)")
         }
         handles.append(handle)

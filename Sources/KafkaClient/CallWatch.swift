@@ -1,0 +1,127 @@
+internal import CPlatform
+internal import Synchronization
+
+/// A call into librdkafka that may wait: for a broker, for a thread of the library, or, by a fault of it, for ever.
+///
+/// The raw value is the C function's name without `rd_kafka_`, as logs name it.
+package enum LibraryCall: String, Sendable, CaseIterable {
+    case new
+    case destroy = "destroy_flags"
+    case consumerClose = "consumer_close"
+    case subscribe
+    case assign
+    case incrementalAssign = "incremental_assign"
+    case incrementalUnassign = "incremental_unassign"
+    case assignment
+    case rebalanceProtocol = "rebalance_protocol"
+    case groupMetadata = "consumer_group_metadata"
+    case committed
+    case commit
+    case seek = "seek_partitions"
+    case pause = "pause_partitions"
+    case resume = "resume_partitions"
+    case offsetsForTimes = "offsets_for_times"
+    case metadata
+    case consumerPoll = "consumer_poll"
+    case consumeQueue = "consume_queue"
+    case consumeBatch = "consume_batch_queue"
+    case queuePoll = "queue_poll"
+    case consumeStart = "consume_start_queue"
+    case consumeStop = "consume_stop"
+    case flush
+    case purge
+    case initTransactions = "init_transactions"
+    case beginTransaction = "begin_transaction"
+    case sendOffsets = "send_offsets_to_transaction"
+    case commitTransaction = "commit_transaction"
+    case abortTransaction = "abort_transaction"
+    /// Calls of librdkafka's cluster inside the process.
+    case mock
+    /// Not a call but what a call runs: the handler of a rebalance, with the calls that it makes inside.
+    case rebalanceCallback = "rebalance callback"
+}
+
+/// How often a call was made and how long it took.
+package struct CallTimes: Sendable, Equatable {
+    /// Calls that have returned.
+    package var count = 0
+    /// Nanoseconds of all of them, calls inside counted.
+    package var nanoseconds: UInt64 = 0
+    /// Nanoseconds of the longest one.
+    package var longest: UInt64 = 0
+
+    /// Makes the times of a call that was never made.
+    package init() {}
+}
+
+/// The calls into librdkafka that a thread is in, the outermost first, and what the finished ones took.
+///
+/// The thread's clients write it; a watchdog reads it from another thread. A call that runs inside another one (a
+/// commit in the revocation that a close brings) stands on top of it, and the outer one is seen again when the inner
+/// one returns.
+package final class CallWatch: Sendable {
+    /// A call that has not returned.
+    package struct Entry: Sendable, Equatable {
+        /// Which call it is.
+        package let call: LibraryCall
+        /// A number that no other entry of this watch has.
+        package let number: UInt64
+        /// When it began, in nanoseconds of the watch's clock.
+        package let began: UInt64
+
+        /// Makes an entry.
+        package init(call: LibraryCall, number: UInt64, began: UInt64) {
+            self.call = call
+            self.number = number
+            self.began = began
+        }
+    }
+
+    private struct State {
+        var entries: [Entry] = []
+        var entered: UInt64 = 0
+        var times: [LibraryCall: CallTimes] = [:]
+    }
+
+    private let state: Mutex<State>
+    private let clock: @Sendable () -> UInt64
+
+    /// Makes a watch in no call; `clock` tells nanoseconds of a monotonic clock.
+    package init(clock: @escaping @Sendable () -> UInt64 = { linkd_monotonic_nanoseconds() }) {
+        self.clock = clock
+        var state = State()
+        state.entries.reserveCapacity(8)
+        self.state = Mutex(state)
+    }
+
+    /// Runs `body`, which stands in the watch as `call` meanwhile.
+    package func during<Result>(_ call: LibraryCall, _ body: () -> Result) -> Result {
+        let began = clock()
+        state.withLock { state in
+            state.entered += 1
+            state.entries.append(Entry(call: call, number: state.entered, began: began))
+        }
+        defer {
+            let took = clock() &- began
+            state.withLock { state in
+                state.entries.removeLast()
+                state.times[call, default: CallTimes()].add(took)
+            }
+        }
+        return body()
+    }
+
+    /// The calls that have not returned, the outermost first.
+    package var entries: [Entry] { state.withLock { $0.entries } }
+
+    /// What the finished calls of this kind took.
+    package func times(of call: LibraryCall) -> CallTimes { state.withLock { $0.times[call] } ?? CallTimes() }
+}
+
+extension CallTimes {
+    fileprivate mutating func add(_ took: UInt64) {
+        count += 1
+        nanoseconds += took
+        longest = max(longest, took)
+    }
+}

@@ -1,0 +1,140 @@
+import Foundation
+import KafkaClient
+import Synchronization
+import TestSupport
+import Testing
+
+/// Every call into librdkafka that may wait is named, timed and seen from outside, nested ones included.
+@Suite struct CallWatchTests {
+    @Test("A call inside another one stands on top of it, and the outer one is seen again behind it")
+    func nesting() {
+        let time = Atomic<UInt64>(0)
+        let watch = CallWatch { time.add(10, ordering: .relaxed).newValue }
+        var seen: [[LibraryCall]] = []
+        watch.during(.consumerClose) {
+            seen.append(watch.entries.map(\.call))
+            watch.during(.rebalanceCallback) {
+                watch.during(.commitTransaction) { seen.append(watch.entries.map(\.call)) }
+                watch.during(.incrementalUnassign) { seen.append(watch.entries.map(\.call)) }
+            }
+            seen.append(watch.entries.map(\.call))
+        }
+        #expect(
+            seen == [
+                [.consumerClose], [.consumerClose, .rebalanceCallback, .commitTransaction],
+                [.consumerClose, .rebalanceCallback, .incrementalUnassign], [.consumerClose],
+            ])
+        #expect(watch.entries == [])
+        #expect(watch.times(of: .consumerClose).nanoseconds == 70)
+        #expect(watch.times(of: .commitTransaction).count == 1)
+        #expect(watch.times(of: .commitTransaction).longest == 10)
+        #expect(watch.times(of: .flush) == CallTimes())
+    }
+
+    @Test("Two calls are two entries: numbers are not used again")
+    func numbers() {
+        let watch = CallWatch()
+        var numbers: Set<UInt64> = []
+        for _ in 0..<3 { watch.during(.flush) { for entry in watch.entries { numbers.insert(entry.number) } } }
+        #expect(numbers.count == 3)
+    }
+
+    @Test("A consumer's close, and the revocation in it, stand in its watch while they last")
+    func closeOfConsumer() async throws {
+        try await onThread {
+            let cluster = try MockCluster()
+            try cluster.createTopic("in", partitions: 2)
+            let watch = CallWatch()
+            var seen: [RebalanceCallbackView] = []
+            let consumer = try KafkaConsumer(
+                [
+                    "bootstrap.servers": cluster.bootstrapServers, "group.id": "g", "session.timeout.ms": "6000",
+                    "auto.offset.reset": "earliest",
+                ], watch: watch
+            ) { consumer, event in
+                seen.append(RebalanceCallbackView(event: event, calls: watch.entries.map(\.call)))
+                switch event {
+                case .assign(let partitions):
+                    try? consumer.assign(partitions.map { PartitionOffset($0, offset: LogicalOffset.beginning) })
+                default: try? consumer.unassign()
+                }
+            }
+            try consumer.subscribe(["in"])
+            let isAssigned = waits(seconds: 30) {
+                _ = consumer.poll(max: 10, timeoutMilliseconds: 100)
+                return !seen.isEmpty
+            }
+            try #require(isAssigned)
+            try consumer.close()
+            #expect(seen.first?.calls == [.consumerPoll, .rebalanceCallback])
+            #expect(seen.last?.calls == [.consumerClose, .rebalanceCallback])
+            #expect(watch.times(of: .consumerClose).count == 1)
+            #expect(watch.times(of: .destroy).count == 1)
+            #expect(watch.times(of: .new).count == 1)
+            #expect(watch.entries == [])
+        }
+    }
+
+    /// What a rebalance handler saw.
+    private struct RebalanceCallbackView {
+        var event: RebalanceEvent
+        var calls: [LibraryCall]
+    }
+}
+
+/// Holds the sources against the rule that whatever may wait goes through `ClientHandle.call` under its own name.
+@Suite struct LibraryCallTests {
+    /// Functions of librdkafka that wait for nothing but short locks, by the endings of their names.
+    private static let quick = [
+        // Values that belong to no thread of the library.
+        "conf_", "topic_partition_list_", "error_", "header", "message_", "event_", "AdminOptions_", "NewTopic_",
+        "DeleteTopic_", "ConfigResource_", "ConfigEntry_", "topic_result_", "metadata_destroy", "version", "last_error",
+        "consumer_group_metadata_destroy", "CreateTopics_result", "DeleteTopics_result", "DescribeConfigs_result",
+        // What is set in motion and answered on a queue.
+        "commit_queue", "CreateTopics", "DeleteTopics", "DescribeConfigs", "produce_batch", "produceva",
+        // What is read from the instance, or counted on it.
+        "queue_new", "queue_get_", "queue_destroy", "set_log_queue", "topic_new", "topic_destroy", "topic_name",
+        "position", "outq_len", "err2", "fatal_error", "assignment_lost", "get_watermark_offsets",
+        // Types.
+        "resp_err_t", "vu_t", "message_t",
+    ]
+
+    private static func sources() throws -> [(name: String, text: String)] {
+        let files = try Checkout.trackedFiles().filter { $0.path.hasPrefix("Sources/") && $0.suffix == "swift" }
+        return files.compactMap { file in
+            file.text.flatMap { $0.contains("rd_kafka_") ? (file.path, $0) : nil }
+        }
+    }
+
+    @Test("Every function that may wait is called inside `call` under its own name, and no other is called unlisted")
+    func onePlace() throws {
+        let known = Dictionary(uniqueKeysWithValues: LibraryCall.allCases.map { ($0.rawValue, "\($0)") })
+        var watched: Set<String> = []
+        let sources = try Self.sources()
+        #expect(sources.contains { $0.name == "Sources/KafkaClient/Native/ClientHandle.swift" })
+        for (name, text) in sources {
+            let code = text.split(separator: "\n").filter { !$0.trimmingPrefix(" ").hasPrefix("//") }.joined(
+                separator: "\n")
+            for match in code.matches(of: /rd_kafka_(\w+)\(/) {
+                #expect(name.hasPrefix("Sources/KafkaClient/"), "\(name) calls librdkafka")
+                let function = String(match.1)
+                let call = function.hasPrefix("mock_") ? "mock" : known[function]
+                if let call {
+                    watched.insert(call)
+                    let before = code[..<match.range.lowerBound].suffix(160)
+                    let isInside =
+                        call == "mock"
+                        ? before.contains("call {") || before.contains("check {") || before.contains("call(.mock")
+                            || before.contains("cluster.map")
+                        : before.contains("call(.\(call)") || before.contains("during(.\(call))")
+                    #expect(isInside, "\(name): rd_kafka_\(function) is not inside call(.\(call))")
+                } else {
+                    let isQuick = Self.quick.contains { function.hasPrefix($0) }
+                    #expect(isQuick, "\(name): rd_kafka_\(function) is neither watched nor known to be quick")
+                }
+            }
+        }
+        let unused = Set(known.values).subtracting(watched)
+        #expect(unused == ["rebalanceCallback"])
+    }
+}
