@@ -81,8 +81,9 @@ package enum ClientSettings {
             .init("session.timeout.ms", "45000"),
             .init("heartbeat.interval.ms", "3000"),
             .init("max.poll.interval.ms", "300000"),
-            // 2.0.2 looks again only a second after the queue was full, so it must hold more than a second.
-            .init("queued.min.messages", "200000"),
+            // 2.0.2 looks again only a second after the queue was full, so it must hold more than a second's records;
+            // the kilobytes bound its memory.
+            .init("queued.min.messages", "1000000"),
             .init("queued.max.messages.kbytes", "65536"),
             .init("fetch.message.max.bytes", "4194304"),
             .init("fetch.max.bytes", "52428800"),
@@ -178,6 +179,24 @@ package enum ClientSettings {
                 result["debug"] = [result["debug"], "eos,feature"].compactMap { $0 }.joined(separator: ",")
             }
         }
+        return result
+    }
+
+    /// `max.poll.interval.ms` as overrides leave it, in milliseconds.
+    package static func pollInterval(_ overrides: [ClientProperty]) -> Int {
+        number("max.poll.interval.ms", overrides, otherwise: 300_000)
+    }
+
+    /// The connection's settings without what only producers and consumers of a lane may have: for questions to the
+    /// cluster.
+    static func adminConfiguration(_ configuration: WorkerConfiguration, _ identity: LaneIdentity)
+        -> ClientConfiguration
+    {
+        var result = ClientConfiguration()
+        for property in connection(configuration, identity) {
+            if KnownProperties.named(property.key)?.scope != .consumer { result[property.key] = property.value }
+        }
+        result["client.id"] = identity.clientID
         return result
     }
 

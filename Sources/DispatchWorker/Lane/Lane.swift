@@ -55,6 +55,8 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
             finish()
             return false
         }
+        // Told before the lane closes its clients: a call of theirs may never return.
+        if let fate = machine.fate { shared.fail(fate) }
         perform(action, now: now)
         report()
         return true

@@ -21,7 +21,20 @@ package final class Monitor<Value>: @unchecked Sendable {
         mutex.initialize(to: pthread_mutex_t())
         condition.initialize(to: pthread_cond_t())
         pthread_mutex_init(mutex, nil)
+        Self.makeCondition(condition)
+    }
+
+    /// A condition whose timed waits a step of the time of day does not touch.
+    private static func makeCondition(_ condition: UnsafeMutablePointer<pthread_cond_t>) {
+        #if canImport(Darwin)
         pthread_cond_init(condition, nil)
+        #else
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        pthread_cond_init(condition, &attributes)
+        pthread_condattr_destroy(&attributes)
+        #endif
     }
 
     deinit {
@@ -51,16 +64,25 @@ package final class Monitor<Value>: @unchecked Sendable {
     ///
     /// `body` is asked at once and after every signal.
     package func wait<Result>(milliseconds: Int, until body: (inout Value) -> Result?) -> Result? {
-        var deadline = timespec()
-        clock_gettime(CLOCK_REALTIME, &deadline)
-        let nanoseconds = Int(deadline.tv_nsec) + (milliseconds % 1_000) * 1_000_000
-        deadline.tv_sec += milliseconds / 1_000 + nanoseconds / 1_000_000_000
-        deadline.tv_nsec = nanoseconds % 1_000_000_000
+        let deadline = SystemClock.monotonicNanoseconds() &+ UInt64(max(0, milliseconds)) &* 1_000_000
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         while true {
             if let result = body(&value) { return result }
-            if pthread_cond_timedwait(condition, mutex, &deadline) != 0 { return body(&value) }
+            if !waitForSignal(until: deadline) { return body(&value) }
         }
+    }
+
+    /// Waits for a signal; returns false when the monotonic clock has come to `deadline` first.
+    private func waitForSignal(until deadline: UInt64) -> Bool {
+        #if canImport(Darwin)
+        let left = deadline.saturatingSubtract(SystemClock.monotonicNanoseconds())
+        if left == 0 { return false }
+        var span = timespec(tv_sec: Int(left / 1_000_000_000), tv_nsec: Int(left % 1_000_000_000))
+        return pthread_cond_timedwait_relative_np(condition, mutex, &span) == 0
+        #else
+        var time = timespec(tv_sec: Int(deadline / 1_000_000_000), tv_nsec: Int(deadline % 1_000_000_000))
+        return pthread_cond_timedwait(condition, mutex, &time) == 0
+        #endif
     }
 }

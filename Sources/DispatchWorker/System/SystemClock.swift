@@ -1,3 +1,4 @@
+internal import CPlatform
 #if canImport(Glibc)
 internal import Glibc
 #elseif canImport(Musl)
@@ -11,11 +12,7 @@ internal import Darwin
 /// Deadlines use the monotonic one; only texts and dead letters say the time of day.
 package enum SystemClock {
     /// Nanoseconds of the monotonic clock.
-    package static func monotonicNanoseconds() -> UInt64 {
-        var now = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &now)
-        return UInt64(now.tv_sec) &* 1_000_000_000 &+ UInt64(now.tv_nsec)
-    }
+    package static func monotonicNanoseconds() -> UInt64 { linkd_monotonic_nanoseconds() }
 
     /// Milliseconds since 1970, UTC.
     package static func wallMilliseconds() -> Int64 {

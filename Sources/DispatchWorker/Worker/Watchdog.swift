@@ -1,70 +1,148 @@
-/// The thread that looks after the lanes: stop signals, calls that never return, a stop that takes too long.
+internal import KafkaClient
+
+/// The thread that looks after a worker from its start on: signals, calls that never return, a stop that takes too
+/// long.
 ///
 /// With transactions a hard exit is safe: at worst an open transaction is aborted and its records are taken again.
+/// Everything is timed by the monotonic clock.
 final class Watchdog: Sendable {
+    /// A call that lasts so long is suspicious, in nanoseconds: whether brokers answer is asked from then on.
+    private static let suspicion: UInt64 = 2_000_000_000
+
+    private struct Life {
+        var isStarted = false
+        var isStopped = false
+        var isOver = false
+    }
+
     private let shared: WorkerShared
-    private let heartbeats: [LaneHeartbeat]
+    private let watches: [(lane: Int?, calls: CallWatch)]
+    private let reachability: Reachability
     private let callLimitNanoseconds: UInt64
+    private let callbackLimitNanoseconds: UInt64
     private let graceNanoseconds: UInt64
     private let heedsSignals: Bool
-    private let ended = Monitor(false)
+    private let life = Monitor(Life())
 
     init(
-        shared: WorkerShared, heartbeats: [LaneHeartbeat], transactionTimeoutMilliseconds: Int,
-        graceMilliseconds: Int, heedsSignals: Bool
+        shared: WorkerShared, watches: [(lane: Int?, calls: CallWatch)], reachability: Reachability,
+        configuration: WorkerConfiguration, heedsSignals: Bool
     ) {
         self.shared = shared
-        self.heartbeats = heartbeats
-        callLimitNanoseconds = UInt64(transactionTimeoutMilliseconds + 30_000) * 1_000_000
-        graceNanoseconds = UInt64(max(1_000, graceMilliseconds - 2_000)) * 1_000_000
+        self.watches = watches
+        self.reachability = reachability
+        let properties = configuration.clientProperties
+        callLimitNanoseconds = UInt64(ClientSettings.transactionTimeout(properties) + 5_000) * 1_000_000
+        callbackLimitNanoseconds = UInt64(ClientSettings.pollInterval(properties)) * 1_000_000
+        graceNanoseconds = UInt64(max(1_000, configuration.shutdownGraceMilliseconds - 2_000)) * 1_000_000
         self.heedsSignals = heedsSignals
     }
 
-    /// Ends the watch.
-    func stop() { ended.signal { $0 = true } }
+    /// Starts the watch; a second call does nothing.
+    func start() {
+        let isFirst = life.withLock { life in
+            defer { life.isStarted = true }
+            return !life.isStarted
+        }
+        guard isFirst else { return }
+        guard let thread = SystemThread.start({ [self] in run() }) else {
+            life.signal { $0.isOver = true }
+            shared.fail(
+                WorkerExit(.tryAgain, "the system has no thread left", advice: "raise the limit on processes"))
+            return
+        }
+        thread.detach()
+    }
 
-    /// Watches until `stop`.
-    func run() {
+    /// Ends the watch and waits until its thread is done.
+    func stop() {
+        let isRunning = life.signal { life in
+            life.isStopped = true
+            return life.isStarted
+        }
+        if isRunning { _ = life.wait(milliseconds: 5_000) { $0.isOver ? true : nil } }
+        reachability.want(false)
+    }
+
+    private func run() {
+        var detectors = watches.map { _ in
+            HangDetector(limit: callLimitNanoseconds, callbackLimit: callbackLimitNanoseconds)
+        }
         var drainingSince: UInt64?
-        let before = StopSignals.count
-        while ended.wait(milliseconds: 100, until: { $0 ? true : nil }) == nil {
+        var hangups = 0
+        var before = SystemClock.monotonicNanoseconds()
+        while life.wait(milliseconds: 100, until: { $0.isStopped ? true : nil }) == nil {
             let now = SystemClock.monotonicNanoseconds()
-            if heedsSignals { heed(StopSignals.count - before) }
+            if heedsSignals { heedSignals(&hangups) }
             if shared.isDraining && drainingSince == nil {
                 drainingSince = now
                 shared.log.log(LogEntry(.info, "draining", "finishing what is under way"))
             }
-            if let since = drainingSince, now &- since >= graceNanoseconds {
-                let reason = "the stop took longer than shutdown.grace allows"
-                end(
-                    shared.failure
-                        ?? WorkerExit(
-                            .forced, reason,
-                            advice: "nothing is lost: what was open is taken again; look at the brokers' health"))
-            }
-            for (lane, heartbeat) in heartbeats.enumerated() { look(lane, heartbeat, now) }
+            if let since = drainingSince, now &- since >= graceNanoseconds { endSlowStop() }
+            lookAtCalls(&detectors, now, passed: now &- before)
+            before = now
         }
+        life.signal { $0.isOver = true }
     }
 
-    private func heed(_ signals: Int) {
-        if signals >= 1 { shared.drain() }
-        if signals >= 2 {
+    private func heedSignals(_ hangups: inout Int) {
+        switch StopSignals.wish {
+        case .none: break
+        case .drain: shared.drain()
+        case .end:
             end(
                 WorkerExit(
                     .forced, "a second signal",
                     advice: "nothing is lost: what was open is taken again at the next start"))
         }
-    }
-
-    private func look(_ lane: Int, _ heartbeat: LaneHeartbeat, _ now: UInt64) {
-        guard let (call, nanoseconds) = heartbeat.lasting(now: now), nanoseconds > callLimitNanoseconds else { return }
+        let count = StopSignals.hangups
+        if count == hangups { return }
+        hangups = count
         shared.log.log(
             LogEntry(
-                .error, "hung", lane: lane, "a call of the client library does not return",
-                [LogField("call", .text(call.name)), LogField("ms", .number(Int64(nanoseconds / 1_000_000)))]))
+                .warning, "signal",
+                "SIGHUP is ignored: route tables are read at the start only, restart to change them",
+                [LogField("signal", .text("SIGHUP"))]))
+    }
+
+    private func endSlowStop() {
         end(
-            WorkerExit(
-                .tryAgain, "\(call.name) does not return", advice: "a supervisor should start the worker again"))
+            shared.failure
+                ?? WorkerExit(
+                    .forced, "the stop took longer than shutdown.grace allows\(waiting)",
+                    advice: "nothing is lost: what was open is taken again; look at the brokers' health"))
+    }
+
+    /// The calls that the lanes wait in, for the reason of a forced end.
+    private var waiting: String {
+        let calls = watches.compactMap { watch in watch.calls.entries.last?.call.rawValue }
+        return calls.isEmpty ? "" : " (waiting in \(Set(calls).sorted().joined(separator: ", ")))"
+    }
+
+    private func lookAtCalls(_ detectors: inout [HangDetector], _ now: UInt64, passed: UInt64) {
+        let entries = watches.map(\.calls.entries)
+        let isSuspicious = entries.contains { entries in
+            entries.last.map { now.saturatingSubtract($0.began) > Self.suspicion } ?? false
+        }
+        reachability.want(isSuspicious)
+        let isReachable = isSuspicious && reachability.isReachable(now: now)
+        for place in entries.indices {
+            if let hang = detectors[place].look(at: entries[place], passed: passed, isReachable: isReachable) {
+                endHang(hang, watches[place].lane)
+            }
+        }
+    }
+
+    private func endHang(_ hang: HangDetector.Hang, _ lane: Int?) -> Never {
+        var fields = [LogField("call", .text(hang.call.rawValue)), LogField("ms", .number(hang.milliseconds))]
+        if !hang.outer.isEmpty { fields.append(LogField("inside", .list(hang.outer.map(\.rawValue)))) }
+        shared.log.log(
+            LogEntry(.error, "hung", lane: lane, "a call of the client library does not return", fields))
+        end(
+            shared.failure
+                ?? WorkerExit(
+                    .tryAgain, "\(hang.call.rawValue) does not return",
+                    advice: "a supervisor should start the worker again"))
     }
 
     private func end(_ exit: WorkerExit) -> Never {

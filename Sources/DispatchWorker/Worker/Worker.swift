@@ -9,6 +9,9 @@ package final class Worker: Sendable {
     private let shared: WorkerShared
     private let instance: String
     private let heedsSignals: Bool
+    private let startCalls = CallWatch()
+    private let laneCalls: [CallWatch]
+    private let watchdog: Watchdog
 
     /// Makes a worker; nothing connects before `run`.
     ///
@@ -23,6 +26,20 @@ package final class Worker: Sendable {
         let digits = String(UInt32.random(in: .min ... .max), radix: 16)
         let random = String(repeating: "0", count: 8 - digits.count) + digits
         instance = configuration.instance ?? "\(hostName())-\(random)"
+        laneCalls = (0..<configuration.lanes).map { _ in CallWatch() }
+        let identity = LaneIdentity(
+            group: configuration.group, instance: instance, isStable: configuration.instance != nil, lane: 0)
+        watchdog = Watchdog(
+            shared: shared, watches: [(nil, startCalls)] + laneCalls.enumerated().map { ($0, $1) },
+            reachability: Reachability(
+                ClientSettings.adminConfiguration(configuration, identity), topic: configuration.output),
+            configuration: configuration, heedsSignals: heedsSignals)
+    }
+
+    /// Heeds signals from now on, before `run`: for what takes its time before it, such as reading tables.
+    package func watch() {
+        if heedsSignals { StopSignals.install() }
+        watchdog.start()
     }
 
     /// Asks the lanes to commit what is under way and to end; `run` returns then.
@@ -37,14 +54,16 @@ package final class Worker: Sendable {
     package func run<Processing: RecordProcessing & SendableMetatype & ~Copyable>(
         makeProcessing: @escaping @Sendable (Int) -> Processing
     ) -> WorkerOutcome {
-        if heedsSignals { StopSignals.install() }
+        watch()
+        defer { watchdog.stop() }
         logStart()
         if let exit = checkLibrary() { return ended(exit, []) }
-        switch WorkerStart(configuration: configuration, shared: shared, identity: identity(of: 0)).facts(heedsSignals)
-        {
+        let start = WorkerStart(
+            configuration: configuration, shared: shared, identity: identity(of: 0), watch: startCalls)
+        switch start.facts({ shared.isDraining || (heedsSignals && StopSignals.wish != .none) }) {
         case .failure(let exit): return ended(exit, [])
         case .success(let facts):
-            guard let facts else { return ended(nil, []) }
+            guard let facts else { return ended(shared.failure, []) }
             return runLanes(facts, makeProcessing)
         }
     }
@@ -58,17 +77,11 @@ package final class Worker: Sendable {
         _ facts: TopicFacts, _ makeProcessing: @escaping @Sendable (Int) -> Processing
     ) -> WorkerOutcome {
         warnOfSurplus(facts)
-        let heartbeats = (0..<configuration.lanes).map { _ in LaneHeartbeat() }
-        let watchdog = Watchdog(
-            shared: shared, heartbeats: heartbeats,
-            transactionTimeoutMilliseconds: ClientSettings.transactionTimeout(configuration.clientProperties),
-            graceMilliseconds: configuration.shutdownGraceMilliseconds, heedsSignals: heedsSignals)
-        let watching = SystemThread.start { watchdog.run() }
         let results = Monitor([LaneCounters]())
         var started = 0
         for number in 0..<configuration.lanes {
             let thread = SystemThread.start { [self] in
-                let counters = runLane(number, facts, heartbeats[number], makeProcessing)
+                let counters = runLane(number, facts, makeProcessing)
                 results.signal { $0.append(counters) }
             }
             guard let thread else { continue }
@@ -82,14 +95,11 @@ package final class Worker: Sendable {
         while counters == nil {
             counters = results.wait(milliseconds: 60_000) { [started] in $0.count == started ? $0 : nil }
         }
-        watchdog.stop()
-        watching?.join()
         return ended(shared.failure, counters ?? [])
     }
 
     private func runLane<Processing: RecordProcessing & SendableMetatype & ~Copyable>(
-        _ number: Int, _ facts: TopicFacts, _ heartbeat: LaneHeartbeat,
-        _ makeProcessing: @Sendable (Int) -> Processing
+        _ number: Int, _ facts: TopicFacts, _ makeProcessing: @Sendable (Int) -> Processing
     ) -> LaneCounters {
         let identity = identity(of: number)
         let lane = Lane(
@@ -97,8 +107,9 @@ package final class Worker: Sendable {
             topics: LaneTopics(configuration), limits: RecordLimits(configuration),
             maker: DeadLetterMaker(
                 group: configuration.group, instance: identity.maker, version: configuration.version),
-            environment: KafkaLaneEnvironment(configuration: configuration, identity: identity, limits: facts.limits),
-            processing: makeProcessing(number), shared: shared, heartbeat: heartbeat)
+            environment: KafkaLaneEnvironment(
+                configuration: configuration, identity: identity, limits: facts.limits, watch: laneCalls[number]),
+            processing: makeProcessing(number), shared: shared)
         lane.run()
         return lane.machine.counters
     }

@@ -5,23 +5,24 @@ struct WorkerStart {
     let configuration: WorkerConfiguration
     let shared: WorkerShared
     let identity: LaneIdentity
+    let watch: CallWatch
 
-    /// What the lanes must know, an exit, or nil when a stop was asked for meanwhile.
-    func facts(_ heedsSignals: Bool) -> Result<TopicFacts?, WorkerExit> {
+    /// What the lanes must know, an exit, or nil when a stop was asked for meanwhile; `isStopping` says so.
+    func facts(_ isStopping: () -> Bool) -> Result<TopicFacts?, WorkerExit> {
+        if isStopping() { return .success(nil) }
         let admin: KafkaAdmin
         do {
-            admin = try KafkaAdmin(clientConfiguration)
+            admin = try KafkaAdmin(ClientSettings.adminConfiguration(configuration, identity), watch: watch)
         } catch {
             return .failure(
                 WorkerExit(.configuration, error.text, advice: "correct the setting that the message names"))
         }
         defer { admin.close() }
         let preflight = TopicPreflight(configuration: configuration, admin: admin)
-        let signals = StopSignals.count
         let began = SystemClock.monotonicNanoseconds()
         var last = KafkaError(code: .allBrokersDown)
         while SystemClock.monotonicNanoseconds() &- began < UInt64(configuration.startTimeoutMilliseconds) * 1_000_000 {
-            if shared.isDraining || (heedsSignals && StopSignals.count > signals) { return .success(nil) }
+            if isStopping() { return .success(nil) }
             do {
                 return try preflight.look().map { $0 }
             } catch {
@@ -52,15 +53,5 @@ struct WorkerStart {
             }
         }
         return nil
-    }
-
-    /// The connection's settings without what only producers and consumers of a lane may have.
-    private var clientConfiguration: ClientConfiguration {
-        var result = ClientConfiguration()
-        for property in ClientSettings.connection(configuration, identity) {
-            if KnownProperties.named(property.key)?.scope != .consumer { result[property.key] = property.value }
-        }
-        result["client.id"] = identity.clientID
-        return result
     }
 }

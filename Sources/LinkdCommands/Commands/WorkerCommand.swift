@@ -12,7 +12,8 @@ enum WorkerCommand {
         discussion: [
             "Consumes the input topics, resolves every event with the route tables, and publishes a decision for each "
                 + "device in the same transaction as the input's offsets. What cannot be read becomes a dead letter. "
-                + "SIGTERM or SIGINT ends it after what is under way is committed; a second one at once.",
+                + "SIGTERM or SIGINT ends it after what is under way is committed; a second one, a second or more "
+                + "later, at once. SIGHUP is logged and ignored.",
             "Ends with 0 after a signal or `--stop-after`, 65 (a table refused, data lost), 69 (no broker), "
                 + "75 (gave up for now), 77 (not allowed), 78 (a topic or setting), 79 (another process has the "
                 + "instance name), 80 (forced end).",
@@ -32,6 +33,8 @@ enum WorkerCommand {
         run: run)
 
     private static func run(_ call: Invocation) throws(CommandFailure) -> ExitCode {
+        // Before anything that takes time: a stop that is asked for during the start is one.
+        StopSignals.install()
         linkd_keep_freed_memory()
         let settings = try call.settings()
         let log = Log(level: logLevel(settings), format: logFormat(settings, call.console))
@@ -52,8 +55,9 @@ enum WorkerCommand {
 
     private static func run(_ call: Invocation, _ settings: Settings, _ log: Log) throws(CommandFailure) -> ExitCode {
         let configuration = try configuration(settings, call.console)
-        let tables = try loadTables(settings, log)
         let worker = Worker(configuration, log: log, heedsSignals: true)
+        worker.watch()
+        let tables = try loadTables(settings, log)
         let outcome = worker.run(
             tables: TableSet(tables), limits: IngestLimits(settings), passthrough: settings.list("passthrough"))
         if let format = configuration.report { call.console.out.line(outcome.report.text(format)) }

@@ -1,0 +1,63 @@
+package import KafkaClient
+
+/// Finds calls into the library that do not return, from looks at a `CallWatch` every moment.
+///
+/// A call is charged with the time while it is the innermost one, so that a callback's calls are not charged to the
+/// poll that brought it, and only while a broker is reachable: in an outage every call waits, and none of them hangs.
+/// Time that the process itself was stopped for passes between two looks, and counts as one moment.
+package struct HangDetector: Sendable {
+    /// A call that does not return.
+    package struct Hang: Sendable, Equatable {
+        /// The call.
+        package var call: LibraryCall
+        /// The calls that it runs in, the outermost first.
+        package var outer: [LibraryCall]
+        /// Milliseconds that it was charged with.
+        package var milliseconds: Int64
+
+        /// Makes a hang.
+        package init(call: LibraryCall, outer: [LibraryCall], milliseconds: Int64) {
+            self.call = call
+            self.outer = outer
+            self.milliseconds = milliseconds
+        }
+    }
+
+    /// The longest time between two looks that counts, in nanoseconds.
+    package static let longestMoment: UInt64 = 1_000_000_000
+
+    private let limit: UInt64
+    private let callbackLimit: UInt64
+    private var spent: [UInt64: UInt64] = [:]
+
+    /// Makes a detector.
+    ///
+    /// - Parameters:
+    ///   - limit: Nanoseconds after which a call hangs: nothing can come of a transaction any more by then.
+    ///   - callbackLimit: The same for a rebalance's handler, which asks again and again until it is answered: the time
+    ///     after which its group has gone on without it.
+    package init(limit: UInt64, callbackLimit: UInt64) {
+        self.limit = limit
+        self.callbackLimit = max(limit, callbackLimit)
+    }
+
+    /// Takes a look; returns the call that hangs, or nil.
+    ///
+    /// - Parameters:
+    ///   - entries: The calls that have not returned, the outermost first.
+    ///   - passed: Nanoseconds since the look before.
+    ///   - isReachable: A Boolean value that indicates whether a broker answers.
+    package mutating func look(at entries: [CallWatch.Entry], passed: UInt64, isReachable: Bool) -> Hang? {
+        if entries.isEmpty {
+            if !spent.isEmpty { spent.removeAll(keepingCapacity: true) }
+            return nil
+        }
+        spent = spent.filter { known in entries.contains { $0.number == known.key } }
+        guard isReachable, let inner = entries.last else { return nil }
+        let total = (spent[inner.number] ?? 0) + min(passed, Self.longestMoment)
+        spent[inner.number] = total
+        guard total > (inner.call == .rebalanceCallback ? callbackLimit : limit) else { return nil }
+        return Hang(
+            call: inner.call, outer: entries.dropLast().map(\.call), milliseconds: Int64(total / 1_000_000))
+    }
+}
