@@ -13,22 +13,46 @@ import Testing
         change(&policy)
         var machine = LaneMachine(policy: policy)
         #expect(machine.next(now: 1) == .makeProducer)
-        machine.producerMade(now: 1)
+        machine.producerMade()
         if policy.guarantee == .exactlyOnce {
             #expect(machine.next(now: 1) == .initTransactions(milliseconds: 1_000))
-            machine.transactionsInitialized(now: 1)
+            machine.transactionsInitialized()
         }
         #expect(machine.next(now: 1) == .openTopics)
         machine.topicsOpened(now: 1)
         #expect(machine.next(now: 1) == .subscribe)
         machine.subscribed(now: 1)
-        machine.assigned([(partition, 0, .beginning, .beginning)], now: 1)
+        assign(&machine, [partition], now: 1)
         return machine
+    }
+
+    /// Assigns partitions for which nothing is committed.
+    static func assign(_ machine: inout LaneMachine, _ partitions: [TopicPartition], now: UInt64) {
+        machine.rebalancing(.assign(partitions.map { AssignedPartition($0, topic: 0) }), now: now)
+        #expect(machine.nextInCallback(now: now) == .fetchCommitted(partitions))
+        machine.located(partitions.map { PartitionResult(partition: $0, offset: nil) }, now: now)
+        guard case .take = machine.nextInCallback(now: now) else {
+            Issue.record("an assignment is not answered")
+            return
+        }
+        machine.taken(now: now)
+        #expect(machine.nextInCallback(now: now) == nil)
+    }
+
+    /// Gives partitions up, as the callback does that asks for it.
+    static func give(_ machine: inout LaneMachine, _ request: RebalanceRequest, now: UInt64) {
+        machine.rebalancing(request, now: now)
+        guard case .give = machine.nextInCallback(now: now) else {
+            Issue.record("a revocation is not answered")
+            return
+        }
+        machine.given()
+        machine.polled(PollOutcome(records: 0, events: 0, rebalanced: true), isServe: false, now: now)
     }
 
     /// Polls and processes `count` records whose outputs the producer takes.
     static func take(_ machine: inout LaneMachine, _ count: Int, from offset: Int64 = 0, now: UInt64) {
-        machine.polled(PollOutcome(records: count, events: 0, rebalanced: false), isDropped: false, now: now)
+        machine.polled(PollOutcome(records: count, events: 0, rebalanced: false), isServe: false, now: now)
         for index in 0..<count { _ = machine.partitions.admit(topic: 0, partition: 0, offset: offset + Int64(index)) }
         var result = BatchResult()
         result.taken = count
@@ -37,7 +61,8 @@ import Testing
         machine.processed(result, now: now)
         if machine.next(now: now) == .begin { machine.begun(coordinatorDrops: 0, now: now) }
         #expect(machine.next(now: now) == .produce)
-        machine.produced(now: now)
+        machine.produced()
+        #expect(machine.violation == nil)
     }
 
     static func offsets(_ offset: Int64) -> [PartitionOffset] { [PartitionOffset(partition, offset: offset)] }
@@ -61,7 +86,8 @@ import Testing
 
         var idle = Self.ready()
         Self.take(&idle, 3, now: 1)
-        idle.heard(ConsumerEvent(kind: .endOfPartition, topic: 0, partition: 0, offset: 3), now: 1)
+        #expect(idle.next(now: 1) == .poll(milliseconds: 50, maximum: 1_000))
+        idle.partitions.sawEnd(at: 0, 3)
         #expect(idle.next(now: 1) == .poll(milliseconds: 10, maximum: 1_000))
         #expect(idle.next(now: 11 * Self.ms) == .sendOffsets(Self.offsets(3), isRepeat: false, milliseconds: -1))
     }
@@ -85,7 +111,7 @@ import Testing
                 == .sendOffsets(Self.offsets(2), isRepeat: true, milliseconds: -1))
         machine.offsetsSent(milliseconds: 1, now: late)
         #expect(machine.next(now: late + 20 * Self.ms) == .commit(milliseconds: -1))
-        machine.committed(milliseconds: 5, coordinatorDrops: 0, now: late + 30 * Self.ms)
+        machine.committed(coordinatorDrops: 0, now: late + 30 * Self.ms)
         #expect(machine.next(now: late + 30 * Self.ms) == .dropProducer)
         machine.producerDropped(now: late + 30 * Self.ms)
         #expect(machine.next(now: late + 30 * Self.ms) == .makeProducer)
@@ -104,8 +130,9 @@ import Testing
         Self.take(&machine, 1, now: 1)
         _ = machine.next(now: 200 * Self.ms)
         machine.offsetsSent(milliseconds: offsets, now: 200 * Self.ms)
-        machine.committed(milliseconds: commit, coordinatorDrops: drops, now: 210 * Self.ms)
-        #expect((machine.next(now: 210 * Self.ms) == .dropProducer) == isRotated)
+        let now = UInt64(200 + commit) * Self.ms
+        machine.committed(coordinatorDrops: drops, now: now)
+        #expect((machine.next(now: now) == .dropProducer) == isRotated)
     }
 
     /// Errors of `commit_transaction` and the first action that follows.
@@ -130,6 +157,7 @@ import Testing
         _ = machine.next(now: 200 * Self.ms)
         machine.offsetsSent(milliseconds: 1, now: 200 * Self.ms)
         machine.failed(.commit, error, now: 201 * Self.ms)
+        if case .announce = machine.next(now: 201 * Self.ms) { machine.announced() }
         #expect(machine.next(now: 201 * Self.ms) == action)
     }
 
@@ -143,12 +171,11 @@ import Testing
         #expect(machine.next(now: now) == .abort)
         machine.aborted(refusal: nil, coordinatorDrops: 0, now: now)
         #expect(machine.takeLostRecords() == 5)
-        #expect(machine.next(now: now + 100 * Self.ms) == .discard)
-        machine.discarded(now: now + 100 * Self.ms)
+        #expect(machine.next(now: now + 99 * Self.ms) == .wait(milliseconds: 1))
         #expect(machine.next(now: now + 100 * Self.ms) == .fetchCommitted([Self.partition]))
         machine.located([PartitionResult(partition: Self.partition, offset: 2)], now: now + 100 * Self.ms)
         #expect(machine.next(now: now + 100 * Self.ms) == .seek(Self.offsets(2)))
-        machine.sought(failed: [], now: now + 100 * Self.ms)
+        machine.sought(Self.offsets(2), failed: [])
         #expect(machine.next(now: now + 100 * Self.ms) == .poll(milliseconds: 50, maximum: 1_000))
         #expect(machine.partitions.admit(topic: 0, partition: 0, offset: 1) == nil)
         #expect(machine.partitions.admit(topic: 0, partition: 0, offset: 2) == 0)
@@ -158,15 +185,16 @@ import Testing
     func revocation() {
         var machine = Self.ready()
         Self.take(&machine, 5, now: 1)
-        machine.revoking(now: 10)
+        machine.rebalancing(.revoke([Self.partition]), now: 10)
         #expect(
-            machine.nextInRevocation(now: 10)
+            machine.nextInCallback(now: 10)
                 == .sendOffsets(Self.offsets(5), isRepeat: false, milliseconds: 10_000))
         machine.offsetsSent(milliseconds: 3, now: 10)
-        #expect(machine.nextInRevocation(now: 2_000 * Self.ms + 10) == .commit(milliseconds: 8_000))
-        machine.committed(milliseconds: 5, coordinatorDrops: 0, now: 20)
-        #expect(machine.nextInRevocation(now: 20) == nil)
-        machine.revoked([Self.partition], isLost: false, now: 20)
+        #expect(machine.nextInCallback(now: 2_000 * Self.ms + 10) == .commit(milliseconds: 8_000))
+        machine.committed(coordinatorDrops: 0, now: 20)
+        #expect(machine.nextInCallback(now: 20) == .give([Self.partition]))
+        machine.given()
+        #expect(machine.nextInCallback(now: 20) == nil)
         #expect(machine.partitions.isEmpty)
         #expect(machine.counters.committed == 1)
     }
@@ -175,14 +203,14 @@ import Testing
     func revocationTimeout() {
         var machine = Self.ready()
         Self.take(&machine, 5, now: 1)
-        machine.revoking(now: 10)
-        _ = machine.nextInRevocation(now: 10)
+        machine.rebalancing(.revoke([Self.partition]), now: 10)
+        _ = machine.nextInCallback(now: 10)
         machine.offsetsSent(milliseconds: 3, now: 10)
         machine.failed(.commit, Self.error(.timedOut, retriable: true), now: 9_999 * Self.ms)
-        #expect(machine.nextInRevocation(now: 10_001 * Self.ms) == nil)
-        machine.revoked([Self.partition], isLost: false, now: 10_001 * Self.ms)
+        #expect(machine.nextInCallback(now: 10_011 * Self.ms) == .give([Self.partition]))
+        machine.given()
         machine.polled(
-            PollOutcome(records: 0, events: 0, rebalanced: true), isDropped: false, now: 10_001 * Self.ms)
+            PollOutcome(records: 0, events: 0, rebalanced: true), isServe: false, now: 10_001 * Self.ms)
         #expect(machine.next(now: 10_100 * Self.ms) == .dropProducer)
         #expect(machine.counters.rotations == 1)
     }
@@ -191,8 +219,7 @@ import Testing
     func lost() {
         var machine = Self.ready()
         Self.take(&machine, 5, now: 1)
-        machine.revoked([Self.partition], isLost: true, now: 10)
-        machine.polled(PollOutcome(records: 0, events: 0, rebalanced: true), isDropped: false, now: 10)
+        Self.give(&machine, .lost([Self.partition]), now: 10)
         #expect(machine.next(now: 10) == .abort)
     }
 
@@ -229,13 +256,13 @@ import Testing
         for _ in 0..<50 {
             switch machine.next(now: now) {
             case .dropProducer: machine.producerDropped(now: now)
-            case .discard: machine.discarded(now: now)
+            case .discard: machine.discarded()
             case .wait, .serve: now += 6_000 * ms
-            case .makeProducer: machine.producerMade(now: now)
-            case .initTransactions: machine.transactionsInitialized(now: now)
+            case .makeProducer: machine.producerMade()
+            case .initTransactions: machine.transactionsInitialized()
             case .openTopics: machine.topicsOpened(now: now)
             case .fetchCommitted: machine.located([PartitionResult(partition: partition, offset: 0)], now: now)
-            case .seek: machine.sought(failed: [], now: now)
+            case .seek(let offsets): machine.sought(offsets, failed: [])
             case .poll: return
             default: break
             }
@@ -248,9 +275,13 @@ import Testing
         arguments: DataLossPolicy.allCases)
     func dataLoss(policy: DataLossPolicy) {
         var machine = Self.ready { $0.dataLoss = policy }
+        Self.take(&machine, 3, now: 1)
+        _ = machine.next(now: 200 * Self.ms)
+        machine.offsetsSent(milliseconds: 1, now: 200 * Self.ms)
+        machine.committed(coordinatorDrops: 0, now: 200 * Self.ms)
         machine.heard(ConsumerEvent(kind: .offsetOutOfRange, topic: 0, partition: 0, offset: 3), now: 1)
         #expect(machine.next(now: 1) == .findEnds(Self.partition))
-        machine.endsFound(Self.partition, Watermarks(low: 10, high: 20), now: 1)
+        machine.endsFound(Self.partition, Watermarks(low: 10, high: 20))
         switch policy {
         case .stop: #expect(machine.fate?.code == .badData)
         case .earliest: #expect(machine.next(now: 1) == .seek(Self.offsets(10)))
@@ -267,9 +298,9 @@ import Testing
         machine.drain()
         #expect(machine.next(now: 2) == .sendOffsets(Self.offsets(2), isRepeat: false, milliseconds: -1))
         machine.offsetsSent(milliseconds: 1, now: 2)
-        machine.committed(milliseconds: 1, coordinatorDrops: 0, now: 3)
+        machine.committed(coordinatorDrops: 0, now: 3)
         #expect(machine.next(now: 3) == .close)
-        machine.closed(now: 4)
+        machine.closed()
         #expect(machine.next(now: 4) == .dropProducer)
         machine.producerDropped(now: 5)
         #expect(machine.next(now: 5) == .end)
@@ -280,7 +311,7 @@ import Testing
     func brokersAway() {
         var starting = LaneMachine(policy: LanePolicy())
         _ = starting.next(now: 1)
-        starting.producerMade(now: 1)
+        starting.producerMade()
         starting.failed(.initTransactions, Self.error(.timedOut, retriable: true), now: 29_000 * Self.ms)
         #expect(starting.fate == nil)
         starting.failed(.initTransactions, Self.error(.timedOut, retriable: true), now: 31_000 * Self.ms)

@@ -8,7 +8,9 @@ import Testing
     func admission() {
         var partitions = OwnedPartitions()
         let partition = TopicPartition(topic: "in", partition: 2)
-        partitions.own(partition, topic: 0, start: StartPosition(at: NextOffset(told: 5)), origin: nil)
+        partitions.own(
+            PartitionStart(
+                assigned: AssignedPartition(partition, topic: 0), position: StartPosition(at: NextOffset(told: 5))))
         let offsets: [(Int64, Bool)] = [(4, false), (5, true), (5, false), (6, true), (9, true), (8, false)]
         for (offset, isTaken) in offsets {
             #expect((partitions.admit(topic: 0, partition: 2, offset: offset) != nil) == isTaken)
@@ -20,8 +22,24 @@ import Testing
         #expect(!partitions.hasPending)
         partitions.promote()
         #expect(partitions.pendingOffsets == [PartitionOffset(partition, offset: 10)])
-        partitions.clearPending()
+        partitions.commit()
         #expect(!partitions.hasPending)
+    }
+
+    @Test("A partition whose records were thrown away takes none before it is back in its place")
+    func stalePlace() {
+        var partitions = OwnedPartitions()
+        for number in 0..<2 {
+            let partition = TopicPartition(topic: "in", partition: Int32(number))
+            partitions.own(
+                PartitionStart(
+                    assigned: AssignedPartition(partition, topic: 0), position: StartPosition(at: NextOffset(told: 5))))
+        }
+        partitions.recordsDropped()
+        #expect(partitions.admit(topic: 0, partition: 0, offset: 6) == nil)
+        partitions.slots[1].place = .current
+        #expect(partitions.admit(topic: 0, partition: 0, offset: 6) == nil)
+        #expect(partitions.admit(topic: 0, partition: 1, offset: 5) != nil)
     }
 
     @Test("Lanes together get exactly as many records as stop.after allows, and what was in vain comes back")

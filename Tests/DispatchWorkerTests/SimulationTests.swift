@@ -1,4 +1,5 @@
 import DispatchWorker
+import Foundation
 import KafkaClient
 import TestSupport
 import Testing
@@ -23,18 +24,34 @@ import Testing
         #expect(world.isSettled)
         #expect(world.exits == [])
     }
+}
 
-    @Test("Whatever fails, every record has one outcome, in order", arguments: 0..<200)
-    func faults(seed: Int) {
-        let world = SimulatedWorld(
-            seed: UInt64(seed), oneIn: [6, 12, 25, 60][seed % 4], lanes: 1 + seed % 3, isStable: seed % 2 == 0,
-            isCooperative: seed % 3 == 1)
-        world.produce(300, Self.value)
-        #expect(world.run(steps: 30_000, pauseOneIn: seed % 5 == 0 ? 400 : 0), "seed \(seed): not settled")
-        #expect(world.check() == OutcomeCheck.good, "seed \(seed): \(world.check().summary)")
-        #expect(world.broken == nil, "seed \(seed)")
-        #expect(world.drain(), "seed \(seed): the stop did not end well")
-        #expect(world.isSettled, "seed \(seed): not settled after the stop")
+/// Many schedules, each another world with other faults: whatever happens, every record has one outcome, in order.
+///
+/// `LINKD_TEST_SCHEDULES` says how many (a few hundred without it), `LINKD_TEST_SEED` runs one seed alone.
+@Suite struct ScheduleTests {
+    static let count = Int(ProcessInfo.processInfo.environment["LINKD_TEST_SCHEDULES"] ?? "") ?? 640
+    static let only = UInt64(ProcessInfo.processInfo.environment["LINKD_TEST_SEED"] ?? "")
+
+    @Test("Whatever fails, hangs or comes late, every record has one outcome, in order", arguments: 0..<8)
+    func schedules(part: Int) {
+        if let only = Self.only {
+            if part == 0 { #expect(Schedule(seed: only).run() == nil, "seed \(only)") }
+            return
+        }
+        var failures = 0
+        for index in stride(from: part, to: Self.count, by: 8) where failures < 3 {
+            let seed = UInt64(index)
+            guard let failure = Schedule(seed: seed).run() else { continue }
+            failures += 1
+            Issue.record("LINKD_TEST_SEED=\(seed) fails: \(failure)")
+        }
+    }
+
+    @Test("Each wrong decision of the past is found by the short form", arguments: WrongDecision.allCases)
+    func wrongDecisions(wrong: WrongDecision) {
+        for seed in 0..<UInt64(640) where Schedule(seed: seed, wrong: wrong).run() != nil { return }
+        Issue.record("\(wrong) is not found by 640 schedules")
     }
 }
 

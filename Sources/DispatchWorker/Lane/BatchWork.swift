@@ -22,6 +22,46 @@ package struct RecordLimits: Sendable, Equatable {
     }
 }
 
+/// Says when it is time to look at the clock: after every record while records are slow, else seldom, since a look
+/// costs a tenth of a small record.
+struct BatchPace {
+    /// Records between two looks while they are fast.
+    private static let mostRecords = 32
+    /// A record may cost 20 ms per megabyte read and written: so many bytes are about a millisecond.
+    private static let bytes = 64 << 10
+    /// Records are fast when those between two looks took less than this.
+    private static let nanoseconds: UInt64 = 2_000_000
+
+    private var stride = 1
+    private var left = 1
+    private var room = BatchPace.bytes
+    private var written: Int
+    private var last: UInt64
+
+    init(written: Int, now: UInt64) {
+        self.written = written
+        last = now
+    }
+
+    /// Counts a record; returns whether the clock is to be looked at.
+    @inline(__always)
+    mutating func isDue(read: Int, written now: Int) -> Bool {
+        left &-= 1
+        room &-= read &+ (now &- written)
+        written = now
+        return left <= 0 || room <= 0
+    }
+
+    /// The clock was looked at.
+    @inline(never)
+    mutating func looked(now: UInt64) {
+        stride = now.saturatingSubtract(last) < Self.nanoseconds ? min(stride * 2, Self.mostRecords) : 1
+        left = stride
+        room = Self.bytes
+        last = now
+    }
+}
+
 /// A lane's hot half: from consumed records to outputs that wait for the producer.
 ///
 /// Everything per record is integers and pointers over memory that is used again; only dead letters and records with
@@ -61,16 +101,20 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
     /// The producer has taken all outputs; their bytes stay.
     package mutating func outputsTaken() { outputs.removeAll() }
 
-    /// Resolves records from `start` on, at most `most` of them, until the arena is full.
+    /// Resolves records from `start` on, at most `most` of them, until the arena is full or `until` has come.
     ///
-    /// `refused` is a record whose outputs a broker refuses: it becomes a dead letter unresolved.
+    /// A record whose outputs a broker refuses (`isolation`) becomes a dead letter unresolved. At least one record is
+    /// handled, so that a batch comes to its end however late it is.
     package mutating func run<Consumer: LaneConsumer>(
-        _ consumer: Consumer, from start: Int, most: Int, partitions: inout OwnedPartitions,
-        refused: Isolation.Refused?, failures: Int, wallMilliseconds: Int64
+        _ consumer: Consumer, from start: Int, most: Int, until: UInt64, clock: some LaneEnvironment,
+        partitions: inout OwnedPartitions, isolation: Isolation
     ) -> BatchResult {
         let records = consumer.records
         let outputLimit = min(limits.decisionBytes, outputs.topic.messageLimit)
+        let refused = isolation.refused
+        var wallMilliseconds: Int64?
         var result = BatchResult()
+        var pace = BatchPace(written: arena.bytesInUse, now: clock.now())
         var index = start
         var topic: Int32 = -1
         var topicName = ByteView.empty
@@ -94,15 +138,24 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
                 cause = resolve(record, consumer, topicName, outputLimit)
             }
             if let cause {
-                let attempts = cause.reason == .refusedOutput ? failures + 1 : 1
-                let isPlaced = deadLetter(record, consumer, cause, attempts, wallMilliseconds)
-                if !isPlaced { result.isBroken = true }
+                let attempts = cause.reason == .refusedOutput ? isolation.failures + 1 : 1
+                let wall = wallMilliseconds ?? clock.wallMilliseconds()
+                wallMilliseconds = wall
+                if !deadLetter(record, consumer, cause, attempts, wall) { result.isBroken = true }
                 result.deadLetters &+= 1
             } else {
                 result.decisions &+= decisions.count
             }
             let run = partitions.countOutcome(at: slot, isDeadLetter: cause != nil)
             if run > result.longestDeadLetterRun { result.longestDeadLetterRun = run }
+            if pace.isDue(read: record.value?.count ?? 0, written: arena.bytesInUse) {
+                let now = clock.now()
+                pace.looked(now: now)
+                if now >= until {
+                    result.isLate = true
+                    break
+                }
+            }
         }
         result.taken = index - start
         result.bytes = arena.bytesInUse

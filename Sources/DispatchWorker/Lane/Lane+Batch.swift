@@ -2,27 +2,33 @@ internal import KafkaClient
 
 // Polls and the batch that they bring.
 extension Lane where Processing: ~Copyable {
-    func poll(_ milliseconds: Int, _ maximum: Int, now: UInt64) {
+    func poll(_ milliseconds: Int, _ maximum: Int) {
         guard let consumer else { return }
         let outcome = consumer.poll(max: maximum, timeoutMilliseconds: Int32(milliseconds))
-        let after = environment.now()
-        let isVoid = outcome.rebalanced
+        let now = environment.now()
         let events = consumer.events
-        if isVoid {
+        if outcome.rebalanced {
             consumer.releaseBatch()
         } else if outcome.records > 0 {
             reserved = shared.stop.reserve(outcome.records)
             batchStart = 0
-            shared.meter.received(now: after)
+            shared.meter.received(now: now)
         }
-        machine.polled(outcome, isDropped: false, now: after)
-        if !isVoid {
-            for event in events { hear(event, consumer, now: after) }
+        machine.polled(outcome, isServe: false, now: now)
+        if !outcome.rebalanced {
+            // A full batch says that there is more.
+            if outcome.records < maximum { seeEnds(consumer) }
+            for event in events { hear(event, consumer, now: now) }
         }
-        hearFatal(consumer)
-        // The producer's log must be read also when nothing is produced.
-        hear(consumer.takeEvents(), .consumer)
-        if let producer { hear(producer.takeEvents(), .producer) }
+        hearClients(consumer)
+    }
+
+    /// Looks up where partitions end, as far as fetches have told: nobody is asked.
+    private func seeEnds(_ consumer: Environment.Consumer) {
+        for index in machine.partitions.slots.indices {
+            guard let ends = consumer.cachedWatermarks(of: machine.partitions.slots[index].partition) else { continue }
+            machine.partitions.sawEnd(at: index, ends.high)
+        }
     }
 
     /// Passes on an event; "fatal" alone does not tell what happened.
@@ -39,33 +45,34 @@ extension Lane where Processing: ~Copyable {
         let now = environment.now()
         let events = consumer.events
         consumer.releaseBatch()
-        machine.polled(outcome, isDropped: true, now: now)
+        machine.polled(outcome, isServe: true, now: now)
         if !outcome.rebalanced {
             for event in events { hear(event, consumer, now: now) }
         }
-        hearFatal(consumer)
+        hearClients(consumer)
+    }
+
+    /// Hears what both clients say; the producer's log must be read also when nothing is produced.
+    private func hearClients(_ consumer: Environment.Consumer) {
+        // A fatal error does not always come as an event: without this look the lane would poll a dead consumer for
+        // ever.
+        if machine.fate == nil, let error = consumer.fatalError {
+            machine.failed(.consume, error, now: environment.now())
+        }
         hear(consumer.takeEvents(), .consumer)
         if let producer { hear(producer.takeEvents(), .producer) }
     }
 
-    /// A fatal error does not always come as an event: without this look the lane would poll a dead consumer for ever.
-    private func hearFatal(_ consumer: Environment.Consumer) {
-        if machine.fate == nil, let error = consumer.fatalError {
-            machine.failed(.consume, error, now: environment.now())
-        }
-    }
-
-    func process(_ records: Int) {
+    func process(_ records: Int, _ until: UInt64) {
         guard let consumer else { return }
         if reserved == 0 {
             // `stop.after` is reached: what is left of the batch is not ours to handle.
-            machine.batchCut(now: environment.now())
+            machine.dropBatch()
             return
         }
         let result = work.run(
-            consumer, from: batchStart, most: min(records, reserved), partitions: &machine.partitions,
-            refused: machine.isolation.refused, failures: machine.isolation.failures,
-            wallMilliseconds: environment.wallMilliseconds())
+            consumer, from: batchStart, most: min(records, reserved), until: until, clock: environment,
+            partitions: &machine.partitions, isolation: machine.isolation)
         batchStart += result.taken
         reserved -= result.records
         machine.processed(result, now: environment.now())

@@ -10,6 +10,7 @@ extension Lane where Processing: ~Copyable {
         case .dropProducer:
             producer?.close()
             producer = nil
+            work.forgetOutputs()
             machine.producerDropped(now: environment.now())
         case .subscribe: subscribe()
         case .close: closeConsumer()
@@ -18,24 +19,23 @@ extension Lane where Processing: ~Copyable {
     }
 
     private func makeProducer() {
-        guard attempt(.makeProducer, { () throws(KafkaError) in producer = try environment.makeProducer() }) else {
-            return
-        }
+        let took = attempt(.makeProducer) { () throws(KafkaError) in producer = try environment.makeProducer() }
+        if took == nil { return }
         opened.removeAll()
-        machine.producerMade(now: environment.now())
+        machine.producerMade()
     }
 
     private func initTransactions(_ milliseconds: Int) {
         guard let producer else { return }
-        let took = watched(.initTransactions, .initTransactions) { () throws(KafkaError) in
+        let took = attempt(.initTransactions) { () throws(KafkaError) in
             try producer.initTransactions(timeoutMilliseconds: Int32(milliseconds))
         }
         hear(producer.takeEvents(), .producer)
         if took == nil { return }
         if producer.lacksFencing && !environment.isMock {
-            machine.end(Self.oldBroker, now: environment.now())
+            machine.end(Self.oldBroker)
         } else {
-            machine.transactionsInitialized(now: environment.now())
+            machine.transactionsInitialized()
         }
     }
 
@@ -60,14 +60,13 @@ extension Lane where Processing: ~Copyable {
         }
         if let output = opened[topics.output] { work.outputs.use(output) }
         useDeadLetterTopics()
-        openedAt = environment.now()
-        machine.topicsOpened(now: openedAt)
+        machine.topicsOpened(now: environment.now())
     }
 
     private func openFailed(_ name: String, _ error: KafkaError) {
         let isMissing = error.code == .unknownTopicOrPartition || error.code == .unknownTopic
         if isMissing && !machine.isReady {
-            machine.end(Self.missingTopic(name), now: environment.now())
+            machine.end(Self.missingTopic(name))
         } else {
             machine.failed(.openTopics, error, now: environment.now())
         }
@@ -97,17 +96,16 @@ extension Lane where Processing: ~Copyable {
     }
 
     private func subscribe() {
-        let isMade = attempt(.subscribe) { () throws(KafkaError) in
+        let took = attempt(.subscribe) { () throws(KafkaError) in
             if consumer == nil {
                 consumer = try environment.makeConsumer { [unowned self] event in rebalance(event) }
             }
             try consumer?.subscribe()
         }
-        if isMade { machine.subscribed(now: environment.now()) }
+        if took != nil { machine.subscribed(now: environment.now()) }
     }
 
     private func closeConsumer() {
-        heartbeat.enter(.close, now: environment.now())
         if let consumer {
             do {
                 try consumer.close()
@@ -116,8 +114,7 @@ extension Lane where Processing: ~Copyable {
                     LogEntry(.warning, "librdkafka", lane: number, "closing the consumer: \(error.description)"))
             }
         }
-        heartbeat.leave()
         consumer = nil
-        machine.closed(now: environment.now())
+        machine.closed()
     }
 }

@@ -42,10 +42,17 @@ extension Lane where Processing: ~Copyable {
         case .dataLost(let partition, let wanted, let got):
             line(
                 .error, "data.lost", "records are gone",
-                [
-                    ("topic", .text(partition.topic)), ("partition", .number(Int64(partition.partition))),
-                    ("wanted", .number(wanted)), ("got", .number(got)),
-                ])
+                place(partition) + [("wanted", .number(wanted)), ("got", .number(got))])
+        case .commitVanished(let partition, let had):
+            line(
+                .warning, "commit.vanished", "the group's committed offset is gone, from decides where to go on",
+                place(partition) + [("had", .number(had))])
+        case .refused(let partition, let offset, let isDeadLetter, let code):
+            line(
+                isDeadLetter ? .error : .warning, "refused",
+                isDeadLetter
+                    ? "the broker refuses the dead letter of a record" : "the broker refuses a record's outputs",
+                place(partition) + [("offset", .number(offset)), ("code", .text(code.name))])
         case .failed(let call, let error):
             line(.warning, "failed", "\(call.rawValue): \(error.description)", [("code", .text(error.name))])
         }
@@ -58,6 +65,10 @@ extension Lane where Processing: ~Copyable {
                 ("records", .count(content.records)), ("decisions", .count(content.decisions)),
                 ("dead_letters", .count(content.deadLetters)), ("ms", .count(milliseconds)),
             ])
+    }
+
+    private func place(_ partition: TopicPartition) -> [(String, LogValue)] {
+        [("topic", .text(partition.topic)), ("partition", .number(Int64(partition.partition)))]
     }
 
     private func list(_ partitions: [TopicPartition]) -> LogValue {

@@ -23,7 +23,7 @@ extension Lane where Processing: ~Copyable {
     private func begin(_ producer: Environment.Producer) {
         producer.forgetErrors()
         let drops = producer.coordinatorDrops
-        guard attempt(.begin, { () throws(KafkaError) in try producer.begin() }) else { return }
+        guard attempt(.begin, { () throws(KafkaError) in try producer.begin() }) != nil else { return }
         machine.begun(coordinatorDrops: drops, now: environment.now())
     }
 
@@ -31,7 +31,7 @@ extension Lane where Processing: ~Copyable {
         guard let error = work.outputs.offer(to: producer) else {
             work.outputsTaken()
             producer.poll(timeoutMilliseconds: 0)
-            machine.produced(now: environment.now())
+            machine.produced()
             return
         }
         if error.code == .queueFull {
@@ -55,58 +55,46 @@ extension Lane where Processing: ~Copyable {
             machine.failed(.sendOffsets, error, now: environment.now())
             return
         }
-        let took = watched(.sendOffsets, .sendOffsets) { () throws(KafkaError) in
+        let took = attempt(.sendOffsets) { () throws(KafkaError) in
             try producer.sendOffsets(offsets, group, timeoutMilliseconds: Int32(milliseconds))
         }
-        if let took {
-            callBegan = environment.now()
-            machine.offsetsSent(milliseconds: took, now: callBegan)
-        }
+        if let took { machine.offsetsSent(milliseconds: took, now: environment.now()) }
     }
 
     private func commit(_ producer: Environment.Producer, _ milliseconds: Int) {
-        guard
-            watched(
-                .commit, .commit,
-                { () throws(KafkaError) in try producer.commit(timeoutMilliseconds: Int32(milliseconds)) })
-                != nil
-        else { return }
-        committed(coordinatorDrops: producer.coordinatorDrops)
+        let took = attempt(.commit) { () throws(KafkaError) in
+            try producer.commit(timeoutMilliseconds: Int32(milliseconds))
+        }
+        if took != nil { committed(producer) }
     }
 
-    /// Counts from the first try: a commit that had to be repeated was a slow one.
-    private func committed(coordinatorDrops: Int) {
+    private func committed(_ producer: Environment.Producer) {
         let now = environment.now()
-        let records = machine.content.records
         work.forgetOutputs()
-        machine.committed(
-            milliseconds: Int((now &- callBegan) / 1_000_000), coordinatorDrops: coordinatorDrops, now: now)
+        let records = machine.committed(coordinatorDrops: producer.coordinatorDrops, now: now)
         shared.meter.committed(now: now)
         if shared.stop.commit(records) { shared.drain() }
     }
 
     private func flush(_ producer: Environment.Producer, _ milliseconds: Int) {
         var left = 0
-        guard
-            watched(
-                .flush, .flush,
-                { () throws(KafkaError) in left = try producer.flush(timeoutMilliseconds: Int32(milliseconds)) }) != nil
-        else { return }
-        callBegan = environment.now()
-        machine.flushed(undelivered: left, failure: producer.deliveryError, now: callBegan)
+        let took = attempt(.flush) { () throws(KafkaError) in
+            left = try producer.flush(timeoutMilliseconds: Int32(milliseconds))
+        }
+        if took == nil { return }
+        machine.flushed(undelivered: left, failure: producer.deliveryError, now: environment.now())
     }
 
     private func storeOffsets(_ producer: Environment.Producer, _ offsets: [PartitionOffset]) {
-        guard
-            watched(.commit, .storeOffsets, { () throws(KafkaError) in try consumer?.commit(offsets) }) != nil
-        else { return }
-        committed(coordinatorDrops: producer.coordinatorDrops)
+        let took = attempt(.storeOffsets) { () throws(KafkaError) in try consumer?.commit(offsets) }
+        if took != nil { committed(producer) }
     }
 
     private func abort(_ producer: Environment.Producer) {
-        guard watched(.abort, .abort, { () throws(KafkaError) in try producer.abort() }) != nil else { return }
+        guard attempt(.abort, { () throws(KafkaError) in try producer.abort() }) != nil else { return }
         let refusal = producer.refusal?.code
         producer.forgetErrors()
+        work.forgetOutputs()
         machine.aborted(refusal: refusal, coordinatorDrops: producer.coordinatorDrops, now: environment.now())
     }
 }

@@ -9,55 +9,44 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
     /// The lane's number.
     package let number: Int
     /// What the lane does next, and what it has done.
-    package internal(set) var machine: LaneMachine
+    package var machine: LaneMachine
     let environment: Environment
     let shared: WorkerShared
-    let heartbeat: LaneHeartbeat
     let topics: LaneTopics
     var work: BatchWork<Processing>
     var consumer: Environment.Consumer?
     var producer: Environment.Producer?
     var group: Environment.Consumer.Group?
     var opened: [String: OpenTopic] = [:]
-    var openedAt: UInt64 = 0
     var batchStart = 0
     var reserved = 0
-    var callBegan: UInt64 = 0
 
     /// Makes a lane; nothing connects before the first step.
     package init(
         number: Int, policy: LanePolicy, topics: LaneTopics, limits: RecordLimits, maker: DeadLetterMaker,
-        environment: Environment, processing: consuming Processing, shared: WorkerShared,
-        heartbeat: LaneHeartbeat = LaneHeartbeat()
+        environment: Environment, processing: consuming Processing, shared: WorkerShared
     ) {
         self.number = number
         machine = LaneMachine(policy: policy)
         self.topics = topics
         self.environment = environment
         self.shared = shared
-        self.heartbeat = heartbeat
         work = BatchWork(processing: processing, limits: limits, maker: maker)
         if shared.log.isEnabled(.debug) { work.notes = [] }
     }
 
     /// Does one action; returns whether there is more to do.
     package func step() -> Bool {
-        if shared.isDraining && !machine.isDraining { machine.drain() }
-        if shared.stop.isLimited { machine.allowance(isExhausted: shared.stop.isExhausted) }
+        listen()
         let now = environment.now()
-        if machine.transaction == .none && openedAt != 0 && now &- openedAt > 300_000_000_000 {
-            // Partitions may have been added to the output topic since.
-            machine.topicsNeeded()
-            openedAt = now
-        }
         let action = machine.next(now: now)
         if action == .end {
-            finish()
+            if let fate = machine.fate { shared.fail(fate) }
+            report()
             return false
         }
-        // Told before the lane closes its clients: a call of theirs may never return.
-        if let fate = machine.fate { shared.fail(fate) }
         perform(action, now: now)
+        check(action)
         report()
         return true
     }
@@ -67,53 +56,71 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
         while step() {}
     }
 
-    func perform(_ action: LaneAction, now: UInt64) {
+    /// Hears what the process wishes.
+    func listen() {
+        if shared.isDraining && !machine.isDraining { machine.drain() }
+        if shared.stop.isLimited { machine.allowance(isExhausted: shared.stop.isExhausted) }
+    }
+
+    /// An invariant that does not hold is a fault of ours: debug builds stop where it shows.
+    private func check(_ action: LaneAction) {
+        assert(machine.violation == nil, "after \(action): \(machine.violation ?? "")")
+    }
+
+    private func perform(_ action: LaneAction, now: UInt64) {
         switch action {
         case .makeProducer, .initTransactions, .openTopics, .dropProducer, .subscribe, .close:
             performLifecycle(action)
-        case .poll(let milliseconds, let maximum): poll(milliseconds, maximum, now: now)
+        case .poll(let milliseconds, let maximum): poll(milliseconds, maximum)
         case .serve: serve()
-        case .process(let records): process(records)
+        case .process(let records, let until): process(records, until)
         case .begin, .produce, .drainQueue, .sendOffsets, .commit, .flush, .storeOffsets, .abort:
             performTransaction(action)
         case .discard:
             consumer?.releaseBatch()
             returnReservation()
-            work.forgetOutputs()
-            machine.discarded(now: now)
-        case .fetchCommitted, .seek, .reassign, .findEnds: performRewind(action)
-        case .wait(let milliseconds):
-            environment.sleep(milliseconds: milliseconds)
-            machine.waited(now: environment.now())
+            machine.discarded()
+        case .fetchCommitted, .seek, .reassign, .findEnds, .take, .give: performPlace(action)
+        case .announce(let fate):
+            shared.fail(fate)
+            machine.announced()
+        case .wait(let milliseconds): environment.sleep(milliseconds: milliseconds)
         case .end: break
         }
         shared.stop.giveBack(machine.takeLostRecords())
     }
 
-    /// Calls something that may fail and tells the machine when it does; returns whether it went well.
-    func attempt(_ call: LaneCall, _ body: () throws(KafkaError) -> Void) -> Bool {
-        do {
-            try body()
-            return true
-        } catch {
-            machine.failed(call, error, now: environment.now())
-            return false
+    /// Answers a rebalance, inside the poll or close that brought it.
+    func rebalance(_ event: RebalanceEvent) {
+        machine.rebalancing(request(event), now: environment.now())
+        while true {
+            listen()
+            let now = environment.now()
+            guard let action = machine.nextInCallback(now: now) else { return }
+            perform(action, now: now)
         }
     }
 
-    /// The same under the watchdog's eyes; returns the milliseconds it took, or nil when it failed.
-    func watched(
-        _ watch: LaneHeartbeat.Call, _ call: LaneCall, _ body: () throws(KafkaError) -> Void
-    ) -> Int? {
-        let began = environment.now()
-        heartbeat.enter(watch, now: began)
-        defer { heartbeat.leave() }
-        guard attempt(call, body) else { return nil }
-        return Int((environment.now() &- began) / 1_000_000)
+    private func request(_ event: RebalanceEvent) -> RebalanceRequest {
+        switch event {
+        case .assign(let partitions):
+            .assign(
+                partitions.map { AssignedPartition($0, topic: consumer?.topicIndex(of: $0.topic) ?? -1) })
+        case .revoke(let partitions): .revoke(partitions)
+        case .lost(let partitions): .lost(partitions)
+        case .failed(let error): .failed(error)
+        }
     }
 
-    private func finish() {
-        if let fate = machine.fate { shared.fail(fate) }
-        report()
+    /// Calls something that may fail and tells the machine when it does; returns the milliseconds it took, or nil.
+    func attempt(_ call: LaneCall, _ body: () throws(KafkaError) -> Void) -> Int? {
+        let began = environment.now()
+        do {
+            try body()
+        } catch {
+            machine.failed(call, error, now: environment.now())
+            return nil
+        }
+        return Int(environment.now().saturatingSubtract(began) / 1_000_000)
     }
 }

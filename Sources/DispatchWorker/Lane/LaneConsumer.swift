@@ -26,8 +26,10 @@ package protocol LaneConsumer: AnyObject {
     func topicIndex(of name: String) -> Int32
     /// The group's committed offsets.
     func committed(_ partitions: [TopicPartition], timeoutMilliseconds: Int32) throws(KafkaError) -> [PartitionResult]
-    /// The ends of a partition.
+    /// The ends of a partition, asked from its leader.
     func watermarks(of partition: TopicPartition, timeoutMilliseconds: Int32) throws(KafkaError) -> Watermarks
+    /// The ends of a partition as the last fetch told them; nil before the first one. Asks nobody.
+    func cachedWatermarks(of partition: TopicPartition) -> Watermarks?
     /// Answers an assignment: `added` are new, `all` is what is owned then.
     func take(_ added: [PartitionOffset], all: [PartitionOffset]) throws(KafkaError)
     /// Answers a revocation of `given`.

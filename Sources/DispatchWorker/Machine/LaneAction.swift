@@ -16,8 +16,8 @@ package enum LaneAction: Sendable, Equatable {
     case poll(milliseconds: Int, maximum: Int)
     /// Poll for the group's sake; whatever comes is thrown away.
     case serve
-    /// Resolve what is left of the batch, up to `records` records.
-    case process(records: Int)
+    /// Resolve what is left of the batch: up to `records` records, and until `until` (nanoseconds) at least one.
+    case process(records: Int, until: UInt64)
     /// Begin a transaction.
     case begin
     /// Offer the outputs to the producer, from where it stopped.
@@ -36,16 +36,22 @@ package enum LaneAction: Sendable, Equatable {
     case abort
     /// Destroy the producer: nothing that it was lent is used after this.
     case dropProducer
-    /// Forget the batch and the outputs.
+    /// Forget the batch.
     case discard
     /// Ask for the group's committed offsets.
     case fetchCommitted([TopicPartition])
     /// Go back (or on) to these offsets.
     case seek([PartitionOffset])
     /// Take these partitions away and assign them anew: seeking them failed.
-    case reassign([PartitionOffset])
-    /// Ask for the ends of a partition whose offset is out of range.
+    case reassign([PartitionOffset], all: [PartitionOffset])
+    /// Ask for the ends of a partition.
     case findEnds(TopicPartition)
+    /// Answer an assignment: `added` are new, `all` is what is owned then.
+    case take([PartitionOffset], all: [PartitionOffset])
+    /// Answer a revocation.
+    case give([TopicPartition])
+    /// Tell the process why this lane must end, before a call that may not return.
+    case announce(WorkerExit)
     /// Sleep.
     case wait(milliseconds: Int)
     /// Leave the group.
@@ -69,6 +75,11 @@ package enum LaneCall: String, Sendable, CaseIterable {
     case storeOffsets = "commit"
     case abort = "abort_transaction"
     case fetchCommitted = "committed"
+    case findEnds = "query_watermark_offsets"
+    case seek = "seek_partitions"
+    case reassign = "reassign"
+    case take = "assign"
+    case give = "unassign"
 }
 
 /// Why a transaction was aborted, for the log.

@@ -4,15 +4,17 @@ package import KafkaClient
 extension LaneMachine {
     /// A call failed.
     package mutating func failed(_ call: LaneCall, _ error: KafkaError, now: UInt64) {
-        if content.error == nil && transaction == .open { content.error = error.code }
+        if case .locating(let wanted) = callback, call == .fetchCommitted { unlocated(wanted, now: now) }
+        transaction = transaction.with { if $0.error == nil && isProducerCall(call) { $0.error = error.code } }
         switch KafkaErrorClass(error) {
-        case .authorization(let resource): denied(call, error, resource, now: now)
+        case .authorization(let resource): denied(call, error, resource)
         case .authentication: unauthenticated(call, error, now: now)
-        case .configuration: end(Self.configurationExit(call, error), now: now)
-        case .fencedInstance: end(Self.fencedInstanceExit, now: now)
+        case .configuration: end(Self.configurationExit(call, error))
+        case .fencedInstance: end(Self.fencedInstanceExit)
         case .fenced where isProducerCall(call): fenced(error, now: now)
         case .retriable: retry(call, error, now: now)
-        case .abortable where transaction != .none && call != .abort: abort(call, error, now: now)
+        case .abortable where transaction.content != nil && isProducerCall(call) && call != .abort:
+            abort(call, error)
         case .abortable, .fenced, .fatal: fatal(call, error, now: now)
         }
     }
@@ -24,74 +26,91 @@ extension LaneMachine {
         }
     }
 
-    /// The same call again, with the same arguments.
-    private mutating func retry(_ call: LaneCall, _ error: KafkaError, now: UInt64) {
-        switch call {
-        case .sendOffsets:
-            suspect = suspect ?? .retried
-            stage = .sendingOffsets(isRepeat: true)
-            let limit = UInt64(policy.transactionTimeoutMilliseconds) * 1_000_000
-            if now &- content.beganAt >= limit {
-                // Committing anyway would publish outputs without their offsets (librdkafka issue 3221).
-                abort(call, error, now: now)
-            } else {
-                wait(20, now: now)
-            }
-        case .commit, .abort:
-            suspect = suspect ?? .retried
-            wait(20, now: now)
-        case .produce: stage = .producing(isQueueFull: true)
-        case .storeOffsets: storeAgain(now: now)
-        case .begin, .flush: wait(20, now: now)
-        case .makeProducer, .initTransactions, .openTopics, .subscribe, .fetchCommitted, .consume:
-            waitForBrokers(call, error, now: now)
-        }
+    /// Nobody knows where assigned partitions begin: they are taken over and looked up after the callback.
+    private mutating func unlocated(_ wanted: [AssignedPartition], now: UInt64) {
+        callback = .taking(wanted.map { PartitionStart(assigned: $0, position: .unknown, place: .stale) })
     }
 
-    /// At least once: the outputs are delivered, their offsets are not committed yet.
-    private mutating func storeAgain(now: UInt64) {
-        let limit = UInt64(policy.sessionTimeoutMilliseconds) * 1_000_000
-        if now &- commitDeadline >= limit && now > commitDeadline {
-            transactionFailed(.timeout)
-            if revocation == nil { settle(now: now) }
-        } else {
-            wait(100, now: now)
+    /// The same call again, with the same arguments.
+    private mutating func retry(_ call: LaneCall, _ error: KafkaError, now: UInt64) {
+        let soon = now + nanoseconds(20)
+        let later = now + nanoseconds(100)
+        switch (call, transaction) {
+        case (.begin, .beginning(let staged, _)): transaction = .beginning(staged, retryAt: soon)
+        case (.produce, _): queueFull(true)
+        case (.sendOffsets, .sendingOffsets(var open, let offsets, _, _)):
+            open.suspect = open.suspect ?? .retried
+            transaction = .sendingOffsets(open, offsets, isRepeat: true, retryAt: soon)
+            if now.saturatingSubtract(open.content.beganAt) >= nanoseconds(policy.transactionTimeoutMilliseconds) {
+                // Committing anyway would publish outputs without their offsets (librdkafka issue 3221).
+                abort(call, error)
+            }
+        case (.commit, .committing(var open, let offsets, let began, _)):
+            open.suspect = open.suspect ?? .retried
+            transaction = .committing(open, offsets, began: began, retryAt: soon)
+        case (.abort, .aborting(var open, let cause, _)):
+            open.suspect = open.suspect ?? .retried
+            transaction = .aborting(open, cause, retryAt: later)
+        case (.flush, .flushing(let open, _)): transaction = .flushing(open, retryAt: soon)
+        case (.storeOffsets, .storing(let open, let offsets, let began, _)):
+            transaction = .storing(open, offsets, began: began, retryAt: later)
+        case (.seek, _), (.reassign, _): reassignFailed(error, now: now)
+        case (.findEnds, _): endsFailed(error, now: now)
+        case (.take, _), (.give, _): fatal(call, error, now: now)
+        default: waitForBrokers(call, error, now: now)
         }
+        // Nothing is waited for that nobody needs any more: the next producer's start ends what is open.
+        if fate != nil, call == .abort || call == .commit { condemn(wait: 0) }
     }
 
     /// Brokers are away: at the start for `start.timeout`, later for ever.
     private mutating func waitForBrokers(_ call: LaneCall, _ error: KafkaError, now: UInt64) {
         notes.append(.failed(call, error))
-        let limit = UInt64(policy.startTimeoutMilliseconds) * 1_000_000
-        if !isReady && !isSubscribed && now &- (startedAt ?? now) >= limit {
+        let retryAt = now + nanoseconds(100)
+        switch (call, producer) {
+        case (.makeProducer, .absent): producer = .absent(notBefore: retryAt)
+        case (.initTransactions, .initializing): producer = .initializing(retryAt: retryAt)
+        case (.openTopics, .ready(let transaction, .refreshing)):
+            // The topics are open; their partitions are asked for at the next turn.
+            producer = .ready(transaction, .open(since: now))
+        case (.openTopics, .ready(let transaction, .wanted)):
+            producer = .ready(transaction, .wanted(retryAt: retryAt))
+        case (.fetchCommitted, _): locateAt = retryAt
+        case (.subscribe, _): group = .outside(retryAt: retryAt)
+        default: break
+        }
+        let limit = nanoseconds(policy.startTimeoutMilliseconds)
+        if !isReady && !isMember && now.saturatingSubtract(startedAt ?? now) >= limit {
             end(
                 WorkerExit(
                     .unavailable, "no broker answered within start.timeout (\(call.rawValue): \(error.name))",
-                    advice: "check --bootstrap and that the brokers run"), now: now)
-        } else {
-            wait(100, now: now)
+                    advice: "check --bootstrap and that the brokers run"))
         }
     }
 
-    private mutating func abort(_ call: LaneCall, _ error: KafkaError, now: UInt64) {
+    private mutating func abort(_ call: LaneCall, _ error: KafkaError) {
         notes.append(.failed(call, error))
         transactionFailed(error.code == .timedOut ? .timeout : error.code.isRecordLevel ? .refused : .error)
-        if revocation == nil { settle(now: now) } else { stage = .polling }
     }
 
     private mutating func fatal(_ call: LaneCall, _ error: KafkaError, now: UInt64) {
         switch call {
-        case .consume:
+        case .consume, .take, .give:
             end(
                 WorkerExit(
-                    .tryAgain, "the consumer can do no more: \(error.name)",
-                    advice: "a supervisor should start the worker again"), now: now)
+                    .tryAgain, "the consumer can do no more (\(call.rawValue): \(error.name))",
+                    advice: "a supervisor should start the worker again"))
         case .fetchCommitted, .subscribe, .openTopics: waitForBrokers(call, error, now: now)
-        case .makeProducer: end(Self.configurationExit(call, error), now: now)
+        case .findEnds, .seek, .reassign: retry(call, error, now: now)
+        case .makeProducer: end(Self.configurationExit(call, error))
         case .storeOffsets:
-            // The group went on without us: others have these records already.
-            transactionFailed(.lost)
-            if revocation == nil { settle(now: now) } else { stage = .polling }
+            if Self.isMembershipLost(error.code) {
+                notes.append(.failed(call, error))
+                transactionFailed(.lost)
+            } else {
+                // An error of the way there: the outputs are delivered, and their offsets are sent again.
+                retry(call, error, now: now)
+            }
         case .initTransactions, .begin, .produce, .sendOffsets, .commit, .flush, .abort:
             // An abort soon after the first produce can end so without any fault (seen on Kafka 4.3.1).
             let isEveryday = call == .abort && error.code == .invalidTransactionState
@@ -99,22 +118,30 @@ extension LaneMachine {
         }
     }
 
-    private mutating func denied(_ call: LaneCall, _ error: KafkaError, _ resource: KafkaResource, now: UInt64) {
-        if transaction == .open { transactionFailed(.refused) }
+    /// Whether an error of a commit says that the group has gone on without this member: others have its records.
+    ///
+    /// All other codes speak of the connection, of a coordinator that moves, or of a rebalance that is under way.
+    private static func isMembershipLost(_ code: KafkaErrorCode) -> Bool {
+        code == .illegalGeneration || code == .unknownMember || code == .fencedInstanceID || code == .assignmentLost
+    }
+
+    private mutating func denied(_ call: LaneCall, _ error: KafkaError, _ resource: KafkaResource) {
+        if transaction.content != nil { transactionFailed(.refused) }
         end(
             WorkerExit(
                 .denied, "not authorized for this \(resource.rawValue) (\(call.rawValue): \(error.text))",
-                advice: "grant the worker's principal the missing right; the README lists what it needs"), now: now)
+                advice: "grant the worker's principal the missing right; the README lists what it needs"))
     }
 
+    /// Refused credentials end the lane at its start, later when brokers have refused them for `start.timeout` and
+    /// nothing has shown in between that they are taken.
     private mutating func unauthenticated(_ call: LaneCall, _ error: KafkaError, now: UInt64) {
-        let since = refusedSince ?? now
-        refusedSince = since
-        let limit = UInt64(policy.startTimeoutMilliseconds) * 1_000_000
-        if isReady && now &- since < limit {
+        let since = credentials.refuse(now: now)
+        if isReady && now.saturatingSubtract(since) < nanoseconds(policy.startTimeoutMilliseconds) {
             notes.append(.failed(call, error))
+            if call != .consume { retry(call, error, now: now) }
         } else {
-            end(Self.authenticationExit(error), now: now)
+            end(Self.authenticationExit(error))
         }
     }
 

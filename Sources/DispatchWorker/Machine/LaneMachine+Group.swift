@@ -2,75 +2,97 @@ package import KafkaClient
 
 // The group's side: assignments, revocations, and what a poll brings beside records.
 extension LaneMachine {
-    /// Partitions were assigned and start here; `topic` is their topic's index at the consumer.
-    package mutating func assigned(
-        _ starts: [(partition: TopicPartition, topic: Int32, start: StartPosition, origin: StartPosition?)],
-        now: UInt64
-    ) {
-        for start in starts {
-            partitions.own(start.partition, topic: start.topic, start: start.start, origin: start.origin)
+    /// The group rebalances: `nextInCallback` says how it is answered.
+    package mutating func rebalancing(_ event: RebalanceRequest, now: UInt64) {
+        switch event {
+        case .assign(let partitions):
+            credentials = .accepted
+            callback = isLeaving || partitions.isEmpty ? .taking([]) : .locating(partitions)
+        case .revoke(let partitions):
+            if fate == nil && transaction.isCommittable && partitions.contains(where: isPending) {
+                startCommit(now)
+                let budget = min(10_000, policy.sessionTimeoutMilliseconds / 3)
+                callback = .revoking(partitions, deadline: now + nanoseconds(budget))
+            } else {
+                callback = .giving(partitions, isLost: false)
+            }
+        case .lost(let partitions): callback = .giving(partitions, isLost: true)
+        case .failed(let error):
+            // What was assigned is taken back by the client.
+            notes.append(.failed(.consume, error))
+            callback = .giving(partitions.names, isLost: true)
         }
-        notes.append(.assigned(starts.map(\.partition)))
+    }
+
+    private var isLeaving: Bool { isDraining || fate != nil }
+
+    private func isPending(_ partition: TopicPartition) -> Bool {
+        partitions.slots.contains { $0.partition == partition && $0.pending != nil }
+    }
+
+    /// What to do next inside the callback, or nil when it is answered.
+    package mutating func nextInCallback(now: UInt64) -> LaneAction? {
+        if callback != .none, let announcement { return announcement }
+        switch callback {
+        case .none: return nil
+        case .locating(let wanted): return .fetchCommitted(wanted.map(\.partition))
+        case .taking(let starts):
+            let added = starts.map { PartitionOffset($0.assigned.partition, offset: $0.position.seek) }
+            let kept = partitions.slots.filter { slot in !added.contains { $0.partition == slot.partition } }
+            return .take(added, all: kept.map { PartitionOffset($0.partition, offset: $0.resume) } + added)
+        case .revoking(let given, let deadline):
+            if fate == nil && transaction.isCommittable && now < deadline {
+                // At least 1: 0 would mean "do not wait".
+                let left = max(1, Int(deadline.saturatingSubtract(now) / 1_000_000))
+                return step(of: transaction, milliseconds: left, now)
+            }
+            if transaction.isCommittable { indefinite() }
+            callback = .giving(given, isLost: false)
+            return .give(given)
+        case .giving(let given, _): return .give(given)
+        }
+    }
+
+    /// Partitions are taken over.
+    package mutating func taken(now: UInt64) {
+        guard case .taking(let starts) = callback else { return }
+        callback = .none
+        for start in starts { partitions.own(start) }
+        notes.append(.assigned(starts.map(\.assigned.partition)))
         if !isReady {
             isReady = true
-            notes.append(.ready(milliseconds: milliseconds(now &- (startedAt ?? now))))
+            notes.append(.ready(milliseconds: milliseconds(now.saturatingSubtract(startedAt ?? now))))
         }
     }
 
-    /// Where a partition begins for which nothing is committed; nil when its end must be asked for first.
-    package func origin(_ ends: Watermarks?) -> StartPosition? {
-        switch policy.from {
-        case .earliest: .beginning
-        case .latest: ends.map { StartPosition(at: NextOffset(told: $0.high)) }
-        case .fail: nil
+    /// Partitions are given up.
+    package mutating func given() {
+        guard case .giving(let given, let isLost) = callback else { return }
+        callback = .none
+        if isAffected(given) {
+            if case .beginning = transaction { loseTransaction() } else { transactionFailed(isLost ? .lost : .revoked) }
         }
-    }
-
-    /// A revoke callback began: what is pending may still be committed, within its budget.
-    package mutating func revoking(now: UInt64) {
-        guard transaction == .open, partitions.hasPending else { return }
-        let budget = min(10_000, policy.sessionTimeoutMilliseconds / 3)
-        revocation = Revocation(deadline: now + UInt64(budget) * 1_000_000)
-        switch stage {
-        case .sendingOffsets, .committing, .flushing, .storingOffsets: break
-        default: startCommit()
-        }
-    }
-
-    /// What to do next inside the revoke callback, or nil when partitions may be given up.
-    package mutating func nextInRevocation(now: UInt64) -> LaneAction? {
-        guard let revocation, fate == nil, transaction == .open else { return nil }
-        switch stage {
-        case .sendingOffsets, .committing, .flushing, .storingOffsets:
-            if revocation.isOver(now) {
-                indefinite(now: now)
-                return nil
-            }
-            return next(now: now)
-        default: return nil
-        }
-    }
-
-    /// The callback gives partitions up.
-    package mutating func revoked(_ given: [TopicPartition], isLost: Bool, now: UInt64) {
-        if transaction == .open { transactionFailed(isLost ? .lost : .revoked) }
-        revocation = nil
         partitions.disown(given)
-        outOfRange.removeAll { given.contains($0) }
         notes.append(isLost ? .lost(given) : .revoked(given))
-        // Whatever was under way is decided anew when the poll has returned.
-        stage = .polling
-        batchLeft = 0
+    }
+
+    /// Whether the transaction holds something of partitions that are given up.
+    private func isAffected(_ given: [TopicPartition]) -> Bool {
+        transaction != .none
+            && partitions.slots.contains { ($0.pending != nil || $0.isStaged) && given.contains($0.partition) }
     }
 
     /// An event of a poll.
     package mutating func heard(_ event: ConsumerEvent, now: UInt64) {
         switch event.kind {
-        case .endOfPartition: partitions.reachedEnd(topic: event.topic, partition: event.partition)
+        case .endOfPartition:
+            credentials = .accepted
+            partitions.reachedEnd(topic: event.topic, partition: event.partition, offset: event.offset)
         case .offsetOutOfRange:
-            if let index = partitions.slot(topic: event.topic, partition: event.partition) {
-                let partition = partitions.slots[index].partition
-                if !outOfRange.contains(partition) { outOfRange.append(partition) }
+            if let index = partitions.slot(topic: event.topic, partition: event.partition),
+                partitions.slots[index].place == .current
+            {
+                partitions.slots[index].place = .outOfRange(retryAt: 0)
             }
         case .authorization, .fatal:
             if let error = event.error { failed(.consume, error, now: now) }
@@ -78,10 +100,16 @@ extension LaneMachine {
             if let error = event.error { notes.append(.failed(.consume, error)) }
         }
     }
+}
 
-    /// The notes since the last call.
-    package mutating func takeNotes() -> [LaneNote] {
-        defer { notes.removeAll(keepingCapacity: true) }
-        return notes
-    }
+/// What the group says to a member, with the topics' indices at the consumer.
+package enum RebalanceRequest: Sendable, Equatable {
+    /// These partitions are this member's now.
+    case assign([AssignedPartition])
+    /// These partitions go away in order.
+    case revoke([TopicPartition])
+    /// These partitions are gone already.
+    case lost([TopicPartition])
+    /// The group could not be rebalanced.
+    case failed(KafkaError)
 }

@@ -5,11 +5,16 @@ extension LaneMachine {
     /// Records that the open transaction may still take.
     var roomForRecords: Int {
         let limit = min(policy.commit.records, isolation.limit ?? .max)
-        return max(1, limit - content.records)
+        return max(1, limit - (transaction.content?.content.records ?? 0))
     }
 
     /// When the open transaction is to be committed for its age.
-    var commitDeadline: UInt64 { content.beganAt + UInt64(commitInterval) * 1_000_000 }
+    func commitDeadline(_ open: OpenTransaction) -> UInt64 { open.content.beganAt + nanoseconds(commitInterval) }
+
+    /// Until when records may be handled before a commit is due.
+    func processUntil(_ now: UInt64) -> UInt64 {
+        transaction.content.map(commitDeadline) ?? now + nanoseconds(commitInterval)
+    }
 
     /// `commit.interval`; `auto` keeps the share of time that commits take at about a tenth.
     private var commitInterval: Int {
@@ -17,152 +22,174 @@ extension LaneMachine {
     }
 
     /// Whether the open transaction is to be committed now.
-    func isCommitDue(_ now: UInt64) -> Bool {
-        if isDraining && batchLeft == 0 { return true }
+    func isCommitDue(_ open: OpenTransaction, _ now: UInt64) -> Bool {
+        let content = open.content
+        if batch == .none && (isDraining || content.records == 0) { return true }
         if isExhausted || content.records >= min(policy.commit.records, isolation.limit ?? .max) { return true }
-        if content.bytes >= policy.commit.bytes || now >= commitDeadline { return true }
-        let idle = UInt64(policy.commit.idleMilliseconds) * 1_000_000
-        return batchLeft == 0 && partitions.isAtEnd && now &- lastRecordAt >= idle
+        if content.bytes >= policy.commit.bytes || now >= commitDeadline(open) { return true }
+        return batch == .none && partitions.isAtEnd
+            && now.saturatingSubtract(lastRecordAt) >= nanoseconds(policy.commit.idleMilliseconds)
     }
 
     /// A poll is over.
     ///
     /// After a rebalance inside of it nobody can tell of which assignment a record is: the lane has thrown them away,
-    /// and what is owned is rewound.
-    package mutating func polled(_ outcome: PollOutcome, isDropped: Bool, now: UInt64) {
-        lastPoll = now
-        if outcome.rebalanced || isDropped {
-            if outcome.records > 0 || (outcome.rebalanced && outcome.events > 0) { needsRewind = true }
-        } else {
-            batchLeft = outcome.records
-            if outcome.records > 0 { lastRecordAt = now }
+    /// as it does with what comes when it polls for the group's sake (`isServe`).
+    package mutating func polled(_ outcome: PollOutcome, isServe: Bool, now: UInt64) {
+        if isMember { group = .member(lastPoll: now) }
+        if isServe || outcome.rebalanced {
+            if outcome.records > 0 || (outcome.rebalanced && outcome.events > 0) { partitions.recordsDropped() }
+        } else if outcome.records > 0 {
+            batch = .left(outcome.records)
+            lastRecordAt = now
+            credentials = .accepted
         }
-        if stage == .polling || outcome.rebalanced { settle(now: now) }
     }
 
-    /// `stop.after` allows, or forbids, more records.
-    package mutating func allowance(isExhausted: Bool) { self.isExhausted = isExhausted }
+    /// The batch's last messages are released unhandled.
+    package mutating func discarded() { batch = .none }
 
-    /// The rest of the batch is not handled; it comes again if it is wanted after all.
-    package mutating func batchCut(now: UInt64) {
-        batchLeft = 0
-        needsRewind = true
-        settle(now: now)
-    }
-
-    /// Records that were taken in vain since the last call: `stop.after` gets them back.
-    package mutating func takeLostRecords() -> Int {
-        defer { lostRecords = 0 }
-        return lostRecords
+    /// What is left of the batch is not handled; it comes again when it is wanted.
+    package mutating func dropBatch() {
+        guard case .left = batch else { return }
+        batch = .void
+        partitions.recordsDropped()
     }
 
     /// Part of the batch was resolved; its outputs wait.
     package mutating func processed(_ result: BatchResult, now: UInt64) {
-        batchLeft -= result.taken
-        if result.isBroken {
-            end(
-                WorkerExit(.internal, "a dead letter's topic was not open", advice: "report this with the log"),
-                now: now)
-            return
+        if case .left(let count) = batch { batch = count > result.taken ? .left(count - result.taken) : .none }
+        if result.records > 0 {
+            if case .open(let open, _) = transaction {
+                transaction = .open(open, .offering(result))
+            } else {
+                begin(result, now)
+            }
         }
-        if let passed = deadLetters.count(result) {
-            lostRecords += result.records
+        if result.isBroken {
+            end(WorkerExit(.internal, "a dead letter's topic was not open", advice: "report this with the log"))
+        } else if let passed = deadLetters.count(result) {
             end(
                 WorkerExit(
                     .deadLetterLimit, passed,
-                    advice: "look at the reasons of the dead letters; the records are still there, none was committed"),
-                now: now)
-            return
+                    advice: "look at the reasons of the dead letters; the records are still there, none was committed"))
         }
-        staged = result
-        if result.records == 0 {
-            settle(now: now)
-        } else if transaction == .none {
-            if isExactlyOnce {
-                stage = .beginning
-            } else {
-                begun(coordinatorDrops: 0, now: now)
-            }
+        pace(isLate: result.isLate, now: now)
+    }
+
+    /// A batch that took too long gives the group its turn; the next ones are smaller until they fit.
+    private mutating func pace(isLate: Bool, now: UInt64) {
+        if case .left = batch {
+            guard isLate, case .member(let lastPoll) = group,
+                now.saturatingSubtract(lastPoll) >= Self.pollNanoseconds
+            else { return }
+            dropBatch()
+            batchLimit = max(1, batchLimit / 2)
+        } else if !isLate {
+            batchLimit = min(max(1, policy.batchRecords), batchLimit * 2)
+        }
+    }
+
+    /// Begins a transaction for staged outputs, or nil for offsets alone.
+    mutating func begin(_ staged: BatchResult?, _ now: UInt64) {
+        if isExactlyOnce {
+            transaction = .beginning(staged, retryAt: 0)
         } else {
-            stage = .producing(isQueueFull: false)
+            let open = OpenTransaction(beganAt: now, coordinatorDrops: 0)
+            transaction = .open(open, staged.map { .offering($0) } ?? .idle)
         }
     }
 
     /// A transaction is open.
     package mutating func begun(coordinatorDrops: Int, now: UInt64) {
-        transaction = .open
-        content = TransactionContent()
-        content.beganAt = now
-        content.coordinatorDrops = coordinatorDrops
-        stage = .producing(isQueueFull: false)
+        guard case .beginning(let staged, _) = transaction else { return }
+        let open = OpenTransaction(beganAt: now, coordinatorDrops: coordinatorDrops)
+        transaction = .open(open, staged.map { .offering($0) } ?? .idle)
     }
 
     /// The producer's queue is full, or has room again.
-    package mutating func queueFull(_ isFull: Bool) { stage = .producing(isQueueFull: isFull) }
+    package mutating func queueFull(_ isFull: Bool) {
+        guard case .open(let open, let production) = transaction, let staged = production.staged else { return }
+        transaction = .open(open, isFull ? .blocked(staged) : .offering(staged))
+    }
 
     /// The producer has taken all outputs.
-    package mutating func produced(now: UInt64) {
+    package mutating func produced() {
+        guard case .open(var open, let production) = transaction, let staged = production.staged else { return }
         partitions.promote()
-        content.records += staged.records
-        content.decisions += staged.decisions
-        content.deadLetters += staged.deadLetters
-        content.bytes = staged.bytes
-        staged = BatchResult()
-        settle(now: now)
+        open.content.records += staged.records
+        open.content.decisions += staged.decisions
+        open.content.deadLetters += staged.deadLetters
+        open.content.bytes = staged.bytes
+        transaction = .open(open, .idle)
     }
 
     /// Begins to commit.
     ///
     /// Outputs are never committed without their offsets: an empty list of them would succeed without any check.
-    mutating func startCommit() {
-        if partitions.hasPending {
-            stage = isExactlyOnce ? .sendingOffsets(isRepeat: false) : .flushing
-        } else {
+    mutating func startCommit(_ now: UInt64) {
+        guard case .open(let open, .idle) = transaction else { return }
+        let offsets = partitions.pendingOffsets
+        if offsets.isEmpty {
             transactionFailed(.lost)
-            stage = isExactlyOnce ? .aborting : .dropping
+        } else if isExactlyOnce {
+            transaction = .sendingOffsets(open, offsets, isRepeat: false, retryAt: 0)
+        } else {
+            transaction = .flushing(open, retryAt: 0)
         }
     }
 
     /// The offsets belong to the transaction.
     package mutating func offsetsSent(milliseconds: Int, now: UInt64) {
+        guard case .sendingOffsets(var open, let offsets, _, _) = transaction else { return }
         // A silent repeat of TxnOffsetCommit sleeps 500 ms; a late one would set offsets back.
-        if milliseconds >= 400 { suspect = suspect ?? .slowOffsets }
-        stage = .committing
+        if milliseconds >= 400 { open.suspect = open.suspect ?? .slowOffsets }
+        credentials = .accepted
+        transaction = .committing(open, offsets, began: now, retryAt: 0)
     }
 
     /// At least once: whether every output was delivered, some are still on their way, or one failed.
     package mutating func flushed(undelivered: Int, failure: KafkaError?, now: UInt64) {
+        guard case .flushing(var open, _) = transaction else { return }
         if let failure {
-            content.error = failure.code
+            open.error = failure.code
+            transaction = .flushing(open, retryAt: 0)
             transactionFailed(.refused)
-            if revocation == nil { settle(now: now) }
         } else if undelivered == 0 {
-            stage = .storingOffsets
-        } else if revocation?.isOver(now) ?? false {
-            indefinite(now: now)
+            transaction = .storing(open, partitions.pendingOffsets, began: now, retryAt: 0)
         }
     }
 
-    /// The transaction is committed, or at least once its offsets are.
-    package mutating func committed(milliseconds: Int, coordinatorDrops: Int, now: UInt64) {
+    /// The transaction is committed, or at least once its offsets are; returns its records.
+    ///
+    /// Its time counts from the first try: a commit that had to be repeated was a slow one.
+    @discardableResult
+    package mutating func committed(coordinatorDrops: Int, now: UInt64) -> Int {
+        let open: OpenTransaction
+        let began: UInt64
+        switch transaction {
+        case .committing(let content, _, let first, _), .storing(let content, _, let first, _):
+            (open, began) = (content, first)
+        default: return 0
+        }
+        let milliseconds = Int(now.saturatingSubtract(began) / 1_000_000)
+        var suspect = open.suspect
         if milliseconds > 2_000 { suspect = suspect ?? .slowCommit }
-        if coordinatorDrops != content.coordinatorDrops { suspect = suspect ?? .coordinator }
+        if coordinatorDrops != open.coordinatorDrops { suspect = suspect ?? .coordinator }
         commitMilliseconds += (Double(milliseconds) - commitMilliseconds) / 8
         counters.committed += 1
-        counters.records += content.records
-        counters.decisions += content.decisions
-        counters.deadLetters += content.deadLetters
-        notes.append(.committed(content, milliseconds: milliseconds))
+        counters.records += open.content.records
+        counters.decisions += open.content.decisions
+        counters.deadLetters += open.content.deadLetters
+        notes.append(.committed(open.content, milliseconds: milliseconds))
         transaction = .none
-        content = TransactionContent()
-        partitions.clearPending()
+        partitions.commit()
         recreations.succeeded()
-        refusedSince = nil
+        credentials = .accepted
         abortBackoff.reset()
         let slots = partitions.slots
         isolation.committed { partition in slots.first { $0.partition == partition }?.next.value }
-        if let suspect, isExactlyOnce { rotate(suspect) }
-        suspect = nil
-        if revocation == nil { settle(now: now) } else { stage = .polling }
+        if let suspect, isExactlyOnce { rotate(suspect) } else { rotationBackoff.reset() }
+        return open.content.records
     }
 }

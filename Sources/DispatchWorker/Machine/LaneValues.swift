@@ -36,6 +36,10 @@ package enum LaneNote: Sendable, Equatable {
     case recreated(String, KafkaErrorCode)
     case fenced
     case dataLost(TopicPartition, wanted: Int64, got: Int64)
+    /// A committed offset is there no more: `from` decides where to go on.
+    case commitVanished(TopicPartition, had: Int64)
+    /// A broker refuses a record's outputs, also when they are sent alone; `isDeadLetter` tells which outputs.
+    case refused(TopicPartition, offset: Int64, isDeadLetter: Bool, KafkaErrorCode)
     case failed(LaneCall, KafkaError)
 }
 
@@ -65,10 +69,6 @@ package struct TransactionContent: Sendable, Equatable {
     package var deadLetters = 0
     /// Bytes of outputs.
     package var bytes = 0
-    /// The first error that spoiled it.
-    package var error: KafkaErrorCode?
-    /// How often the coordinator's connection had gone down when it began.
-    package var coordinatorDrops = 0
 
     /// An empty one.
     package init() {}
@@ -90,19 +90,35 @@ package struct BatchResult: Sendable, Equatable {
     package var longestDeadLetterRun = 0
     /// Whether a dead letter had no open topic: a fault of ours, nothing of it may be committed.
     package var isBroken = false
+    /// Whether its time was over before its records were.
+    package var isLate = false
 
     /// Nothing.
     package init() {}
 }
 
-/// A revoke callback that commits: it has a budget of its own, and nothing may outlast it.
-struct Revocation: Sendable, Equatable {
-    var deadline: UInt64
+/// Whether brokers take our credentials.
+///
+/// A broker that refuses them says so again at least every 30 s for as long as it does: librdkafka keeps an equal error
+/// of the same connection back that long and tries to connect every second.
+package enum Credentials: Sendable, Equatable {
+    /// They do, as far as anybody has said.
+    case accepted
+    /// They have been refused since `since`, at `last` for the last time.
+    case refused(since: UInt64, last: UInt64)
 
-    /// Milliseconds that are left, at least 1: 0 would mean "do not wait".
-    func left(_ now: UInt64) -> Int { max(1, Int(deadline.saturatingSubtract(now) / 1_000_000)) }
+    /// Refusals further apart are two stories: three times what librdkafka keeps an equal error back.
+    static var silenceNanoseconds: UInt64 { 90_000_000_000 }
 
-    func isOver(_ now: UInt64) -> Bool { now >= deadline }
+    /// Brokers refused them; returns since when they have.
+    mutating func refuse(now: UInt64) -> UInt64 {
+        var since = now
+        if case .refused(let first, let last) = self, now.saturatingSubtract(last) < Self.silenceNanoseconds {
+            since = first
+        }
+        self = .refused(since: since, last: now)
+        return since
+    }
 }
 
 /// How often a producer had to be made anew, and when enough is enough.

@@ -30,17 +30,29 @@ package struct StartPosition: Sendable, Equatable {
     package var seek: Int64
     /// The least offset that is taken; smaller ones are deliveries of what was handled before.
     package var next: NextOffset
+    /// Whether nobody else knows this place, so that it is committed before a record is: the end of a partition, where
+    /// a restart would find a later one.
+    package var isToCommit = false
 
     /// Begins at a known offset.
-    package init(at offset: NextOffset) {
+    package init(at offset: NextOffset, isToCommit: Bool = false) {
         seek = offset.value
         next = offset
+        self.isToCommit = isToCommit
     }
 
     /// Begins at the first record that there is.
     package static var beginning: StartPosition {
         var position = StartPosition(at: .zero)
         position.seek = LogicalOffset.beginning
+        return position
+    }
+
+    /// Wherever the client finds the group's committed offset; no record from there is handled before the lane knows
+    /// it.
+    package static var unknown: StartPosition {
+        var position = StartPosition(at: .zero)
+        position.seek = LogicalOffset.invalid
         return position
     }
 }

@@ -10,10 +10,16 @@ struct FaultPlan {
         case retryBefore, retryAfter
         /// "Abort", before the broker did it.
         case abort
-        /// "This producer can do no more", before or after the broker did it.
+        /// "This client can do no more", before or after the broker did it.
         case fatalBefore, fatalAfter
         /// The request takes effect, and once more much later: the coordinator's connection was lost meanwhile.
         case late
+        /// An error without flags, before or after the broker did it.
+        case failBefore, failAfter
+        /// The call lasts until its time is over and fails, or succeeds at last.
+        case hang, slow
+        /// Part of what was asked for is done, the rest fails.
+        case half
     }
 
     private var generator: SeededGenerator
@@ -33,12 +39,18 @@ struct FaultPlan {
     /// What happens to the next call, of the faults that are possible there.
     mutating func next(_ possible: [Fault]) -> Fault? {
         calls += 1
-        let possible = possible.filter { only?.contains($0) ?? true }
-        if let fixed { return fixed.call == calls && possible.contains(fixed.fault) ? fixed.fault : nil }
+        if let fixed {
+            return fixed.call == calls && possible.contains(fixed.fault) && isWanted(fixed.fault) ? fixed.fault : nil
+        }
         guard oneIn > 0, Int.random(in: 0..<oneIn, using: &generator) == 0 else { return nil }
-        return possible.randomElement(using: &generator)
+        return possible.filter(isWanted).randomElement(using: &generator)
     }
+
+    private func isWanted(_ fault: Fault) -> Bool { only?.contains(fault) ?? true }
 
     /// A number of the plan's own randomness.
     mutating func number(below bound: Int) -> Int { Int.random(in: 0..<bound, using: &generator) }
+
+    /// Whether something happens that has a chance of one in `bound`; never once the faults are over.
+    mutating func happens(oneIn bound: Int) -> Bool { oneIn > 0 && number(below: bound) == 0 }
 }

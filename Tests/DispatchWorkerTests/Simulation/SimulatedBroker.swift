@@ -33,6 +33,10 @@ final class SimulatedBroker {
     var group = SimulatedGroup()
     let transactionTimeout: UInt64 = 10_000_000_000
     private(set) var transactions: [String: Transaction] = [:]
+    /// What came of the input records so far.
+    var ledger = SimulatedLedger()
+    /// Called as time passes: clients keep their membership by threads of their own.
+    var heartbeat: () -> Void = {}
 
     func create(_ topic: String, partitions: Int32) {
         partitionCounts[topic] = partitions
@@ -41,18 +45,33 @@ final class SimulatedBroker {
 
     /// Time passes: late requests arrive, transactions time out, members are missed.
     func advance(milliseconds: Int) {
-        now += UInt64(max(0, milliseconds)) * 1_000_000
-        let due = late.filter { $0.at <= now }
-        late.removeAll { $0.at <= now }
-        for request in due {
-            _ = endTransaction(request.transactionalID, request.epoch, isCommit: request.isCommit)
+        var left = max(0, milliseconds)
+        repeat {
+            let step = min(left, 1_000)
+            left -= step
+            now += UInt64(step) * 1_000_000
+            heartbeat()
+            arrive()
+            group.expire(now: now)
+        } while left > 0
+    }
+
+    private func arrive() {
+        if !late.isEmpty {
+            let due = late.filter { $0.at <= now }
+            late.removeAll { $0.at <= now }
+            for request in due {
+                _ = endTransaction(request.transactionalID, request.epoch, isCommit: request.isCommit)
+            }
+        }
+        guard transactions.values.contains(where: { $0.isOpen && now - $0.beganAt > transactionTimeout }) else {
+            return
         }
         for (id, transaction) in transactions.sorted(by: { $0.key < $1.key })
         where transaction.isOpen && now - transaction.beganAt > transactionTimeout {
             finish(id, isCommit: false)
             transactions[id]?.epoch += 1
         }
-        group.expire(now: now)
     }
 
     // MARK: Transactions
@@ -70,7 +89,7 @@ final class SimulatedBroker {
         guard transactions[id]?.epoch == epoch else { return false }
         open(id)
         transactions[id]?.partitions.insert(partition)
-        logs[partition]?.entries.append(entry)
+        logs[partition]?.append(entry)
         return true
     }
 
@@ -106,12 +125,32 @@ final class SimulatedBroker {
 
     private func finish(_ id: String, isCommit: Bool) {
         guard let transaction = transactions[id] else { return }
-        for partition in transaction.partitions.sorted() { logs[partition]?.end(id, isCommit: isCommit) }
-        if isCommit { committed.merge(transaction.offsets) { $1 } }
+        for partition in transaction.partitions.sorted() {
+            let entries = logs[partition]?.end(id, isCommit: isCommit) ?? []
+            if isCommit {
+                for entry in entries { if let source = entry.source { ledger.decided(source) } }
+            }
+        }
+        if isCommit { commit(transaction.offsets) }
         transactions[id]?.isOpen = false
         transactions[id]?.lastEnd = isCommit
         transactions[id]?.partitions = []
         transactions[id]?.offsets = [:]
+    }
+
+    /// The group's offsets move.
+    func commit(_ offsets: [TopicPartition: Int64]) {
+        for (partition, offset) in offsets {
+            let before = committed[partition]
+            committed[partition] = offset
+            ledger.committed(partition.partition, offset, before: before, logs[partition] ?? SimulatedLog())
+        }
+    }
+
+    /// A record without a transaction.
+    func append(_ partition: TopicPartition, _ entry: SimulatedEntry) {
+        logs[partition]?.append(entry)
+        if let source = entry.source { ledger.decided(source) }
     }
 
     /// OffsetFetch with stable offsets: nil when a transaction that is open holds an offset of the partition.

@@ -11,26 +11,39 @@ struct SimulatedPlace {
 /// Whether a simulated process still lives; when it dies in a call, nothing it does afterwards has an effect.
 final class SimulatedLife {
     var isDead = false
+    /// Milliseconds that records took since the last poll.
+    var work = 0
 }
 
 /// A read_committed member of the simulated group.
 final class SimulatedConsumer: LaneConsumer {
-    private let world: SimulatedWorld
-    private let life: SimulatedLife
-    private let instance: String?
-    private let rebalance: (RebalanceEvent) -> Void
-    private var member: Int?
-    private var owned: [TopicPartition: Int64] = [:]
+    let world: SimulatedWorld
+    let life: SimulatedLife
+    let instance: String?
+    let rebalance: (RebalanceEvent) -> Void
+    var member: Int?
+    /// What is assigned, and where the next fetch begins.
+    var owned: [TopicPartition: Int64] = [:]
+    /// Partitions that are not fetched: the wanted offset does not exist.
+    var halted: Set<TopicPartition> = []
+    /// Where the last fetch saw the end; what `cachedWatermarks` tells.
+    var seenEnd: [TopicPartition: Int64] = [:]
+    /// Since when nothing more came of a partition.
+    private var idleSince: [TopicPartition: UInt64] = [:]
     private var ended: Set<TopicPartition> = []
+    /// Offsets that somebody has told this consumer: nobody may go to another one.
+    var told: [TopicPartition: Set<Int64>] = [:]
+    var fatalError: KafkaError?
+    var pendingErrors: [KafkaError] = []
     private var topics: [String] = []
     private let names: UnsafeMutablePointer<UInt8> = .allocate(capacity: 4_096)
     private var nameViews: [ByteView] = []
     private var nameBytes = 0
-    private var arena = OutputArena()
-    private var batch: [ConsumedRecord] = []
+    private var arena = OutputArena(chunkBytes: 16_384)
     private var batchHeaders: [[RecordHeader]] = []
     private(set) var events: [ConsumerEvent] = []
     private let storage = UnsafeMutablePointer<ConsumedRecord>.allocate(capacity: 1_024)
+    private var count = 0
 
     init(
         _ world: SimulatedWorld, _ life: SimulatedLife, instance: String?, rebalance: @escaping (RebalanceEvent) -> Void
@@ -46,21 +59,32 @@ final class SimulatedConsumer: LaneConsumer {
         storage.deallocate()
     }
 
-    func subscribe() throws(KafkaError) { member = world.broker.group.join(instance: instance, now: world.broker.now) }
-
-    var records: UnsafeBufferPointer<ConsumedRecord> {
-        for (index, record) in batch.enumerated() { (storage + index).initialize(to: record) }
-        return UnsafeBufferPointer(start: storage, count: batch.count)
-    }
+    var records: UnsafeBufferPointer<ConsumedRecord> { UnsafeBufferPointer(start: storage, count: count) }
 
     func poll(max limit: Int, timeoutMilliseconds: Int32) -> PollOutcome {
         releaseBatch()
         if life.isDead { return PollOutcome(records: 0, events: 0, rebalanced: false) }
-        world.broker.advance(milliseconds: 1)
+        world.polled(self)
+        world.broker.advance(milliseconds: world.plan.happens(oneIn: 200) ? 3_000 : 1)
         let didRebalance = serveGroup()
-        fetch(min(limit, 1_024, 1 + world.plan.number(below: 40)))
-        if batch.isEmpty && !didRebalance { world.broker.advance(milliseconds: Int(timeoutMilliseconds)) }
-        return PollOutcome(records: batch.count, events: events.count, rebalanced: didRebalance)
+        if let member { world.broker.group.polled(member, now: world.broker.now) }
+        if world.plan.happens(oneIn: 60) { deliverAgain() }
+        fetch(min(limit, 1_024, 1 + world.plan.number(below: world.mostFetched)))
+        if count == 0 && events.isEmpty && !didRebalance {
+            // Something may come meanwhile.
+            world.broker.advance(milliseconds: Int(timeoutMilliseconds))
+            fetch(min(limit, 1_024))
+        }
+        if world.plan.happens(oneIn: 3_000) { fatalError = KafkaError(code: .fatal, isFatal: true) }
+        return PollOutcome(records: count, events: events.count, rebalanced: didRebalance)
+    }
+
+    /// Before 2.4.0 records may come again (librdkafka issue 4636).
+    private func deliverAgain() {
+        guard let partition = owned.keys.sorted().first(where: { !halted.contains($0) }), let offset = owned[partition],
+            let log = world.broker.logs[partition]
+        else { return }
+        owned[partition] = max(log.start, offset - Int64(world.plan.number(below: 4)))
     }
 
     /// Callbacks that are due.
@@ -101,39 +125,53 @@ final class SimulatedConsumer: LaneConsumer {
 
     private func fetch(_ limit: Int) {
         // Partitions take turns as fetch responses do.
-        for partition in owned.keys.sorted() where batch.count < limit {
+        for partition in owned.keys.sorted() where count < limit && !halted.contains(partition) {
             guard let log = world.broker.logs[partition], var offset = owned[partition] else { continue }
             if offset < log.start || offset > log.end {
-                events.append(
-                    ConsumerEvent(
-                        kind: .offsetOutOfRange, topic: topicIndex(of: partition.topic), partition: partition.partition,
-                        offset: offset, error: KafkaError(code: .autoOffsetReset)))
-                owned[partition] = log.start
+                events.append(event(.offsetOutOfRange, partition, offset, KafkaError(code: .autoOffsetReset)))
+                halted.insert(partition)
                 continue
             }
-            while offset < log.lastStable && batch.count < limit {
+            let stable = log.lastStable
+            if offset < stable { ended.remove(partition) }
+            let before = count
+            while offset < stable && count < limit {
                 let entry = log.entries[Int(offset)]
                 if entry.state == .committed { append(entry, partition, offset) }
                 offset += 1
-                ended.remove(partition)
             }
             owned[partition] = offset
-            if offset == log.lastStable && ended.insert(partition).inserted {
-                events.append(
-                    ConsumerEvent(
-                        kind: .endOfPartition, topic: topicIndex(of: partition.topic), partition: partition.partition,
-                        offset: offset))
-            }
+            seenEnd[partition] = log.end
+            if count > before { idleSince[partition] = world.broker.now }
+            if offset == stable { reachEnd(partition, offset, cameWithRecords: count > before) }
         }
     }
 
+    /// The end is told after an empty fetch, which takes 100 ms; sometimes it comes with the last records.
+    private func reachEnd(_ partition: TopicPartition, _ offset: Int64, cameWithRecords: Bool) {
+        let isLate = world.broker.now - (idleSince[partition] ?? 0) >= 100_000_000
+        guard isLate || (cameWithRecords && world.hasEarlyEnds), ended.insert(partition).inserted else { return }
+        if world.plan.happens(oneIn: 5) { return }
+        events.append(event(.endOfPartition, partition, offset, nil))
+    }
+
+    private func event(
+        _ kind: ConsumerEvent.Kind, _ partition: TopicPartition, _ offset: Int64, _ error: KafkaError?
+    ) -> ConsumerEvent {
+        ConsumerEvent(
+            kind: kind, topic: topicIndex(of: partition.topic), partition: partition.partition, offset: offset,
+            error: error)
+    }
+
     private func append(_ entry: SimulatedEntry, _ partition: TopicPartition, _ offset: Int64) {
-        batch.append(
-            ConsumedRecord(
+        told[partition, default: []].insert(offset + 1)
+        (storage + count).initialize(
+            to: ConsumedRecord(
                 topic: topicIndex(of: partition.topic), partition: partition.partition, offset: offset,
-                timestamp: entry.timestamp, key: view(entry.key), value: view(entry.value), index: Int32(batch.count),
+                timestamp: entry.timestamp, key: view(entry.key), value: view(entry.value), index: Int32(count),
                 hasHeaders: !entry.headers.isEmpty))
         batchHeaders.append(entry.headers)
+        count += 1
     }
 
     private func view(_ bytes: [UInt8]?) -> ByteView? {
@@ -144,7 +182,7 @@ final class SimulatedConsumer: LaneConsumer {
     }
 
     func releaseBatch() {
-        batch = []
+        count = 0
         batchHeaders = []
         events = []
         arena.reset()
@@ -168,92 +206,34 @@ final class SimulatedConsumer: LaneConsumer {
 
     func topicNameBytes(at index: Int32) -> ByteView { nameViews[Int(index)] }
 
-    func committed(
-        _ partitions: [TopicPartition], timeoutMilliseconds: Int32
-    ) throws(KafkaError) -> [PartitionResult] {
-        if life.isDead { return [] }
-        switch world.plan.next([.crashBefore, .retryBefore]) {
-        case .crashBefore:
-            life.isDead = true
-            return []
-        case .retryBefore: throw KafkaError(code: .timedOut)
-        default: break
-        }
-        return partitions.map { partition in
-            guard let stable = world.broker.stableOffset(partition) else {
-                return PartitionResult(
-                    partition: partition, offset: nil, error: KafkaError(code: .unstableOffsetCommit))
-            }
-            return PartitionResult(partition: partition, offset: stable)
-        }
-    }
-
-    func watermarks(of partition: TopicPartition, timeoutMilliseconds: Int32) throws(KafkaError) -> Watermarks {
-        let log = world.broker.logs[partition] ?? SimulatedLog()
-        return Watermarks(low: log.start, high: log.lastStable)
-    }
-
-    func take(_ added: [PartitionOffset], all: [PartitionOffset]) throws(KafkaError) {
-        if !world.broker.group.isCooperative {
-            owned = [:]
-            ended = []
-        }
-        move(world.broker.group.isCooperative ? added : all)
-    }
-
-    private func move(_ offsets: [PartitionOffset]) {
-        for offset in offsets {
-            let start = world.broker.logs[offset.partition]?.start ?? 0
-            // Old deliveries may come once more (librdkafka issue 4636).
-            let again = world.plan.oneIn > 0 ? Int64(world.plan.number(below: 3)) : 0
-            owned[offset.partition] = offset.offset < 0 ? start : max(start, offset.offset - again)
-            ended.remove(offset.partition)
-        }
-    }
-
-    func give(_ given: [TopicPartition]) throws(KafkaError) {
-        for partition in given { owned[partition] = nil }
-        if !world.broker.group.isCooperative { owned = [:] }
-        ended = []
-    }
-
-    func seek(_ offsets: [PartitionOffset]) throws(KafkaError) -> [PartitionResult] {
-        let isFailing = world.plan.oneIn > 0 && world.plan.number(below: 6) == 0
-        let failed = isFailing ? offsets.first?.partition : nil
-        move(offsets.filter { $0.partition != failed })
-        return offsets.map { offset in
-            PartitionResult(
-                partition: offset.partition, offset: offset.offset,
-                error: offset.partition == failed ? KafkaError(code: .timedOut) : nil)
-        }
-    }
-
-    func reassign(_ offsets: [PartitionOffset], all: [PartitionOffset]) throws(KafkaError) {
-        owned = [:]
-        move(all)
-    }
-
-    func commit(_ offsets: [PartitionOffset]) throws(KafkaError) {
-        for offset in offsets { world.broker.committed[offset.partition] = offset.offset }
-    }
-
     func group() -> SimulatedPlace? {
-        member.map { SimulatedPlace(member: $0, generation: world.broker.group.members[$0]?.knownGeneration ?? -1) }
+        if world.plan.happens(oneIn: 500) { return nil }
+        return member.map {
+            SimulatedPlace(member: $0, generation: world.broker.group.members[$0]?.knownGeneration ?? -1)
+        }
     }
 
-    var fatalError: KafkaError? { nil }
-
-    func takeEvents() -> [ClientEvent] { [] }
-
-    func close() throws(KafkaError) {
-        guard !life.isDead, let id = member else { return }
-        if !owned.isEmpty { rebalance(.revoke(owned.keys.sorted())) }
-        if instance == nil { world.broker.group.leave(id) }
-        member = nil
+    func takeEvents() -> [ClientEvent] {
+        defer { pendingErrors = [] }
+        return pendingErrors.map { .error($0) }
     }
 
     /// The library's own thread keeps the membership alive, whatever the lane does.
     func heartbeat() {
         if let member, !life.isDead { world.broker.group.heard(member, now: world.broker.now) }
+    }
+
+    /// A partition is fetched from somewhere else: what was known of its end is not any more.
+    func place(_ partition: TopicPartition, at offset: Int64) {
+        owned[partition] = offset
+        halted.remove(partition)
+        ended.remove(partition)
+        seenEnd[partition] = nil
+    }
+
+    func forget(_ partition: TopicPartition) {
+        owned[partition] = nil
+        halted.remove(partition)
+        ended.remove(partition)
     }
 }

@@ -10,6 +10,8 @@ struct SimulatedGroup {
         var assignment: [TopicPartition] = []
         /// Cooperative: what it consumes.
         var holding: [TopicPartition] = []
+        /// When it polled last.
+        var lastPoll: UInt64
         /// The generation that the member was told of.
         var knownGeneration = -1
     }
@@ -20,6 +22,7 @@ struct SimulatedGroup {
     var isStable = false
     var members: [Int: Member] = [:]
     let sessionTimeout: UInt64 = 6_000_000_000
+    let maxPollInterval: UInt64 = 60_000_000_000
     private var nextMember = 1
 
     /// A member joins; one with an instance name takes its predecessor's place without a rebalance.
@@ -28,11 +31,12 @@ struct SimulatedGroup {
         nextMember += 1
         if let instance, isStable, let old = members.first(where: { $0.value.instance == instance }) {
             members[old.key] = nil
-            members[id] = Member(instance: instance, lastHeard: now, assignment: old.value.assignment)
+            members[id] = Member(
+                instance: instance, lastHeard: now, assignment: old.value.assignment, lastPoll: now)
             return id
         }
         if let instance { members = members.filter { $0.value.instance != instance } }
-        members[id] = Member(instance: instance, lastHeard: now, hasRejoined: true)
+        members[id] = Member(instance: instance, lastHeard: now, hasRejoined: true, lastPoll: now)
         rebalance(except: id)
         return id
     }
@@ -46,10 +50,17 @@ struct SimulatedGroup {
     mutating func heard(_ id: Int, now: UInt64) { members[id]?.lastHeard = now }
 
     mutating func expire(now: UInt64) {
-        let gone = members.filter { now - $0.value.lastHeard > sessionTimeout }.keys
+        guard members.values.contains(where: { isGone($0, now) }) else { return }
+        let gone = members.filter { isGone($0.value, now) }.keys
         for id in gone { members[id] = nil }
         if !gone.isEmpty { rebalance(except: nil) }
     }
+
+    private func isGone(_ member: Member, _ now: UInt64) -> Bool {
+        now - member.lastHeard > sessionTimeout || now - member.lastPoll > maxPollInterval
+    }
+
+    mutating func polled(_ id: Int, now: UInt64) { members[id]?.lastPoll = now }
 
     /// Everybody is to join again.
     mutating func rebalance(except joined: Int?) {

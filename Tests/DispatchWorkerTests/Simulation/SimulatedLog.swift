@@ -1,3 +1,4 @@
+import DispatchWorker
 import KafkaClient
 
 /// One entry of a simulated partition: a record of a transaction (or of none), or the marker that ended one.
@@ -10,32 +11,97 @@ struct SimulatedEntry {
     var value: [UInt8]?
     var headers: [RecordHeader] = []
     var timestamp: Int64 = 0
+    /// When it was written.
+    var writtenAt: UInt64 = 0
+
+    /// Which input record's outcome it is, with the number of the device; nil for an input record.
+    var source: OutcomeSource? {
+        if headers.isEmpty { return value.flatMap { OutcomeSource(decision: $0, key: key ?? []) } }
+        return OutcomeSource(deadLetter: headers)
+    }
+}
+
+/// Which input record an outcome speaks of.
+struct OutcomeSource {
+    var partition: Int32
+    var offset: Int64
+    /// The number of the device among the record's.
+    var part: Int64
+
+    /// Reads `in-P-O value`, as `EchoProcessing` writes it, and the device's number behind the key.
+    init?(decision value: [UInt8], key: [UInt8]) {
+        guard value.starts(with: Array("in-".utf8)) else { return nil }
+        var place = 3
+        let partition = Self.number(value, &place)
+        place += 1
+        offset = Self.number(value, &place)
+        self.partition = Int32(partition)
+        part = 0
+        if let slash = key.firstIndex(of: UInt8(ascii: "/")) {
+            var place = slash + 1
+            part = Self.number(key, &place)
+        }
+    }
+
+    /// Reads a dead letter's headers.
+    init?(deadLetter headers: [RecordHeader]) {
+        func number(_ name: String) -> Int64? {
+            guard let value = headers.first(where: { $0.name == Array(name.utf8) })?.value else { return nil }
+            var place = 0
+            return Self.number(value, &place)
+        }
+        guard let partition = number("dlq.source.partition"), let offset = number("dlq.source.offset") else {
+            return nil
+        }
+        self.partition = Int32(partition)
+        self.offset = offset
+        part = 0
+    }
+
+    private static func number(_ bytes: [UInt8], _ place: inout Int) -> Int64 {
+        var number: Int64 = 0
+        while place < bytes.count, (48...57).contains(bytes[place]) {
+            number = number * 10 + Int64(bytes[place] - 48)
+            place += 1
+        }
+        return number
+    }
 }
 
 /// A partition: entries by offset, what is stable, what a reader may see.
 struct SimulatedLog {
-    var entries: [SimulatedEntry] = []
+    private(set) var entries: [SimulatedEntry] = []
     /// The first offset that retention has left.
     var start: Int64 = 0
+    /// Offsets of each open transaction's records.
+    private var open: [String: [Int]] = [:]
 
     var end: Int64 { Int64(entries.count) }
 
     /// Where a read_committed reader must stop: the first record of an open transaction.
-    var lastStable: Int64 { Int64(entries.firstIndex { $0.state == .open } ?? entries.count) }
+    var lastStable: Int64 {
+        var least = entries.count
+        for places in open.values { least = min(least, places[0]) }
+        return Int64(least)
+    }
 
-    /// Ends a transaction's part of this partition by a marker.
-    mutating func end(_ transactionalID: String, isCommit: Bool) {
-        for index in entries.indices where entries[index].state == .open {
-            if entries[index].transactionalID == transactionalID {
-                entries[index].state = isCommit ? .committed : .aborted
-            }
-        }
+    mutating func append(_ entry: SimulatedEntry) {
+        if entry.state == .open { open[entry.transactionalID ?? "", default: []].append(entries.count) }
+        entries.append(entry)
+    }
+
+    /// Ends a transaction's part of this partition by a marker; returns its records.
+    mutating func end(_ transactionalID: String, isCommit: Bool) -> [SimulatedEntry] {
+        let places = open.removeValue(forKey: transactionalID) ?? []
+        for place in places { entries[place].state = isCommit ? .committed : .aborted }
         entries.append(SimulatedEntry(state: .marker))
+        return places.map { entries[$0] }
     }
 
     /// What a read_committed reader sees.
     var visible: [ReadRecord] {
-        entries.indices.filter { entries[$0].state == .committed && Int64($0) < lastStable }.map { index in
+        let stable = lastStable
+        return entries.indices.filter { entries[$0].state == .committed && Int64($0) < stable }.map { index in
             let entry = entries[index]
             return ReadRecord(
                 partition: 0, offset: Int64(index), timestamp: entry.timestamp, key: entry.key, value: entry.value,

@@ -16,26 +16,60 @@ final class SimulatedProducer: LaneProducer {
     private(set) var coordinatorDrops = 0
     private(set) var isClosed = false
     private var isCommitting = false
+    private var isInitialized: Bool
+    private var isInTransaction = false
+    /// Whether offsets were added to the open transaction.
+    private var hasOffsets = false
+    /// A call that must be repeated before any other.
+    private var unfinished: String?
 
     init(_ world: SimulatedWorld, _ life: SimulatedLife, transactionalID: String?) {
         self.world = world
         self.life = life
         self.transactionalID = transactionalID
+        isInitialized = transactionalID == nil
+    }
+
+    /// The library answers a call at the wrong time with an error; no lane may make one.
+    private func expect(_ isRight: Bool, _ text: @autoclosure () -> String) {
+        if !isRight && !life.isDead && fatalError == nil {
+            world.broker.ledger.fail("the producer is told to \(text())")
+        }
+        if isClosed { world.broker.ledger.fail("a closed producer is told to \(text())") }
+    }
+
+    /// Notes that a call must be repeated, or is done.
+    private func finish(_ call: String, _ body: () throws(KafkaError) -> Void) throws(KafkaError) {
+        expect(unfinished == nil || unfinished == call, "\(call) while \(unfinished ?? "") is not finished")
+        do {
+            try body()
+            unfinished = nil
+        } catch {
+            unfinished = error.isRetriable && transactionalID != nil ? call : nil
+            throw error
+        }
     }
 
     var lacksFencing: Bool { false }
 
     /// Runs `effect` at the broker, or something of what may go wrong on the way.
     private func call(
-        _ possible: [FaultPlan.Fault], _ effect: () -> KafkaErrorCode?
+        _ possible: [FaultPlan.Fault], timeout: Int = 1_000, _ effect: () -> KafkaErrorCode?
     ) throws(KafkaError) {
         if let fatalError { throw fatalError }
         if life.isDead { throw die() }
         let fault = world.plan.next(possible)
+        // A call without a bound of ours ends with the transaction's.
+        let time = timeout < 0 ? 10_000 : timeout
         switch fault {
+        case .hang:
+            world.broker.advance(milliseconds: time)
+            throw KafkaError(code: .timedOut, isRetriable: true)
+        case .slow: world.broker.advance(milliseconds: world.plan.number(below: max(1, time)))
         case .crashBefore: throw die()
         case .retryBefore: throw KafkaError(code: .timedOut, isRetriable: true)
         case .abort: throw KafkaError(code: .requestTimedOut, isAbortable: true)
+        case .failBefore: throw KafkaError(code: .transport)
         case .fatalBefore: throw fail(.outOfOrderSequence)
         default: break
         }
@@ -57,7 +91,12 @@ final class SimulatedProducer: LaneProducer {
 
     /// A copy of the request is held up on a connection that the client has given up.
     private func holdUp() {
-        coordinatorDrops += 1
+        // The log line may be lost; a commit that took its time gives the same advice.
+        if isCommitting && world.plan.number(below: 4) == 0 {
+            world.broker.advance(milliseconds: 2_001)
+        } else {
+            coordinatorDrops += 1
+        }
         world.broker.late.append(
             SimulatedBroker.LateRequest(
                 at: world.broker.now + UInt64(world.plan.number(below: 300)) * 1_000_000,
@@ -76,14 +115,16 @@ final class SimulatedProducer: LaneProducer {
     }
 
     func initTransactions(timeoutMilliseconds: Int32) throws(KafkaError) {
-        try call([.crashBefore, .crashAfter, .retryBefore, .retryAfter]) {
+        try call([.crashBefore, .crashAfter, .retryBefore, .retryAfter, .hang, .slow], timeout: 1_000) {
             epoch = world.broker.initialize(transactionalID ?? "")
             return nil
         }
+        isInitialized = true
     }
 
     func open(_ topic: String, timeoutMilliseconds: Int32) throws(KafkaError) -> (handle: Int, partitions: Int32) {
-        try call([.crashBefore, .retryBefore]) { nil }
+        expect(isInitialized, "open topics before its transactions are initialised")
+        try call([.crashBefore, .retryBefore, .failBefore, .hang]) { nil }
         guard let partitions = world.broker.partitionCounts[topic] else {
             throw KafkaError(code: .unknownTopicOrPartition)
         }
@@ -92,8 +133,12 @@ final class SimulatedProducer: LaneProducer {
     }
 
     func begin() throws(KafkaError) {
-        try call([.crashBefore]) { nil }
-        precondition(buffer.isEmpty, "a transaction begins with records of the one before")
+        expect(isInitialized, "begin before its transactions are initialised")
+        expect(!isInTransaction, "begin in a transaction")
+        expect(buffer.isEmpty, "begin with records of the transaction before")
+        try call([.crashBefore, .retryBefore, .fatalBefore]) { nil }
+        isInTransaction = true
+        hasOffsets = false
     }
 
     func produce(
@@ -101,8 +146,9 @@ final class SimulatedProducer: LaneProducer {
     ) -> (accepted: Int, error: KafkaError?) {
         if life.isDead { return (0, fail(.destroy)) }
         if let fatalError { return (0, fatalError) }
+        expect(isInTransaction || transactionalID == nil, "produce outside of a transaction")
         for (index, record) in records.enumerated() {
-            if world.plan.oneIn > 0 && world.plan.number(below: 40) == 0 {
+            if world.plan.happens(oneIn: 40) {
                 return (index, KafkaError(code: .queueFull))
             }
             take(topic, partition, record.key, record.value, [], nil)
@@ -113,7 +159,8 @@ final class SimulatedProducer: LaneProducer {
     func produce(
         topic: Int, partition: Int32, key: ByteView?, value: ByteView?, headers: [HeaderView], timestamp: Int64?
     ) throws(KafkaError) {
-        try call([.crashBefore, .fatalBefore]) {
+        expect(isInTransaction || transactionalID == nil, "produce outside of a transaction")
+        try call([.crashBefore, .fatalBefore, .failBefore]) {
             take(topic, partition, key, value, headers.map(\.copied), timestamp)
             return nil
         }
@@ -123,6 +170,8 @@ final class SimulatedProducer: LaneProducer {
         _ topic: Int, _ partition: Int32, _ key: ByteView?, _ value: ByteView?, _ headers: [RecordHeader],
         _ timestamp: Int64?
     ) {
+        expect(topic < topics.count, "produce to a topic that is not open")
+        guard topic < topics.count else { return }
         let entry = SimulatedEntry(
             state: transactionalID == nil ? .committed : .open, transactionalID: transactionalID, key: key?.array,
             value: value?.array, headers: headers,
@@ -131,20 +180,17 @@ final class SimulatedProducer: LaneProducer {
     }
 
     func poll(timeoutMilliseconds: Int32) {
-        world.broker.advance(milliseconds: 1)
+        world.broker.advance(milliseconds: max(1, Int(timeoutMilliseconds) / 10))
         if !life.isDead && world.plan.number(below: 2) == 0 { send(world.plan.number(below: buffer.count + 1)) }
     }
 
     /// Sends the first records that wait; a poisonous one is refused, which spoils the transaction.
     private func send(_ count: Int) {
         for (partition, entry) in buffer.prefix(count) {
-            // Only decisions: a dead letter of the same record has headers and another topic.
-            if entry.headers.isEmpty, let value = entry.value,
-                String(decoding: value, as: UTF8.self).contains(" poison")
-            {
+            if isPoison(entry) {
                 refusal = KafkaError(code: .messageTooLarge, isAbortable: true)
             } else if transactionalID == nil {
-                world.broker.logs[partition]?.entries.append(entry)
+                world.broker.append(partition, entry)
             } else if !world.broker.append(transactionalID ?? "", epoch, partition, entry) {
                 _ = fail(.fenced)
             }
@@ -152,35 +198,69 @@ final class SimulatedProducer: LaneProducer {
         buffer.removeFirst(count)
     }
 
+    /// A decision of a poisonous record is refused; of a cursed one its dead letter too, until an operator comes.
+    private func isPoison(_ entry: SimulatedEntry) -> Bool {
+        if entry.headers.isEmpty {
+            return ends(entry, "poison") || ends(entry, "cursed")
+        }
+        return world.refusesCursed && ends(entry, "cursed")
+    }
+
+    private func ends(_ entry: SimulatedEntry, _ word: String) -> Bool {
+        entry.value?.suffix(word.utf8.count).elementsEqual(word.utf8) ?? false
+    }
+
     func sendOffsets(
         _ offsets: [PartitionOffset], _ group: SimulatedPlace, timeoutMilliseconds: Int32
     ) throws(KafkaError) {
-        try call([.crashBefore, .crashAfter, .retryBefore, .retryAfter, .abort, .fatalBefore, .fatalAfter]) {
-            world.broker.advance(milliseconds: world.plan.number(below: 20) == 0 ? 500 : 2)
-            return world.broker.addOffsets(
-                transactionalID ?? "", epoch, offsets, member: group.member, generation: group.generation)
+        expect(isInTransaction, "send offsets outside of a transaction")
+        expect(!offsets.isEmpty, "send no offsets")
+        try finish("send_offsets") { () throws(KafkaError) in
+            try call(
+                [
+                    .crashBefore, .crashAfter, .retryBefore, .retryAfter, .abort, .fatalBefore, .fatalAfter, .hang,
+                    .slow,
+                ], timeout: Int(timeoutMilliseconds)
+            ) {
+                world.broker.advance(milliseconds: world.plan.happens(oneIn: 20) ? 500 : 2)
+                return world.broker.addOffsets(
+                    transactionalID ?? "", epoch, offsets, member: group.member, generation: group.generation)
+            }
         }
+        hasOffsets = true
     }
 
     func commit(timeoutMilliseconds: Int32) throws(KafkaError) {
         if life.isDead { throw die() }
+        expect(isInTransaction && hasOffsets, "commit a transaction without offsets")
         send(buffer.count)
         if let refusal { throw refusal }
-        try call(
-            [
-                .crashBefore, .crashAfter, .retryBefore, .retryAfter, .abort, .fatalBefore, .fatalAfter, .late, .late,
-                .late,
-            ]
-        ) { end(isCommit: true) }
+        try finish("commit") { () throws(KafkaError) in
+            try call(
+                [
+                    .crashBefore, .crashAfter, .retryBefore, .retryAfter, .abort, .fatalBefore, .fatalAfter, .late,
+                    .late, .late, .hang, .slow,
+                ], timeout: Int(timeoutMilliseconds)
+            ) { end(isCommit: true) }
+        }
+        isInTransaction = false
     }
 
     func abort() throws(KafkaError) {
         if life.isDead { throw die() }
+        expect(isInTransaction, "abort outside of a transaction")
         buffer = []
-        try call([.crashBefore, .crashAfter, .retryBefore, .retryAfter, .fatalBefore, .fatalAfter, .late, .late, .late])
-        {
-            end(isCommit: false)
+        // An abort ends what was not finished.
+        if unfinished != "abort" { unfinished = nil }
+        try finish("abort") { () throws(KafkaError) in
+            try call(
+                [
+                    .crashBefore, .crashAfter, .retryBefore, .retryAfter, .fatalBefore, .fatalAfter, .late, .late,
+                    .late, .hang,
+                ], timeout: 10_000
+            ) { end(isCommit: false) }
         }
+        isInTransaction = false
     }
 
     private func end(isCommit: Bool) -> KafkaErrorCode? {
@@ -190,11 +270,14 @@ final class SimulatedProducer: LaneProducer {
     }
 
     func flush(timeoutMilliseconds: Int32) throws(KafkaError) -> Int {
-        let isHalf = world.plan.oneIn > 0 && world.plan.number(below: 4) == 0
+        let isHalf = world.plan.happens(oneIn: 4)
         send(isHalf ? buffer.count / 2 : buffer.count)
         var failure: KafkaError?
         do {
-            try call([.crashBefore, .crashAfter, .retryBefore, .fatalBefore, .abort]) { nil }
+            try call(
+                [.crashBefore, .crashAfter, .retryBefore, .fatalBefore, .abort, .hang],
+                timeout: Int(timeoutMilliseconds)
+            ) { nil }
         } catch {
             failure = error
         }

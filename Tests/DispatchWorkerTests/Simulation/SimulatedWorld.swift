@@ -5,12 +5,14 @@ import TestSupport
 
 /// A broker, some lanes and what goes wrong; one thread, a clock of its own, and the same run again for the same seed.
 final class SimulatedWorld {
+    typealias SimulatedLane = Lane<SimulatedEnvironment, EchoProcessing>
+
     /// A lane with its life and its name, which outlives it.
     struct Process {
         var name: String
         var isStable: Bool
         var starts = 0
-        var lane: Lane<SimulatedEnvironment, EchoProcessing>?
+        var lane: SimulatedLane?
         var life = SimulatedLife()
         var environment: SimulatedEnvironment?
         var shared: WorkerShared?
@@ -22,13 +24,26 @@ final class SimulatedWorld {
     var plan: FaultPlan
     var processes: [Process] = []
     var exits: [WorkerExit] = []
-    /// The first time that offsets and outcomes did not fit.
-    private(set) var broken: String?
     let input = "in"
     let partitions: Int32
-    private var generator: SeededGenerator
-    private let log = Log(level: .error, format: .text) { _ in }
+    var generator: SeededGenerator
     var policy = LanePolicy()
+    /// Whether the end of a partition is told together with its last records.
+    var hasEarlyEnds = false
+    /// Whether no fetch tells where a partition ends.
+    var hidesCachedEnds = false
+    /// Whether the dead letters of cursed records are refused.
+    var refusesCursed = true
+    /// A wrong decision that is put back into every lane after each of its steps.
+    var wrong: WrongDecision?
+    /// Exits that a schedule brings about by what it does.
+    var expectedExits: Set<ExitCode> = []
+    /// Most records of a fetch.
+    var mostFetched = 40
+    /// Commits of offsets of which one succeeds, or 0 when none fails.
+    var failingCommits = 0
+    private var written = 0
+    private static let log = Log(level: .error, format: .text) { _ in }
 
     init(
         seed: UInt64, oneIn: Int, lanes: Int, partitions: Int32 = 4, isStable: Bool, isCooperative: Bool = false,
@@ -40,6 +55,7 @@ final class SimulatedWorld {
         for topic in [input, "out", "in.dlq"] { broker.create(topic, partitions: partitions) }
         broker.group.partitions = (0..<partitions).map { TopicPartition(topic: "in", partition: $0) }
         broker.group.isCooperative = isCooperative
+        broker.ledger.isAtLeastOnce = guarantee == .atLeastOnce
         policy.guarantee = guarantee
         policy.transactionTimeoutMilliseconds = 10_000
         policy.sessionTimeoutMilliseconds = 6_000
@@ -48,18 +64,29 @@ final class SimulatedWorld {
         policy.commit.intervalMilliseconds = [50, 500, 9_000].randomElement(using: &generator)
         policy.isStable = isStable
         for number in 0..<lanes { processes.append(Process(name: "i\(number)", isStable: isStable)) }
+        broker.heartbeat = { [unowned self] in beat() }
     }
 
-    deinit { log.close() }
+    private func beat() {
+        for process in processes where process.pausedUntil <= broker.now { process.environment?.consumer?.heartbeat() }
+    }
 
-    /// Puts records into the input topic.
-    func produce(_ count: Int, _ value: (Int) -> String) {
-        for index in 0..<count {
-            let key = Array("d-\(index % 13)".utf8)
+    /// The first thing that was wrong.
+    var broken: String? { broker.ledger.broken }
+
+    /// Puts records into the input topic; `hasMarkers` ends each partition as a transaction does.
+    func produce(_ count: Int, hasMarkers: Bool = false, _ value: (Int) -> String) {
+        for _ in 0..<count {
+            let key = Array("d-\(written % 13)".utf8)
             let partition = key.withUnsafeBufferPointer { Murmur2.partition(of: ByteView($0), among: partitions) }
-            broker.logs[TopicPartition(topic: input, partition: partition)]?.entries.append(
-                SimulatedEntry(state: .committed, key: key, value: Array(value(index).utf8), timestamp: 1_000))
+            broker.logs[TopicPartition(topic: input, partition: partition)]?.append(
+                SimulatedEntry(
+                    state: .committed, key: key, value: Array(value(written).utf8), timestamp: 1_000,
+                    writtenAt: broker.now))
+            written += 1
         }
+        guard hasMarkers else { return }
+        for partition in broker.group.partitions { _ = broker.logs[partition]?.end("", isCommit: true) }
     }
 
     private func start(_ index: Int) {
@@ -73,36 +100,40 @@ final class SimulatedWorld {
         configuration.input = .topics([input])
         configuration.output = "out"
         process.environment = environment
-        let shared = WorkerShared(stopAfter: 0, log: log)
+        let shared = WorkerShared(stopAfter: 0, log: Self.log)
         process.shared = shared
+        let life = process.life
+        let processing = EchoProcessing { [unowned self] milliseconds in
+            life.work += milliseconds
+            broker.advance(milliseconds: milliseconds)
+        }
         process.lane = Lane(
             number: 0, policy: policy, topics: LaneTopics(configuration), limits: RecordLimits(configuration),
             maker: DeadLetterMaker(group: "g", instance: identity.maker, version: "1"), environment: environment,
-            processing: EchoProcessing(), shared: shared)
+            processing: processing, shared: shared)
         processes[index] = process
     }
 
-    /// Lets the world run until everything is committed, or `steps` are over; faults end with the last tenth of them.
+    /// Lets the world run until everything is committed, or `steps` are over; faults end with the last third of them.
     func run(steps: Int, pauseOneIn: Int = 0) -> Bool {
         for step in 0..<steps {
-            if step == steps * 9 / 10 { plan.oneIn = 0 }
+            let isCalm = step >= steps * 2 / 3
+            if isCalm { plan.oneIn = 0 }
             let index = Int.random(in: 0..<processes.count, using: &generator)
-            let isCalm = step >= steps * 9 / 10
             if !isCalm && pauseOneIn > 0 && Int.random(in: 0..<pauseOneIn, using: &generator) == 0 {
                 // Longer than the session: a zombie afterwards.
                 processes[index].pausedUntil = broker.now + 7_000_000_000
             }
             act(index)
-            if step % 50 == 0 { broken = broken ?? tornOffset() }
+            if broken != nil { return false }
             if step % 20 == 0 && isSettled { return true }
         }
         return isSettled
     }
 
-    private func act(_ index: Int) {
-        let isPaused = processes[index].pausedUntil > broker.now
-        for process in processes where process.pausedUntil <= broker.now { process.environment?.consumer?.heartbeat() }
-        if isPaused {
+    /// One step of a process, or of its restart.
+    func act(_ index: Int) {
+        if processes[index].pausedUntil > broker.now {
             broker.advance(milliseconds: 50)
             return
         }
@@ -110,49 +141,57 @@ final class SimulatedWorld {
             if processes[index].restartAt <= broker.now { start(index) } else { broker.advance(milliseconds: 20) }
             return
         }
+        let isGoingOn = step(lane, processes[index].shared)
+        if processes[index].life.isDead || !isGoingOn { ended(index, lane) }
+    }
+
+    private func step(_ lane: SimulatedLane, _ shared: WorkerShared?) -> Bool {
+        guard let wrong else {
+            let isGoingOn = lane.step()
+            if let violation = lane.machine.violation { broker.ledger.fail(violation) }
+            return isGoingOn
+        }
+        wrong.prepare(&lane.machine, isStopping: shared?.isDraining ?? false)
+        let before = lane.machine
         let isGoingOn = lane.step()
-        if processes[index].life.isDead || !isGoingOn {
-            if let fate = lane.machine.fate, !processes[index].life.isDead { exits.append(fate) }
-            processes[index].lane = nil
-            processes[index].environment = nil
-            processes[index].restartAt = broker.now + UInt64.random(in: 0...2_000_000_000, using: &generator)
+        wrong.apply(to: &lane.machine, before: before)
+        if let violation = lane.machine.violation { broker.ledger.fail(violation) }
+        return isGoingOn
+    }
+
+    private func ended(_ index: Int, _ lane: SimulatedLane) {
+        if let fate = lane.machine.fate, !processes[index].life.isDead {
+            exits.append(fate)
+            judge(fate)
+        }
+        processes[index].lane = nil
+        processes[index].environment = nil
+        processes[index].restartAt = broker.now + UInt64.random(in: 0...2_000_000_000, using: &generator)
+    }
+
+    /// Whether an exit was called for; its operator does what the advice says.
+    private func judge(_ exit: WorkerExit) {
+        switch exit.code {
+        case .tryAgain, .fenced: if plan.oneIn == 0 && plan.fixed == nil { broker.ledger.fail("\(exit)") }
+        case .badData where expectedExits.contains(.badData): policy.dataLoss = .earliest
+        case .configuration where expectedExits.contains(.configuration):
+            policy.from = policy.from == .fail ? .earliest : policy.from
+            refusesCursed = false
+        default: broker.ledger.fail("an exit for no reason: \(exit)")
         }
     }
 
     /// Whether everything is committed and no transaction is open.
     var isSettled: Bool {
-        broker.group.partitions.allSatisfy { broker.committed[$0] ?? 0 == broker.logs[$0]?.end ?? 0 }
-            && broker.late.isEmpty && broker.logs.values.allSatisfy { $0.lastStable == $0.end }
-    }
-
-    /// I5, at any moment: an offset below the committed one has its outcomes, one above has none.
-    private func tornOffset() -> String? {
-        var decided: Set<String> = []
-        for topic in ["out", "in.dlq"] {
-            for partition in 0..<partitions {
-                for entry in broker.logs[TopicPartition(topic: topic, partition: partition)]?.entries ?? []
-                where entry.state == .committed {
-                    let text = String(decoding: entry.value ?? [], as: UTF8.self)
-                    let record = ReadRecord(
-                        partition: 0, offset: 0, timestamp: 0, key: nil, value: nil, headers: entry.headers)
-                    decided.insert(
-                        record.header("dlq.source.offset").map {
-                            "\(input)-\(record.header("dlq.source.partition") ?? "?")-\($0)"
-                        } ?? String(text.prefix { $0 != " " }))
-                }
+        guard broker.late.isEmpty, broker.logs.values.allSatisfy({ $0.lastStable == $0.end }) else { return false }
+        return broker.group.partitions.allSatisfy { partition in
+            guard let log = broker.logs[partition] else { return true }
+            if broker.committed[partition] == nil && broker.ledger.repeated.contains(partition.partition) {
+                return broker.ledger.isDone(partition.partition, log)
             }
+            let next = max(broker.committed[partition] ?? 0, log.start)
+            return !(next..<max(next, log.end)).contains { log.entries[Int($0)].state == .committed }
         }
-        for partition in broker.group.partitions {
-            let log = broker.logs[partition] ?? SimulatedLog()
-            let committed = broker.committed[partition] ?? 0
-            for offset in log.start..<log.end {
-                let source = "\(input)-\(partition.partition)-\(offset)"
-                if decided.contains(source) != (offset < committed) {
-                    return "\(source) is \(decided.contains(source) ? "" : "not ")decided, committed is \(committed)"
-                }
-            }
-        }
-        return nil
     }
 
     /// Stops all lanes as SIGTERM does; returns whether they ended well.
@@ -162,7 +201,7 @@ final class SimulatedWorld {
             processes[index].shared?.drain()
             guard let lane = processes[index].lane else { continue }
             var steps = 0
-            while lane.step() {
+            while step(lane, processes[index].shared) {
                 steps += 1
                 if steps > 10_000 { return false }
             }
@@ -190,6 +229,38 @@ final class SimulatedWorld {
             sources: visible(input).map { "\(input)-\($0.partition)-\($0.offset)" }, decisions: visible("out"),
             deadLetters: visible("in.dlq"))
     }
+
+    // MARK: What the clients report
+
+    /// The most work between two polls in milliseconds: a second, and what is resolved between two looks at the clock.
+    static let mostWork = 1_000 + 32 * 60
+
+    /// A lane polls: nobody may have waited for it too long while it resolved records.
+    func polled(_ consumer: SimulatedConsumer) {
+        if consumer.life.work > Self.mostWork {
+            broker.ledger.fail("a member did not poll while it worked for \(consumer.life.work) ms")
+        }
+        consumer.life.work = 0
+    }
+
+    /// A lane closes its consumer, which may take for ever: what dooms it must be known by then.
+    func closing(_ consumer: SimulatedConsumer) {
+        guard let process = processes.first(where: { $0.environment?.consumer === consumer }) else { return }
+        if process.lane?.machine.fate != nil && process.shared?.failure == nil {
+            broker.ledger.fail("a doomed lane closes and has told nobody")
+        }
+    }
+
+    /// A lane without a committed offset, or with one that is gone, was told where it may start.
+    func toldEnds(_ partition: TopicPartition, _ ends: Watermarks) {
+        let committed = broker.committed[partition]
+        if committed == nil && policy.from == .latest {
+            broker.ledger.startedAtEnd(partition.partition, ends.high)
+        }
+        if let committed, committed < ends.low, policy.dataLoss == .latest {
+            broker.ledger.startedAtEnd(partition.partition, ends.high)
+        }
+    }
 }
 
 /// A lane's clients in a simulated world.
@@ -198,6 +269,8 @@ final class SimulatedEnvironment: LaneEnvironment {
     private let life: SimulatedLife
     private let identity: LaneIdentity
     private(set) var consumer: SimulatedConsumer?
+    /// When producers were made.
+    private(set) var made: [UInt64] = []
 
     init(_ world: SimulatedWorld, _ life: SimulatedLife, _ identity: LaneIdentity) {
         self.world = world
@@ -212,7 +285,8 @@ final class SimulatedEnvironment: LaneEnvironment {
     }
 
     func makeProducer() throws(KafkaError) -> SimulatedProducer {
-        SimulatedProducer(
+        made.append(world.broker.now)
+        return SimulatedProducer(
             world, life, transactionalID: world.policy.guarantee == .exactlyOnce ? identity.transactionalID : nil)
     }
 
@@ -224,8 +298,5 @@ final class SimulatedEnvironment: LaneEnvironment {
 
     func wallMilliseconds() -> Int64 { Int64(world.broker.now / 1_000_000) }
 
-    func sleep(milliseconds: Int) {
-        consumer?.heartbeat()
-        world.broker.advance(milliseconds: milliseconds)
-    }
+    func sleep(milliseconds: Int) { world.broker.advance(milliseconds: milliseconds) }
 }

@@ -5,8 +5,16 @@ import StrictJSON
 /// Resolves nothing: a decision is where the record stood, a space, and its value; the key stays.
 ///
 /// Values tell it what else to do: `bad` is a dead letter, `fan N` makes N decisions for devices of their own, `huge N`
-/// one of N bytes, `poison` one that the simulated broker refuses.
+/// one of N bytes, `slow N` takes N ms, `poison` makes one that the simulated broker refuses.
 struct EchoProcessing: RecordProcessing, ~Copyable {
+    /// Lets time pass for `slow N`; in a simulation only.
+    var delay: (Int) -> Void = { _ in }
+
+    init() {}
+
+    /// Makes one whose slow records take their milliseconds by `delay`.
+    init(delay: @escaping (Int) -> Void) { self.delay = delay }
+
     mutating func process(
         _ record: ConsumedRecord, topicName: ByteView, into arena: inout OutputArena,
         decisions: inout [ProducedDecision]
@@ -28,6 +36,7 @@ struct EchoProcessing: RecordProcessing, ~Copyable {
             }
             return nil
         }
+        if value.hasPrefix(ByteView("slow ")) { delay(Int(value.dropFirst(5).string) ?? 0) }
         let padding = value.hasPrefix(ByteView("huge ")) ? Int(value.dropFirst(5).string) ?? 0 : 0
         decisions.append(decision(record, topicName, key, value, padding, &arena))
         return nil

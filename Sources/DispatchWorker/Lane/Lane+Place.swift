@@ -1,0 +1,64 @@
+internal import KafkaClient
+
+// Where partitions go on, and answers to rebalances: calls that the machine asks for, and their results.
+extension Lane where Processing: ~Copyable {
+    func performPlace(_ action: LaneAction) {
+        guard let consumer else { return }
+        switch action {
+        case .fetchCommitted(let partitions): fetchCommitted(consumer, partitions)
+        case .seek(let offsets): seek(consumer, offsets)
+        case .reassign(let offsets, let all): reassign(consumer, offsets, all)
+        case .findEnds(let partition): findEnds(consumer, partition)
+        case .take(let added, let all): take(consumer, added, all)
+        case .give(let partitions): give(consumer, partitions)
+        default: break
+        }
+    }
+
+    private func fetchCommitted(_ consumer: Environment.Consumer, _ partitions: [TopicPartition]) {
+        var results: [PartitionResult] = []
+        let took = attempt(.fetchCommitted) { () throws(KafkaError) in
+            results = try consumer.committed(partitions, timeoutMilliseconds: 5_000)
+        }
+        if took != nil { machine.located(results, now: environment.now()) }
+    }
+
+    private func findEnds(_ consumer: Environment.Consumer, _ partition: TopicPartition) {
+        var ends: Watermarks?
+        let took = attempt(.findEnds) { () throws(KafkaError) in
+            ends = try consumer.watermarks(of: partition, timeoutMilliseconds: 1_000)
+        }
+        if took != nil, let ends { machine.endsFound(partition, ends) }
+    }
+
+    private func seek(_ consumer: Environment.Consumer, _ offsets: [PartitionOffset]) {
+        do {
+            let failed = try consumer.seek(offsets).filter { $0.error != nil }.map(\.partition)
+            machine.sought(offsets, failed: failed)
+        } catch {
+            machine.sought(offsets, failed: offsets.map(\.partition))
+        }
+    }
+
+    private func reassign(
+        _ consumer: Environment.Consumer, _ offsets: [PartitionOffset], _ all: [PartitionOffset]
+    ) {
+        let took = attempt(.reassign) { () throws(KafkaError) in try consumer.reassign(offsets, all: all) }
+        if took != nil { machine.reassigned(offsets) }
+    }
+
+    private func take(_ consumer: Environment.Consumer, _ added: [PartitionOffset], _ all: [PartitionOffset]) {
+        _ = attempt(.take) { () throws(KafkaError) in try consumer.take(added, all: all) }
+        machine.taken(now: environment.now())
+        if added.contains(where: { opened[topics.deadLetterTopic(of: $0.partition.topic)] == nil }) {
+            machine.topicsNeeded()
+        } else {
+            useDeadLetterTopics()
+        }
+    }
+
+    private func give(_ consumer: Environment.Consumer, _ partitions: [TopicPartition]) {
+        _ = attempt(.give) { () throws(KafkaError) in try consumer.give(partitions) }
+        machine.given()
+    }
+}

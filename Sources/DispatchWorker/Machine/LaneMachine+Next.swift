@@ -1,0 +1,254 @@
+internal import KafkaClient
+
+// From the state to the next action: a list of questions in the order in which their answers matter.
+extension LaneMachine {
+    /// What one question comes to.
+    enum Turn {
+        /// Do this.
+        case act(LaneAction)
+        /// The state was changed: ask from the beginning.
+        case again
+        /// It does not apply: ask on.
+        case pass
+    }
+
+    /// The most time between two polls while records wait to be handled: a member that does not poll keeps its group
+    /// waiting, and a cooperative one may lose its partitions (librdkafka issue 3450).
+    package static var pollNanoseconds: UInt64 { 1_000_000_000 }
+
+    /// What to do now.
+    package mutating func next(now: UInt64) -> LaneAction {
+        if startedAt == nil { startedAt = now }
+        if let announcement { return announcement }
+        for _ in 0..<32 {
+            switch turn(now) {
+            case .act(let action): return action
+            case .again, .pass: continue
+            }
+        }
+        breach = breach ?? "no action is found for \(producer) \(group) \(batch)"
+        end(WorkerExit(.internal, "a lane does not know what to do next", advice: "report this with the log"))
+        return .end
+    }
+
+    /// A lane that must end says so first.
+    var announcement: LaneAction? { isFateTold ? nil : fate.map { .announce($0) } }
+
+    private mutating func turn(_ now: UInt64) -> Turn {
+        var turn = transactionTurn(now)
+        if case .pass = turn { turn = doomTurn() }
+        if case .pass = turn { turn = batch == .void ? .act(.discard) : .pass }
+        if case .pass = turn { turn = commitTurn(now) }
+        if case .pass = turn { turn = drainTurn(now) }
+        if case .pass = turn { turn = producerTurn(now) }
+        if case .pass = turn { turn = groupTurn(now) }
+        if case .pass = turn { turn = workTurn(now) }
+        if case .pass = turn { turn = placeTurn(now) }
+        if case .pass = turn { turn = .act(poll(now)) }
+        return turn
+    }
+
+    /// What the producer or an open transaction asks for by itself.
+    private mutating func transactionTurn(_ now: UInt64) -> Turn {
+        switch producer {
+        case .condemned: return .act(.dropProducer)
+        case .ready(let transaction, _): return transactionTurn(transaction, now)
+        case .absent, .initializing: return .pass
+        }
+    }
+
+    private mutating func transactionTurn(_ transaction: Transaction, _ now: UInt64) -> Turn {
+        let isDoomed = fate != nil
+        switch transaction {
+        case .none, .open(_, .idle): return .pass
+        case .beginning(_, let retryAt):
+            if isDoomed {
+                loseTransaction()
+                return .again
+            }
+            return retryAt > now ? .act(wait(until: retryAt, now)) : .act(.begin)
+        case .open(_, .offering), .open(_, .blocked), .sendingOffsets, .flushing, .storing:
+            if isDoomed {
+                transactionFailed(.shutdown)
+                return .again
+            }
+            return .act(step(of: transaction, milliseconds: nil, now))
+        case .committing, .aborting: return .act(step(of: transaction, milliseconds: nil, now))
+        }
+    }
+
+    /// The next call of a transaction; `milliseconds` is what a revocation leaves, nil is the library's own bound.
+    mutating func step(of transaction: Transaction, milliseconds: Int?, _ now: UInt64) -> LaneAction {
+        switch transaction {
+        case .open(_, .offering): return .produce
+        case .open(_, .blocked): return .drainQueue(milliseconds: 50)
+        case .sendingOffsets(_, let offsets, let isRepeat, let retryAt):
+            if retryAt > now { return wait(until: retryAt, now) }
+            return .sendOffsets(offsets, isRepeat: isRepeat, milliseconds: milliseconds ?? -1)
+        case .committing(_, _, _, let retryAt):
+            return retryAt > now ? wait(until: retryAt, now) : .commit(milliseconds: milliseconds ?? -1)
+        case .flushing(_, let retryAt):
+            if retryAt > now { return wait(until: retryAt, now) }
+            return .flush(milliseconds: min(1_000, milliseconds ?? 1_000))
+        case .storing(_, let offsets, _, let retryAt):
+            return retryAt > now ? waitAndServe(until: retryAt, now) : .storeOffsets(offsets)
+        case .aborting(_, _, let retryAt): return retryAt > now ? waitAndServe(until: retryAt, now) : .abort
+        case .none, .beginning, .open(_, .idle): return .wait(milliseconds: 0)
+        }
+    }
+
+    /// A lane that must end leaves at once; what is open is aborted.
+    private mutating func doomTurn() -> Turn {
+        guard fate != nil || group == .left else { return .pass }
+        if case .open = transaction {
+            transactionFailed(.shutdown)
+            return .again
+        }
+        return leave()
+    }
+
+    /// One step on the way out: the group first, then the producer.
+    private mutating func leave() -> Turn {
+        if isMember { return .act(.close) }
+        switch producer {
+        case .absent: return .act(.end)
+        case .initializing, .ready, .condemned:
+            condemn(wait: 0)
+            return .again
+        }
+    }
+
+    private mutating func commitTurn(_ now: UInt64) -> Turn {
+        guard case .open(let open, .idle) = transaction, isCommitDue(open, now) else { return .pass }
+        startCommit(now)
+        return .again
+    }
+
+    /// A stop: what was taken is finished, what is pending committed.
+    private mutating func drainTurn(_ now: UInt64) -> Turn {
+        guard isDraining else { return .pass }
+        if case .ready(_, .open) = producer, isMember, batch != .none || partitions.hasPending { return .pass }
+        guard case .open = transaction else { return leave() }
+        startCommit(now)
+        return .again
+    }
+
+    private mutating func producerTurn(_ now: UInt64) -> Turn {
+        switch producer {
+        case .absent(let notBefore):
+            return .act(notBefore > now ? waitAndServe(until: notBefore, now) : .makeProducer)
+        case .initializing(let retryAt):
+            return .act(
+                retryAt > now ? waitAndServe(until: retryAt, now) : .initTransactions(milliseconds: 1_000))
+        case .ready(_, .wanted(let retryAt)):
+            return .act(retryAt > now ? waitAndServe(until: retryAt, now) : .openTopics)
+        case .ready(.none, .open(let since)) where now.saturatingSubtract(since) > 300_000_000_000:
+            // Partitions may have been added to the output topic since.
+            producer = .ready(.none, .refreshing)
+            return .again
+        case .ready(_, .refreshing): return .act(.openTopics)
+        case .ready, .condemned: return .pass
+        }
+    }
+
+    private mutating func groupTurn(_ now: UInt64) -> Turn {
+        guard case .outside(let retryAt) = group else { return .pass }
+        return .act(retryAt > now ? wait(until: retryAt, now) : .subscribe)
+    }
+
+    /// Records that were taken are handled; an offset that only this lane knows is committed.
+    private mutating func workTurn(_ now: UInt64) -> Turn {
+        if case .left = batch {
+            // An idle member must not wait for a long batch: what is left of it is taken again.
+            let lastPoll = if case .member(let lastPoll) = group { lastPoll } else { now }
+            let until = min(processUntil(now), lastPoll + Self.pollNanoseconds)
+            return .act(.process(records: roomForRecords, until: until))
+        }
+        if transaction == .none && partitions.hasPending {
+            begin(nil, now)
+            return .again
+        }
+        return .pass
+    }
+
+    /// Partitions whose place is not current are put back, one call for all that need the same.
+    private mutating func placeTurn(_ now: UInt64) -> Turn {
+        guard !isDraining, partitions.slots.contains(where: { $0.place != .current }) else { return .pass }
+        if case .open = transaction {
+            // Going back to committed offsets with records pending would handle them twice in one transaction.
+            startCommit(now)
+            return .again
+        }
+        if pausedUntil > now { return .act(waitAndServe(until: pausedUntil, now)) }
+        if let action = placeAction(now) { return .act(action) }
+        if partitions.slots.contains(where: { $0.place == .current }) { return .pass }
+        return .act(waitAndServe(until: now + 20_000_000, now))
+    }
+
+    /// The action that brings partitions nearer to being current, or nil when all of them wait for another try.
+    private mutating func placeAction(_ now: UInt64) -> LaneAction? {
+        let slots = partitions.slots
+        let stale = slots.filter { $0.place == .stale }.map(\.partition)
+        if !stale.isEmpty && locateAt <= now { return .fetchCommitted(stale) }
+        for slot in slots {
+            switch slot.place {
+            case .endless(let retryAt) where retryAt <= now, .outOfRange(let retryAt) where retryAt <= now:
+                return .findEnds(slot.partition)
+            default: continue
+            }
+        }
+        let located = slots.compactMap { slot in
+            if case .located(let start) = slot.place {
+                PartitionOffset(slot.partition, offset: start.seek)
+            } else {
+                nil
+            }
+        }
+        if !located.isEmpty { return .seek(located) }
+        let unmoved = slots.compactMap { slot in
+            if case .unmoved(let start, _, let retryAt) = slot.place, retryAt <= now {
+                PartitionOffset(slot.partition, offset: start.seek)
+            } else {
+                nil
+            }
+        }
+        return unmoved.isEmpty ? nil : .reassign(unmoved, all: slots.map(whole))
+    }
+
+    /// Where a partition is assigned when all are assigned anew.
+    private func whole(_ slot: OwnedPartition) -> PartitionOffset {
+        if case .unmoved(let start, _, _) = slot.place { return PartitionOffset(slot.partition, offset: start.seek) }
+        return PartitionOffset(slot.partition, offset: slot.resume)
+    }
+
+    private mutating func poll(_ now: UInt64) -> LaneAction {
+        if pausedUntil > now { return waitAndServe(until: pausedUntil, now) }
+        var timeout = 50
+        if case .open(let open, _) = transaction {
+            timeout = min(timeout, milliseconds(commitDeadline(open).saturatingSubtract(now)))
+            if partitions.isAtEnd {
+                let idle = lastRecordAt + nanoseconds(policy.commit.idleMilliseconds)
+                timeout = min(timeout, milliseconds(idle.saturatingSubtract(now)))
+            }
+        }
+        if isExhausted { return waitAndServe(until: now + nanoseconds(max(1, min(timeout, 20))), now) }
+        return .poll(milliseconds: timeout, maximum: min(batchLimit, roomForRecords))
+    }
+
+    /// Sleeps until `time`, at most 50 ms at once.
+    func wait(until time: UInt64, _ now: UInt64) -> LaneAction {
+        .wait(milliseconds: min(milliseconds(time.saturatingSubtract(now)), 50))
+    }
+
+    /// Sleeps, and polls for the group's sake once a second.
+    mutating func waitAndServe(until time: UInt64, _ now: UInt64) -> LaneAction {
+        guard callback == .none, case .member(let lastPoll) = group,
+            now.saturatingSubtract(lastPoll) >= Self.pollNanoseconds
+        else { return wait(until: time, now) }
+        if case .left = batch {
+            dropBatch()
+            return .discard
+        }
+        return .serve
+    }
+}

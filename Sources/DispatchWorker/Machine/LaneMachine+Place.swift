@@ -1,0 +1,170 @@
+package import KafkaClient
+
+// The way of a partition to where its records go on.
+extension LaneMachine {
+    /// The group's committed offsets of the partitions that were asked for.
+    package mutating func located(_ results: [PartitionResult], now: UInt64) {
+        if let error = results.compactMap(\.error).first {
+            failed(.fetchCommitted, error, now: now)
+            return
+        }
+        credentials = .accepted
+        if case .locating(let wanted) = callback {
+            callback = .taking(wanted.compactMap { assigned in first(assigned, results) })
+            return
+        }
+        for result in results {
+            guard let index = partitions.index(of: result.partition), partitions.slots[index].place == .stale else {
+                continue
+            }
+            relocate(index, result.offset)
+        }
+        counters.rewinds += 1
+    }
+
+    /// Where a partition begins that was assigned.
+    private mutating func first(_ assigned: AssignedPartition, _ results: [PartitionResult]) -> PartitionStart? {
+        guard let result = results.first(where: { $0.partition == assigned.partition }) else { return nil }
+        if let offset = result.offset {
+            return PartitionStart(
+                assigned: assigned, position: StartPosition(at: NextOffset(told: offset)), committed: offset)
+        }
+        switch policy.from {
+        case .earliest: return PartitionStart(assigned: assigned, position: .beginning)
+        case .latest: return PartitionStart(assigned: assigned, position: .unknown, place: .endless(retryAt: 0))
+        case .fail:
+            end(Self.nothingCommitted(assigned.partition))
+            return nil
+        }
+    }
+
+    /// Where a partition goes on that is owned.
+    private mutating func relocate(_ index: Int, _ offset: Int64?) {
+        let slot = partitions.slots[index]
+        if let offset {
+            if isExactlyOnce, let known = slot.committed, offset < known {
+                breach = breach ?? "I2: \(slot.partition) was committed up to \(known), the group says \(offset)"
+            }
+            partitions.slots[index].committed = offset
+            partitions.slots[index].place = .located(StartPosition(at: NextOffset(told: offset)))
+            return
+        }
+        if let had = slot.committed { notes.append(.commitVanished(slot.partition, had: had)) }
+        partitions.slots[index].committed = nil
+        if slot.start.isToCommit && slot.committed == nil {
+            // `from` has put it there, and nothing was committed since: a later end would leave records out.
+            partitions.slots[index].place = .located(slot.start)
+            return
+        }
+        switch policy.from {
+        case .earliest: partitions.slots[index].place = .located(.beginning)
+        case .latest: partitions.slots[index].place = .endless(retryAt: 0)
+        case .fail: end(Self.nothingCommitted(slot.partition))
+        }
+    }
+
+    private static func nothingCommitted(_ partition: TopicPartition) -> WorkerExit {
+        WorkerExit(
+            .configuration, "nothing is committed for \(partition) and from is fail",
+            advice: "start once with --from earliest or --from latest")
+    }
+
+    /// Moving the consumer is over; `failed` could not be moved and are assigned anew.
+    package mutating func sought(_ offsets: [PartitionOffset], failed: [TopicPartition]) {
+        var count = 0
+        for offset in offsets {
+            guard let index = partitions.index(of: offset.partition),
+                case .located(let start) = partitions.slots[index].place, start.seek == offset.offset
+            else { continue }
+            if failed.contains(offset.partition) {
+                partitions.slots[index].place = .unmoved(start, tries: 0, retryAt: 0)
+            } else {
+                partitions.moved(index, to: start)
+                count += 1
+            }
+        }
+        if count > 0 { notes.append(.rewound(partitions: count)) }
+    }
+
+    /// Partitions that could not be moved are assigned anew.
+    package mutating func reassigned(_ offsets: [PartitionOffset]) {
+        for offset in offsets {
+            guard let index = partitions.index(of: offset.partition),
+                case .unmoved(let start, _, _) = partitions.slots[index].place
+            else { continue }
+            partitions.moved(index, to: start)
+        }
+        notes.append(.rewound(partitions: offsets.count))
+    }
+
+    /// Assigning partitions anew failed.
+    mutating func reassignFailed(_ error: KafkaError, now: UInt64) {
+        notes.append(.failed(.reassign, error))
+        for index in partitions.slots.indices {
+            guard case .unmoved(let start, let tries, _) = partitions.slots[index].place else { continue }
+            partitions.slots[index].place = .unmoved(start, tries: tries + 1, retryAt: now + nanoseconds(100))
+            if tries >= 10 {
+                end(
+                    WorkerExit(
+                        .tryAgain, "\(partitions.slots[index].partition) cannot be assigned anew: \(error.name)",
+                        advice: "a supervisor should start the worker again"))
+            }
+        }
+    }
+
+    /// The ends of a partition are told.
+    package mutating func endsFound(_ partition: TopicPartition, _ ends: Watermarks) {
+        credentials = .accepted
+        endsBackoff.reset()
+        guard let index = partitions.index(of: partition) else { return }
+        switch partitions.slots[index].place {
+        case .endless:
+            let start = StartPosition(at: NextOffset(told: ends.high), isToCommit: true)
+            partitions.slots[index].place = .located(start)
+        case .outOfRange: outOfRange(index, ends)
+        default: break
+        }
+    }
+
+    private mutating func outOfRange(_ index: Int, _ ends: Watermarks) {
+        let slot = partitions.slots[index]
+        if slot.resume == LogicalOffset.beginning {
+            // Where the first record is may change until it was seen: nothing of ours is gone.
+            partitions.slots[index].place = .located(.beginning)
+            return
+        }
+        let wanted = slot.next.value
+        if wanted >= ends.low && wanted <= ends.high {
+            partitions.slots[index].place = .located(StartPosition(at: slot.next))
+            return
+        }
+        let got = policy.dataLoss == .latest ? ends.high : ends.low
+        notes.append(.dataLost(slot.partition, wanted: wanted, got: got))
+        if policy.dataLoss == .stop {
+            end(
+                WorkerExit(
+                    .badData,
+                    "records of \(slot.partition) are gone: wanted offset \(wanted), the topic has "
+                        + "\(ends.low) to \(ends.high)",
+                    advice: "start again with --data-loss earliest or latest if the loss is accepted"))
+            return
+        }
+        partitions.slots[index].committed = nil
+        // A jump to the end is committed: a restart would find a later end.
+        partitions.slots[index].place = .located(
+            StartPosition(at: NextOffset(told: got), isToCommit: policy.dataLoss == .latest))
+    }
+
+    /// Asking for a partition's ends failed: it is asked again later, and the others go on meanwhile.
+    mutating func endsFailed(_ error: KafkaError, now: UInt64) {
+        notes.append(.failed(.findEnds, error))
+        let retryAt = now + nanoseconds(endsBackoff.next())
+        for index in partitions.slots.indices {
+            switch partitions.slots[index].place {
+            case .endless: partitions.slots[index].place = .endless(retryAt: retryAt)
+            case .outOfRange: partitions.slots[index].place = .outOfRange(retryAt: retryAt)
+            default: continue
+            }
+        }
+    }
+}

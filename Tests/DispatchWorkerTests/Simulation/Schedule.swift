@@ -1,0 +1,284 @@
+import DispatchWorker
+import KafkaClient
+import TestSupport
+
+/// One run of a simulated world: everything about it follows from its seed.
+struct Schedule {
+    /// What a schedule is about.
+    enum Kind: CaseIterable {
+        /// Everything goes wrong that can.
+        case storm
+        /// Nothing goes wrong, and few records come: each is committed as soon as nothing follows it.
+        case idle
+        /// Nothing is committed and `from` is `latest`.
+        case latest
+        /// Every transaction's outcome is unsure.
+        case flapping
+        /// At least once: commits of offsets fail for passing reasons, nothing else does.
+        case store
+        /// Lanes are stopped while their producers are replaced in the middle of a batch.
+        case stops
+        /// Brokers refuse the credentials once, and once more an hour later.
+        case refusals
+    }
+
+    let seed: UInt64
+    let kind: Kind
+    var wrong: WrongDecision?
+
+    /// Names a run; every tenth is of each other kind than `storm`.
+    init(seed: UInt64, wrong: WrongDecision? = nil) {
+        self.seed = seed
+        self.wrong = wrong
+        kind =
+            switch seed % 10 {
+            case 0: .idle
+            case 1: .latest
+            case 2: .flapping
+            case 3: .store
+            case 4: .refusals
+            case 5: .stops
+            default: .storm
+            }
+    }
+
+    /// Runs it; returns what was wrong, or nil.
+    func run() -> String? {
+        switch kind {
+        case .storm: storm()
+        case .idle: idle()
+        case .latest: latest()
+        case .flapping: flapping()
+        case .store: store()
+        case .refusals: refusals()
+        case .stops: stops()
+        }
+    }
+
+    private func finish(_ world: SimulatedWorld, isDrained: Bool = true) -> String? {
+        if let broken = world.broken { return broken }
+        if !world.isSettled { return "not settled: \(world.state)" }
+        if isDrained && !world.drain() { return world.broken ?? "the stop did not end well: \(world.state)" }
+        for partition in world.broker.group.partitions {
+            world.broker.ledger.finish(partition.partition, world.broker.logs[partition] ?? SimulatedLog())
+        }
+        if let broken = world.broken { return broken }
+        if world.policy.guarantee == .exactlyOnce && world.broker.ledger.repeated.isEmpty {
+            let check = world.check()
+            if let first = check.disordered.first { return "I4: \(first)" }
+        }
+        return nil
+    }
+
+    // MARK: Storm
+
+    private func storm() -> String? {
+        var random = SeededGenerator(seed: seed &* 31 &+ 7)
+        func chance(_ bound: Int) -> Bool { Int.random(in: 0..<bound, using: &random) == 0 }
+        let world = SimulatedWorld(
+            seed: seed, oneIn: [5, 9, 16, 30, 80, 200].randomElement(using: &random) ?? 30,
+            lanes: Int.random(in: 1...3, using: &random), partitions: Int32.random(in: 2...5, using: &random),
+            isStable: chance(2), isCooperative: chance(2), guarantee: chance(5) ? .atLeastOnce : .exactlyOnce)
+        world.wrong = wrong
+        world.hasEarlyEnds = chance(2)
+        world.hidesCachedEnds = chance(3)
+        world.policy.dataLoss = DataLossPolicy.allCases.randomElement(using: &random) ?? .stop
+        world.policy.from = chance(6) ? .latest : .earliest
+        let hasPoison = chance(5)
+        let isSlow = chance(6)
+        let hasMarkers = chance(4)
+        let hasRetention = chance(3)
+        let hasVanishing = chance(6)
+        let hasStops = chance(3)
+        let hasPauses = chance(4)
+        if hasRetention { world.expectedExits.insert(.badData) }
+        if hasPoison { world.expectedExits.insert(.configuration) }
+        func value(_ index: Int) -> String {
+            switch index % 40 {
+            case 7: "bad"
+            case 19: "fan 3"
+            case 33: hasPoison ? "a poison" : "v\(index)"
+            case 38: hasPoison && index < 40 ? "a cursed" : "v\(index)"
+            default: isSlow && index % 4 > 0 ? "slow 60" : "v\(index)"
+            }
+        }
+        if isSlow { world.mostFetched = 200 }
+        if chance(3) {
+            world.produce(20, value)
+            for partition in world.broker.group.partitions where chance(2) { world.expire(partition, &random) }
+        }
+        world.produce(isSlow ? 150 : Int.random(in: 20...80, using: &random), hasMarkers: hasMarkers, value)
+        for step in 0..<1_500 {
+            world.act(Int.random(in: 0..<world.processes.count, using: &random))
+            if world.broken != nil { break }
+            if step % 150 == 75 { world.produce(10, hasMarkers: hasMarkers, value) }
+            let index = Int.random(in: 0..<world.processes.count, using: &random)
+            if hasPauses && chance(400) { world.processes[index].pausedUntil = world.broker.now + 7_000_000_000 }
+            if hasStops && chance(300) { world.processes[index].shared?.drain() }
+            guard let partition = world.broker.group.partitions.randomElement(using: &random) else { continue }
+            if hasRetention && chance(100) { world.expire(partition, &random) }
+            if hasVanishing && chance(300) { world.vanish(partition) }
+        }
+        world.settle(steps: hasPoison ? 20_000 : 6_000)
+        return finish(world)
+    }
+
+    // MARK: The others
+
+    private func idle() -> String? {
+        let world = SimulatedWorld(seed: seed, oneIn: 0, lanes: 1, partitions: 3, isStable: true)
+        world.wrong = wrong
+        world.policy.commit.intervalMilliseconds = 9_000
+        // Behind transactions the end must be told: fetches know of an offset that no record ever has.
+        let hasMarkers = seed % 20 == 0
+        world.hasEarlyEnds = hasMarkers
+        for round in 0..<6 {
+            world.produce(1 + round % 3, hasMarkers: hasMarkers) { "v\($0)" }
+            let began = world.broker.now
+            world.settle(steps: 400, lookEvery: 1)
+            let took = Int((world.broker.now - began) / 1_000_000)
+            // The first poll may just have begun to wait; then a record, `commit.idle`, and the commit itself.
+            // An end that does not come with the last record comes after an empty fetch.
+            if round > 1 && took > (hasMarkers ? 190 : 90) {
+                return world.broken ?? "a record waited \(took) ms for its commit"
+            }
+        }
+        return finish(world)
+    }
+
+    private func latest() -> String? {
+        let world = SimulatedWorld(seed: seed, oneIn: 0, lanes: 2, isStable: true, isCooperative: seed % 20 == 1)
+        world.wrong = wrong
+        world.policy.from = .latest
+        world.produce(20) { "v\($0)" }
+        world.turn(400)
+        for partition in world.broker.group.partitions where world.broker.committed[partition] == nil {
+            return world.broken ?? "the end of \(partition), where it starts, is not committed"
+        }
+        world.produce(20) { "v\($0)" }
+        world.settle(steps: 2_000)
+        let partition = world.broker.group.partitions[0]
+        world.vanish(partition)
+        world.produce(20) { "v\($0)" }
+        world.plan.only = [.abort]
+        world.plan.oneIn = 2
+        world.turn(300)
+        world.settle(steps: 4_000)
+        return finish(world)
+    }
+
+    private func flapping() -> String? {
+        let world = SimulatedWorld(seed: seed, oneIn: 1, lanes: 1, isStable: true)
+        world.wrong = wrong
+        world.plan.only = [.late]
+        world.policy.commit.intervalMilliseconds = 5
+        world.produce(40) { "v\($0)" }
+        for step in 0..<800 {
+            world.act(0)
+            if step % 20 == 0 { world.produce(3) { "v\($0)" } }
+            if world.broken != nil { break }
+        }
+        let made = world.processes[0].environment?.made ?? []
+        for (index, time) in made.enumerated() where index >= 6 && time - made[index - 6] < 1_000_000_000 {
+            return "7 producers were made within a second"
+        }
+        world.settle(steps: 4_000)
+        return finish(world)
+    }
+
+    private func store() -> String? {
+        let world = SimulatedWorld(seed: seed, oneIn: 0, lanes: 1, isStable: true, guarantee: .atLeastOnce)
+        world.wrong = wrong
+        world.policy.commit.intervalMilliseconds = 50
+        world.produce(60) { "v\($0)" }
+        world.turn(20)
+        world.failingCommits = 4
+        for step in 0..<600 {
+            world.act(0)
+            if step % 100 == 0 { world.produce(10) { "v\($0)" } }
+        }
+        world.failingCommits = 0
+        world.settle(steps: 4_000)
+        if let first = world.broker.ledger.doubled.first { return "\(first) is decided twice for a passing error" }
+        return finish(world)
+    }
+
+    private func stops() -> String? {
+        let world = SimulatedWorld(seed: seed, oneIn: 2, lanes: 1, isStable: true)
+        world.wrong = wrong
+        world.plan.only = [.late, .retryBefore]
+        world.policy.commit.intervalMilliseconds = 50
+        world.produce(200) { _ in "slow 20" }
+        for _ in 0..<600 {
+            world.act(0)
+            guard let machine = world.processes[0].lane?.machine, machine.batch != .none else { continue }
+            if case .initializing = machine.producer { world.processes[0].shared?.drain() }
+        }
+        world.settle(steps: 4_000)
+        return finish(world)
+    }
+
+    private func refusals() -> String? {
+        let world = SimulatedWorld(seed: seed, oneIn: 0, lanes: 1, isStable: true)
+        world.wrong = wrong
+        world.produce(10) { "v\($0)" }
+        world.settle(steps: 1_000)
+        for _ in 0..<2 {
+            world.processes[0].environment?.consumer?.pendingErrors.append(
+                KafkaError(code: .authentication, text: "refused"))
+            world.turn(20)
+            for _ in 0..<120 {
+                world.broker.advance(milliseconds: 30_000)
+                world.act(0)
+            }
+        }
+        if world.broken != nil { return world.broken }
+        world.produce(10) { "v\($0)" }
+        world.settle(steps: 2_000)
+        return finish(world)
+    }
+}
+
+extension SimulatedWorld {
+    /// Processes take turns for some steps.
+    func turn(_ steps: Int) {
+        for _ in 0..<steps where broken == nil {
+            act(Int.random(in: 0..<processes.count, using: &generator))
+        }
+    }
+
+    /// The faults are over: processes take turns until everything is committed.
+    func settle(steps: Int, lookEvery: Int = 5) {
+        plan.oneIn = 0
+        for step in 0..<steps where broken == nil {
+            if step % lookEvery == 0 && isSettled { return }
+            act(Int.random(in: 0..<processes.count, using: &generator))
+        }
+    }
+
+    /// Retention takes the first records of a partition.
+    func expire(_ partition: TopicPartition, _ random: inout SeededGenerator) {
+        guard let log = broker.logs[partition], log.start < log.lastStable else { return }
+        let start = Int64.random(in: log.start...log.lastStable, using: &random)
+        broker.ledger.removed(partition.partition, below: start)
+        broker.logs[partition]?.start = start
+    }
+
+    /// Somebody deletes a committed offset.
+    func vanish(_ partition: TopicPartition) {
+        guard broker.committed[partition] != nil else { return }
+        broker.committed[partition] = nil
+        broker.ledger.vanished(partition.partition)
+    }
+
+    /// What the lanes are doing, for a failure's text.
+    var state: String {
+        processes.map { process in
+            guard let machine = process.lane?.machine else { return "\(process.name) is down" }
+            return "\(process.name) \(machine.producer) \(machine.group) \(machine.batch) "
+                + machine.partitions.slots.map { "\($0.partition.partition)@\($0.next.value) \($0.place)" }
+                .joined(separator: " ")
+        }.joined(separator: "; ") + "; committed \(broker.committed.map { "\($0.key.partition):\($0.value)" }.sorted())"
+            + " ends \(broker.group.partitions.map { broker.logs[$0]?.end ?? 0 })"
+    }
+}

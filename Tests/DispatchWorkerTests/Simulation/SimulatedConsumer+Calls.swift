@@ -1,0 +1,213 @@
+import DispatchWorker
+import KafkaClient
+
+// The consumer's calls to the broker and into the library: each may fail, hang, or do half of what it should.
+extension SimulatedConsumer {
+    /// What a call comes to: nothing wrong, an effect in spite of an error, or no effect.
+    private enum Course { case well, effectThenError(KafkaError), half(KafkaError), error(KafkaError) }
+
+    private func course(_ faults: [FaultPlan.Fault], timeout: Int, _ error: KafkaError) -> Course {
+        if life.isDead { return .error(KafkaError(code: .destroy)) }
+        switch world.plan.next(faults) {
+        case .crashBefore:
+            life.isDead = true
+            return .error(KafkaError(code: .destroy))
+        case .crashAfter:
+            life.isDead = true
+            return .effectThenError(KafkaError(code: .destroy))
+        case .retryBefore, .failBefore: return .error(error)
+        case .failAfter, .retryAfter: return .effectThenError(error)
+        case .hang:
+            world.broker.advance(milliseconds: timeout)
+            return .error(KafkaError(code: .timedOut))
+        case .slow:
+            world.broker.advance(milliseconds: max(0, timeout - 1))
+            return .well
+        case .half: return .half(error)
+        case .fatalBefore:
+            fatalError = KafkaError(code: .fatal, isFatal: true)
+            return .error(KafkaError(code: .fatal, isFatal: true))
+        default: return .well
+        }
+    }
+
+    func subscribe() throws(KafkaError) {
+        switch course([.crashBefore, .failBefore], timeout: 0, KafkaError(code: .transport)) {
+        case .error(let error): throw error
+        default: member = world.broker.group.join(instance: instance, now: world.broker.now)
+        }
+    }
+
+    func committed(
+        _ partitions: [TopicPartition], timeoutMilliseconds: Int32
+    ) throws(KafkaError) -> [PartitionResult] {
+        let timeout = Int(timeoutMilliseconds)
+        let error = KafkaError(code: [.timedOut, .transport, .notCoordinator][world.plan.number(below: 3)])
+        var half: KafkaError?
+        switch course(
+            [.crashBefore, .retryBefore, .failBefore, .hang, .slow, .half], timeout: timeout, error)
+        {
+        case .error(let error): throw error
+        case .half(let error): half = error
+        default: break
+        }
+        world.broker.advance(milliseconds: 1)
+        return partitions.enumerated().map { index, partition in
+            if index == 0, let half { return PartitionResult(partition: partition, offset: nil, error: half) }
+            guard let stable = world.broker.stableOffset(partition) else {
+                return PartitionResult(
+                    partition: partition, offset: nil, error: KafkaError(code: .unstableOffsetCommit))
+            }
+            if let stable { told[partition, default: []].insert(stable) }
+            return PartitionResult(partition: partition, offset: stable)
+        }
+    }
+
+    func watermarks(of partition: TopicPartition, timeoutMilliseconds: Int32) throws(KafkaError) -> Watermarks {
+        let timeout = Int(timeoutMilliseconds)
+        switch course(
+            [.crashBefore, .failBefore, .failBefore, .hang, .hang, .slow], timeout: timeout,
+            KafkaError(code: .transport))
+        {
+        case .error(let error): throw error
+        default: break
+        }
+        let log = world.broker.logs[partition] ?? SimulatedLog()
+        let ends = Watermarks(low: log.start, high: log.lastStable)
+        told[partition, default: []].formUnion([ends.low, ends.high])
+        world.toldEnds(partition, ends)
+        return ends
+    }
+
+    func cachedWatermarks(of partition: TopicPartition) -> Watermarks? {
+        guard !world.hidesCachedEnds, world.wrong != .endsNotLookedUp, let end = seenEnd[partition] else { return nil }
+        return Watermarks(low: -1, high: end)
+    }
+
+    func take(_ added: [PartitionOffset], all: [PartitionOffset]) throws(KafkaError) {
+        let isCooperative = world.broker.group.isCooperative
+        try assign(isCooperative ? added : all, isWhole: !isCooperative)
+    }
+
+    private func assign(_ offsets: [PartitionOffset], isWhole: Bool) throws(KafkaError) {
+        switch course([.crashBefore, .crashAfter, .failBefore], timeout: 0, KafkaError(code: .state)) {
+        case .error(let error): throw error
+        default: break
+        }
+        if isWhole { for partition in Array(owned.keys) { forget(partition) } }
+        for offset in offsets { move(offset) }
+    }
+
+    func give(_ given: [TopicPartition]) throws(KafkaError) {
+        switch course([.crashBefore, .crashAfter, .failBefore], timeout: 0, KafkaError(code: .state)) {
+        case .error(let error):
+            // The rebalance is answered as the library would.
+            if !life.isDead { for partition in given { forget(partition) } }
+            throw error
+        default: break
+        }
+        for partition in given { forget(partition) }
+        if !world.broker.group.isCooperative { for partition in Array(owned.keys) { forget(partition) } }
+    }
+
+    func seek(_ offsets: [PartitionOffset]) throws(KafkaError) -> [PartitionResult] {
+        let error = KafkaError(code: .timedOut)
+        var half: KafkaError?
+        switch course([.crashBefore, .failBefore, .half, .half, .hang], timeout: 10_000, error) {
+        case .error(let error): throw error
+        case .half(let error): half = error
+        default: break
+        }
+        return offsets.enumerated().map { index, offset in
+            let failure = index == 0 ? half : nil
+            if failure == nil { move(offset) }
+            return PartitionResult(partition: offset.partition, offset: offset.offset, error: failure)
+        }
+    }
+
+    func reassign(_ offsets: [PartitionOffset], all: [PartitionOffset]) throws(KafkaError) {
+        let offsets = offsets.map(asAsked)
+        let all = all.map(asAsked)
+        switch course([.crashBefore, .crashAfter, .failBefore, .half], timeout: 0, KafkaError(code: .state)) {
+        case .error(let error): throw error
+        case .half(let error):
+            for offset in offsets { forget(offset.partition) }
+            throw error
+        default: break
+        }
+        if !world.broker.group.isCooperative {
+            for partition in Array(owned.keys) { forget(partition) }
+            for offset in all { move(offset) }
+        } else {
+            for offset in offsets { move(offset) }
+        }
+    }
+
+    private func asAsked(_ offset: PartitionOffset) -> PartitionOffset {
+        guard world.wrong == .beginningIsZero, offset.offset == LogicalOffset.beginning else { return offset }
+        return PartitionOffset(offset.partition, offset: 0)
+    }
+
+    private func move(_ offset: PartitionOffset) {
+        let partition = offset.partition
+        guard let log = world.broker.logs[partition] else { return }
+        switch offset.offset {
+        case LogicalOffset.beginning:
+            if world.policy.from != .earliest {
+                world.broker.ledger.fail("\(partition) goes to the beginning, from is \(world.policy.from)")
+            }
+            place(partition, at: log.start)
+        case LogicalOffset.end: place(partition, at: log.lastStable)
+        case LogicalOffset.invalid:
+            // The library looks by itself; without an offset it stops (`auto.offset.reset=error`).
+            place(partition, at: world.broker.committed[partition] ?? log.start)
+            if world.broker.committed[partition] == nil { halted.insert(partition) }
+        case let number:
+            if !(told[partition]?.contains(number) ?? false) {
+                world.broker.ledger.fail("\(partition) goes to \(number), which nobody has told")
+            }
+            place(partition, at: number)
+        }
+    }
+
+    func commit(_ offsets: [PartitionOffset]) throws(KafkaError) {
+        do {
+            try store(offsets)
+        } catch {
+            throw world.wrong == .everyCommitErrorIsLoss ? KafkaError(code: .unknownMember) : error
+        }
+    }
+
+    private func store(_ offsets: [PartitionOffset]) throws(KafkaError) {
+        let codes: [KafkaErrorCode] = [.timedOut, .transport, .notCoordinator, .coordinatorLoadInProgress]
+        let error = KafkaError(code: codes[world.plan.number(below: codes.count)])
+        if world.failingCommits > 0 && world.plan.number(below: world.failingCommits) > 0 { throw error }
+        var failure: KafkaError?
+        switch course(
+            [.crashBefore, .crashAfter, .failBefore, .failBefore, .failAfter, .hang], timeout: 5_000, error)
+        {
+        case .error(let error): throw error
+        case .effectThenError(let error): failure = error
+        default: break
+        }
+        world.broker.advance(milliseconds: 2)
+        guard let member, let state = world.broker.group.members[member] else {
+            throw KafkaError(code: .unknownMember)
+        }
+        if state.knownGeneration != world.broker.group.generation { throw KafkaError(code: .illegalGeneration) }
+        world.broker.commit(Dictionary(uniqueKeysWithValues: offsets.map { ($0.partition, $0.offset) }))
+        if let failure { throw failure }
+    }
+
+    func close() throws(KafkaError) {
+        guard !life.isDead, let id = member else { return }
+        world.closing(self)
+        if !owned.isEmpty { rebalance(.revoke(owned.keys.sorted())) }
+        if instance == nil && !life.isDead { world.broker.group.leave(id) }
+        member = nil
+        switch course([.crashAfter, .failAfter, .hang], timeout: 20_000, KafkaError(code: .timedOut)) {
+        case .error(let error), .effectThenError(let error): throw error
+        default: break
+        }
+    }
+}

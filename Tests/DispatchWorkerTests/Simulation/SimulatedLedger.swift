@@ -1,0 +1,81 @@
+import KafkaClient
+
+/// Holds outcomes against commits while a run goes on: what is committed is decided, once, and nothing else is.
+struct SimulatedLedger {
+    /// Outcomes per input partition: how often each device of each offset was decided.
+    private var outcomes: [Int32: [Int64: Int]] = [:]
+    private var lastDecided: [Int32: Int64] = [:]
+    private var checked: [Int32: Int64] = [:]
+    private var excused: [Int32: Set<Int64>] = [:]
+    private var excusedBelow: [Int32: Int64] = [:]
+    /// Partitions whose committed offsets somebody took away: their records may be decided again.
+    private(set) var repeated: Set<Int32> = []
+    /// Records that were decided more than once.
+    private(set) var doubled: [String] = []
+    /// Whether records may be decided more than once.
+    var isAtLeastOnce = false
+    /// The first thing that was wrong.
+    private(set) var broken: String?
+
+    mutating func fail(_ text: @autoclosure () -> String) { if broken == nil { broken = text() } }
+
+    /// An outcome became visible.
+    mutating func decided(_ source: OutcomeSource) {
+        let key = source.offset * 8 + source.part
+        let count = outcomes[source.partition, default: [:]][key, default: 0] + 1
+        outcomes[source.partition, default: [:]][key] = count
+        lastDecided[source.partition] = max(lastDecided[source.partition] ?? -1, source.offset)
+        guard count > 1, !repeated.contains(source.partition) else { return }
+        doubled.append("in-\(source.partition)-\(source.offset)/\(source.part)")
+        if !isAtLeastOnce { fail("I2: in-\(source.partition)-\(source.offset) is decided \(count) times") }
+    }
+
+    private func isDecided(_ partition: Int32, _ offset: Int64) -> Bool {
+        outcomes[partition]?[offset * 8] != nil
+    }
+
+    /// Offsets were committed: I1 and I5 at this moment.
+    mutating func committed(_ partition: Int32, _ offset: Int64, before: Int64?, _ log: SimulatedLog) {
+        if let before, offset < before, !isAtLeastOnce, !repeated.contains(partition) {
+            fail("I2: in-\(partition) was committed up to \(before), now \(offset)")
+        }
+        let below = excusedBelow[partition] ?? 0
+        for place in (checked[partition] ?? 0)..<max(offset, checked[partition] ?? 0)
+        where log.entries[Int(place)].state == .committed && place >= below && !isDecided(partition, place) {
+            if excused[partition]?.contains(place) ?? false { continue }
+            fail("I1: in-\(partition)-\(place) is lost, \(offset) is committed")
+        }
+        checked[partition] = max(checked[partition] ?? 0, offset)
+        if let last = lastDecided[partition], last >= offset, !isAtLeastOnce, !repeated.contains(partition) {
+            fail("I5: in-\(partition)-\(last) is decided, only \(offset) is committed")
+        }
+    }
+
+    /// Retention takes records away, decided or not.
+    mutating func removed(_ partition: Int32, below offset: Int64) {
+        for place in 0..<offset where !isDecided(partition, place) { excused[partition, default: []].insert(place) }
+    }
+
+    /// Somebody who has no committed offset was told an end to start from.
+    mutating func startedAtEnd(_ partition: Int32, _ end: Int64) {
+        excusedBelow[partition] = max(excusedBelow[partition] ?? 0, end)
+    }
+
+    /// A committed offset vanished.
+    mutating func vanished(_ partition: Int32) { repeated.insert(partition) }
+
+    /// I1 at the end.
+    mutating func finish(_ partition: Int32, _ log: SimulatedLog) {
+        if let place = open(partition, log) { fail("I1: in-\(partition)-\(place) has no outcome at the end") }
+    }
+
+    /// Whether every record of a partition has an outcome, or is excused.
+    func isDone(_ partition: Int32, _ log: SimulatedLog) -> Bool { open(partition, log) == nil }
+
+    private func open(_ partition: Int32, _ log: SimulatedLog) -> Int64? {
+        (log.start..<max(log.start, log.end)).first { place in
+            log.entries[Int(place)].state == .committed && place >= excusedBelow[partition] ?? 0
+                && !isDecided(partition, place) && !(excused[partition]?.contains(place) ?? false)
+        }
+    }
+}
