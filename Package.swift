@@ -39,10 +39,16 @@ let package = Package(
             ],
             swiftSettings: strict),
         .executableTarget(name: "linkd", dependencies: ["LinkdCommands"], swiftSettings: strict),
+        // What searches the pure half for wrong answers: `config/run fuzz`, the benchmarks and its tests run it.
+        .target(
+            name: "LinkdFuzz",
+            dependencies: ["LinkCoordinator", "LinkIngest", "KafkaClient", "DispatchWorker", "StrictJSON"],
+            swiftSettings: strict),
         .executableTarget(
             name: "LinkdBenchmarks",
             dependencies: [
-                "LinkCoordinator", "LinkIngest", "KafkaClient", "DispatchWorker", "StrictJSON", "CPlatform",
+                "LinkCoordinator", "LinkIngest", "KafkaClient", "DispatchWorker", "LinkdFuzz", "StrictJSON",
+                "CPlatform",
             ],
             swiftSettings: strict),
         .target(name: "TestSupport", dependencies: ["StrictJSON"], path: "Tests/TestSupport", swiftSettings: strict),
@@ -70,6 +76,9 @@ let package = Package(
                 "TestSupport",
             ],
             exclude: ["Snapshots", "Tables"], swiftSettings: strict),
+        .testTarget(
+            name: "LinkdFuzzTests", dependencies: ["LinkdFuzz", "LinkIngest", "StrictJSON", "TestSupport"],
+            exclude: ["Corpus"], swiftSettings: strict),
         // The whole worker as processes of their own that are killed, on a real broker.
         .testTarget(
             name: "ExactlyOnceTests",

@@ -7,6 +7,8 @@ enum Benchmarks {
 
         USAGE
           LinkdBenchmarks [record] [lookup] [load] [worker] [--peers DIR] [--broker HOST:PORT] [OPTIONS]
+          LinkdBenchmarks adversarial [--records N] [--seed S]   answers of long-lived processors beside fresh ones
+          LinkdBenchmarks hostile [--seconds N] [--seed S]       what the worst records cost, and a search for worse
           LinkdBenchmarks cpu FILE.jsonl TABLE.json       ns per record of a workload file, pass by pass
           LinkdBenchmarks resolve FILE.jsonl TABLE.json   key, tab and decision of each record, for a checker
 
@@ -21,7 +23,9 @@ enum Benchmarks {
           --broker HOST:PORT   an empty broker to measure on (or KAFKA_BOOTSTRAP_SERVERS)
           --workload FILE      records as the workload's generator writes them (made here when absent)
           --table FILE         the table they are for (config/routes/shop.json)
-          --records N          records of the worker's runs (300000)
+          --records N          records of the worker's runs (300000); of `adversarial` (10000000)
+          --seconds N          seconds of the search of `hostile` (60)
+          --seed S             seed of `adversarial` and `hostile` (1)
           --rounds N           rounds of each comparison (7)
           --json               one JSON object per line
 
@@ -38,6 +42,11 @@ enum Benchmarks {
             if arguments.contains("--help") || arguments.contains("-h") {
                 print(help)
                 return 0
+            }
+            if let search = arguments.first, ["adversarial", "hostile"].contains(search) {
+                var options = try BenchmarkOptions(Array(arguments.dropFirst()))
+                if !arguments.contains("--records") { options.records = 10_000_000 }
+                return try search == "hostile" ? HostileBenchmark.run(options) : AdversarialRecords.run(options)
             }
             return try run(try BenchmarkOptions(arguments))
         } catch let error as BenchmarkError {
@@ -78,6 +87,8 @@ struct BenchmarkOptions {
     var records = 300_000
     var rounds = 7
     var json = false
+    var seconds = 60
+    var seed: UInt64 = 1
 
     static let kinds = ["record", "lookup", "load", "worker"]
 
@@ -104,6 +115,8 @@ struct BenchmarkOptions {
             case "--table": table = try value()
             case "--records": records = try number()
             case "--rounds": rounds = try number()
+            case "--seconds": seconds = try number()
+            case "--seed": seed = UInt64(try number())
             case "--json": json = true
             case let kind where Self.kinds.contains(kind): named.insert(kind)
             case let other: throw BenchmarkError(text: "unknown argument \(other); see --help", code: 64)

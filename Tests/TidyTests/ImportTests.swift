@@ -17,6 +17,7 @@ import Testing
                 + "FoundationEssentials Dispatch", true
         ),
         ("linkd", "LinkdCommands", false),
+        ("LinkdFuzz", "LinkCoordinator LinkIngest KafkaClient DispatchWorker StrictJSON Foundation", true),
     ]
 
     static let platform: Set<Substring> = ["Glibc", "Musl", "Darwin", "Android"]

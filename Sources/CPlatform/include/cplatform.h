@@ -34,6 +34,27 @@ static inline void linkd_keep_freed_memory(void) {
 #endif
 }
 
+/// Most bytes of memory that this process has had at a time, or -1 when the system does not tell.
+static inline int64_t linkd_peak_memory_bytes(void) {
+    struct rusage usage;
+    if (getrusage(RUSAGE_SELF, &usage) != 0) return -1;
+#if defined(__APPLE__)
+    return (int64_t)usage.ru_maxrss;
+#else
+    return (int64_t)usage.ru_maxrss * 1024;
+#endif
+}
+
+/// Bytes that this process has asked for and not given back, or -1 when the library does not tell.
+static inline int64_t linkd_allocated_bytes(void) {
+#if defined(__linux__) && defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
+    struct mallinfo2 info = mallinfo2();
+    return (int64_t)info.uordblks + (int64_t)info.hblkhd;
+#else
+    return -1;
+#endif
+}
+
 /// Asks for `bytes` bytes at `address` to be in the cache soon; any address is allowed, none is read.
 static inline void linkd_prefetch(const void *address, uintptr_t bytes) {
     for (uintptr_t place = 0; place < bytes; place += 64) __builtin_prefetch((const char *)address + place, 0, 3);

@@ -108,7 +108,9 @@ extension TableCompiler {
     private func ancestors(of coordinator: TableSource.Coordinator) -> [EntryImage] {
         var chain: [EntryImage] = []
         var next: TableSource.Coordinator? = coordinator
-        while let current = next, chain.count <= source.coordinators.count {
+        // Parents may go in a circle in a table that was not checked.
+        for _ in source.coordinators {
+            guard let current = next else { break }
             if let initial = current.initial, let number = screenNumbers["\(current.name.value)/\(initial.value)"] {
                 var entry = screens[number].entry
                 entry.isParent = true

@@ -1,0 +1,78 @@
+internal import CPlatform
+internal import Foundation
+internal import LinkdFuzz
+
+/// `LinkdBenchmarks hostile`: what the worst known records cost, and whether a search finds worse.
+///
+/// The bound for any record is 20 ms of CPU for each megabyte read and written, and 20 µs for each device.
+enum HostileBenchmark {
+    static func run(_ options: BenchmarkOptions) throws -> Int32 {
+        let worlds = try World.all()
+        let records = try HostileRecord.kept()
+        if !options.json { print(heading) }
+        var costs: [(record: HostileRecord, cost: RecordCost)] = []
+        for record in records { costs.append((record, measure(record, worlds, runs: options.rounds, options))) }
+        var search = HostileSearch(worlds: worlds, seed: options.seed, from: costs)
+        let clock = ContinuousClock()
+        let start = clock.now
+        while clock.now - start < .seconds(options.seconds) { search.step() }
+        let found = search.worst.filter { $0.record.name.hasPrefix("found") }.prefix(5)
+        if !options.json {
+            print(
+                "\nsearched for \(options.seconds) s, seed \(options.seed): \(search.measured) records; the worst"
+            )
+        }
+        for other in found {
+            costs.append((other.record, measure(other.record, worlds, runs: options.rounds, options)))
+        }
+        let over = costs.filter { $0.cost.share > 1 }
+        if !options.json {
+            for other in found where other.cost.share > 0.5 {
+                print("for Tests/LinkdFuzzTests/Corpus/hostile.txt:\n# \(other.record.name)")
+                print(CorpusFile.line(other.record.input))
+            }
+            print(
+                "\(costs.count) records, \(over.count) over the bound; "
+                    + "at most \(linkd_peak_memory_bytes() / 1_000_000) MB"
+            )
+        }
+        return over.isEmpty ? 0 : 1
+    }
+
+    private static let heading = """
+        bound: 20 ms of CPU per MB read and written, and 20 µs a device
+        record                                            MB read  written  devices       ms   ms/MB  µs/device   MB mem
+        """
+
+    private static func measure(
+        _ record: HostileRecord, _ worlds: [World], runs: Int, _ options: BenchmarkOptions
+    ) -> RecordCost {
+        let before = linkd_allocated_bytes()
+        var most = before
+        let cost = RecordCost.measure(record, World.named(record.letter, of: worlds), runs: runs) {
+            most = max(most, linkd_allocated_bytes())
+        }
+        let memory = before < 0 ? .nan : Double(most - before) / 1_000_000
+        let milliseconds = Double(cost.nanoseconds) / 1_000_000
+        let beyond = max(0, milliseconds - 20 * cost.megabytes) * 1_000 / Double(cost.devices)
+        if options.json {
+            print(
+                String(
+                    format: "{\"name\":\"%@\",\"read\":%d,\"written\":%d,\"devices\":%d,"
+                        + "\"ms\":%.3f,\"share\":%.3f,\"mb\":%.1f}",
+                    record.name.replacing("\"", with: "'"), cost.bytesRead, cost.bytesWritten, cost.devices,
+                    milliseconds,
+                    cost.share, memory))
+            return cost
+        }
+        let name = (record.name + ", " + cost.outcome).padding(toLength: 50, withPad: " ", startingAt: 0)
+        print(
+            name
+                + String(
+                    format: "%9.3f%9.3f%9d%9.2f%8.1f%11.1f%9.1f   ", Double(cost.bytesRead) / 1_000_000,
+                    Double(cost.bytesWritten) / 1_000_000, cost.devices, milliseconds, milliseconds / cost.megabytes,
+                    beyond, memory)
+                + (cost.share <= 1 ? "within" : String(format: "OVER, %.1f times", cost.share)))
+        return cost
+    }
+}

@@ -1,0 +1,84 @@
+/// Text with repeated groups: large inputs that can be kept, read and changed.
+///
+/// `<<3,:"a#":0>>` stands for `"a0":0,"a1":0,"a2":0`: a number, what stands between the repetitions (a comma or
+/// nothing) and the text, in which `#` is the number of the repetition. Groups may stand inside one another; what is
+/// not of this form stands for itself.
+package enum Recipe {
+    /// Returns the text with its groups written out, at most `limit` bytes of it.
+    package static func expand(_ text: some Collection<UInt8>, limit: Int) -> [UInt8] {
+        var out: [UInt8] = []
+        var reader = Reader(bytes: Array(text), limit: limit)
+        reader.expand(until: nil, counter: nil, into: &out)
+        return out
+    }
+
+    private struct Reader {
+        let bytes: [UInt8]
+        let limit: Int
+        var at = 0
+
+        /// Writes out what stands up to the end of the group that is open, or of the text.
+        mutating func expand(until end: Int?, counter: Int?, into out: inout [UInt8]) {
+            let stop = end ?? bytes.count
+            while at < stop, out.count < limit {
+                if let group = group(at: at, before: stop) {
+                    repeatGroup(group, counter: counter, into: &out)
+                } else if let counter, bytes[at] == UInt8(ascii: "#") {
+                    out += Array(String(counter).utf8)
+                    at += 1
+                } else {
+                    out.append(bytes[at])
+                    at += 1
+                }
+            }
+            at = stop
+        }
+
+        private mutating func repeatGroup(_ group: Group, counter: Int?, into out: inout [UInt8]) {
+            for index in 0..<group.count where out.count < limit {
+                if index > 0, group.hasComma { out.append(UInt8(ascii: ",")) }
+                at = group.body.lowerBound
+                // A group of one counts as its surroundings do.
+                expand(until: group.body.upperBound, counter: group.count == 1 ? counter : index, into: &out)
+            }
+            at = group.body.upperBound + 2
+        }
+
+        private struct Group {
+            var count: Int
+            var hasComma: Bool
+            var body: Range<Int>
+        }
+
+        /// The group that begins at a place, if one does and ends too.
+        private func group(at start: Int, before stop: Int) -> Group? {
+            guard start + 4 < stop, bytes[start] == UInt8(ascii: "<"), bytes[start + 1] == UInt8(ascii: "<") else {
+                return nil
+            }
+            var place = start + 2
+            var count = 0
+            while place < stop, count < 1_000_000, case let digit = bytes[place] &- UInt8(ascii: "0"), digit < 10 {
+                count = count * 10 + Int(digit)
+                place += 1
+            }
+            let hasComma = place < stop && bytes[place] == UInt8(ascii: ",")
+            if hasComma { place += 1 }
+            guard place < stop, place > start + 2, bytes[place] == UInt8(ascii: ":") else { return nil }
+            let first = place + 1
+            var depth = 1
+            place = first
+            while place + 1 < stop {
+                if bytes[place] == UInt8(ascii: "<"), bytes[place + 1] == UInt8(ascii: "<") {
+                    depth += 1
+                    place += 1
+                } else if bytes[place] == UInt8(ascii: ">"), bytes[place + 1] == UInt8(ascii: ">") {
+                    depth -= 1
+                    if depth == 0 { return Group(count: count, hasComma: hasComma, body: first..<place) }
+                    place += 1
+                }
+                place += 1
+            }
+            return nil
+        }
+    }
+}

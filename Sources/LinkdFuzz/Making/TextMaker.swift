@@ -1,0 +1,89 @@
+/// Writes JSON text as producers do and as they should not: the same string in many spellings, values of every kind.
+package struct TextMaker {
+    /// White space before and behind the tokens of one producer.
+    package struct Style: Sendable {
+        var afterComma = ""
+        var afterColon = ""
+        var inside = ""
+
+        /// Returns one of the usual ways, or an odd one.
+        static func any(_ dice: inout Dice) -> Style {
+            switch dice.below(6) {
+            case 0: Style(afterComma: " ", afterColon: " ")
+            case 1: Style(afterComma: "\r", afterColon: " ", inside: " ")
+            case 2: Style(afterComma: String(repeating: " ", count: dice.below(40)), afterColon: "  ")
+            default: Style()
+            }
+        }
+    }
+
+    /// The text so far.
+    package var bytes: [UInt8] = []
+
+    /// Starts without text.
+    package init() {}
+
+    /// Appends text as it is.
+    package mutating func raw(_ text: String) { bytes += Array(text.utf8) }
+
+    /// Appends a string, escaped only where JSON wants it.
+    package mutating func string(_ text: String) {
+        bytes.append(UInt8(ascii: "\""))
+        for byte in text.utf8 { add(byte) }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    private mutating func add(_ byte: UInt8) {
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
+        case 0..<0x20: raw("\\u00" + (byte < 16 ? "0" : "1") + String(byte % 16, radix: 16))
+        default: bytes.append(byte)
+        }
+    }
+
+    /// Appends a string with some of its characters escaped though they need not be.
+    package mutating func escaped(_ text: String, _ dice: inout Dice) {
+        let often = 1 + dice.below(8)
+        bytes.append(UInt8(ascii: "\""))
+        for scalar in text.unicodeScalars {
+            if scalar == "/", dice.one(in: 2) {
+                raw("\\/")
+            } else if dice.one(in: often) {
+                for unit in String(Character(scalar)).utf16 {
+                    let digits = String(unit, radix: 16, uppercase: dice.one(in: 2))
+                    raw("\\u" + String(repeating: "0", count: 4 - digits.count) + digits)
+                }
+            } else {
+                for byte in String(Character(scalar)).utf8 { add(byte) }
+            }
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// Appends a value of any kind, objects and arrays of up to some members included.
+    package mutating func anything(_ dice: inout Dice, depth: Int = 3) {
+        switch dice.below(depth > 0 ? 12 : 8) {
+        case 0: raw("null")
+        case 1: raw(dice.pick(["true", "false"]))
+        case 2: raw(dice.pick(["0", "-1", "12", "5.0", "1e9", "-0", "99999999999999999999", "0.10", "1E-400"]))
+        case 3: escaped(dice.pick(["a", "é", "e\u{301}", "\u{1F600}", "a/b", "\u{0}"]), &dice)
+        case 4: string(String(repeating: "x", count: dice.below(300)))
+        case 5, 6, 7: string(dice.pick(["", "a", "ios", "6.1.0", "кот", "e\u{301}", "shop:///", "a\\b\"c"]))
+        case 8, 9:
+            raw("{")
+            for index in 0..<dice.below(6) {
+                raw(index > 0 ? ",\"" : "\"")
+                raw(dice.pick(["a", "b", "link", "aps", "x\(index)", "\\u0061", "m\(dice.below(99))"]) + "\":")
+                anything(&dice, depth: depth - 1)
+            }
+            raw("}")
+        default:
+            raw("[")
+            for index in 0..<dice.below(6) {
+                if index > 0 { raw(",") }
+                anything(&dice, depth: depth - 1)
+            }
+            raw("]")
+        }
+    }
+}

@@ -1,0 +1,86 @@
+/// Tables that stand beside the shipped ones: each makes use of what those leave out.
+package enum FuzzTables {
+    /// Guards with `resume`, conditions on every fact, a payload that is bound, tails, redirects, exclusions.
+    package static let vault = #"""
+        { "schemaVersion": 1, "table": { "id": "vault", "version": "1", "applications": ["com.example.vault"] },
+          "link": { "schemes": ["vault", "https"], "host": "authority", "hosts": ["vault.example", "*.vault.example"],
+            "rewrites": [{ "stripPrefix": "/{lang:enum(en|ru)}", "as": "lang" }],
+            "query": { "duplicates": "reject", "plus": "space" },
+            "payload": { "link": ["/aps/link", "/data/link", "/x/0/link"], "route": "/data/route",
+              "params": "/data/params" } },
+          "models": {
+            "Key": { "id": "string(1..64)", "n": "int?", "tags": "list<string>(0..128)", "when": "date?",
+              "who": "string?", "lang": "string?" } },
+          "capabilities": { "ar": { "listed": true }, "new": { "minApp": "2.0.0", "platforms": ["ios"] } },
+          "coordinators": {
+            "main": { "initial": "home", "screens": {
+              "home": {}, "old": {}, "key": { "needs": ["Key"], "identity": "{Key.id}" },
+              "beta": { "since": "3.0.0-beta.2", "requires": ["new"] } } },
+            "safe": { "parent": "main", "guard": "open", "initial": "door",
+              "screens": { "door": {}, "box": { "needs": ["Key"] } } },
+            "login": { "screens": { "form": { "present": ["sheet"] } } } },
+          "guards": { "open": { "claim": "session",
+            "else": { "to": { "path": "/login/form" }, "resume": { "ttl": "15m" } } } },
+          "externals": { "hosts": ["vault.example"] },
+          "routes": [
+            { "id": "key", "match": "/key/{id}",
+              "bind": { "Key": { "id": "path.id", "n": "query.n", "tags": "query.tag", "who": "payload./who",
+                "lang": "rewrite.lang" } },
+              "variants": [
+                { "when": { "attributes": { "tier": ["gold", "été"] }, "app": ">=2.0" },
+                  "to": { "path": "/safe/box", "parents": "initial" } },
+                { "when": { "attributes": { "tier": "silver" } }, "to": { "path": "/main/key" } },
+                { "when": { "capability": ["ar", "new"], "locale": "en", "region": ["GB", "us"], "platform": "ios" },
+                  "to": { "path": "/main/key", "mode": "reuse" } },
+                { "to": { "path": "/main/old" } }] },
+            { "id": "box", "match": "/box/{id}", "bind": { "Key": { "id": "path.id", "n": "query.n" } },
+              "to": { "path": "/safe/box", "parents": "initial" } },
+            { "id": "push", "match": "/push",
+              "bind": { "Key": { "id": "payload./data/id", "tags": "payload./data/tags" } },
+              "to": { "path": "/safe/box" } },
+            { "id": "tree", "match": "/t/{rest*}", "bind": { "Key": { "id": { "const": "k" }, "tags": "path.rest" } },
+              "to": { "path": "/safe/box" } },
+            { "id": "beta", "match": "/beta", "to": { "path": "/main/beta" }, "unsupported": "truncate" },
+            { "id": "files", "match": "/f/{rest+}", "to": { "external": "https://vault.example/f/{rest}" } },
+            { "id": "moved", "match": "/m/{id}", "redirect": "/key/{id}" },
+            { "id": "out", "match": "/out/{rest+}", "exclude": { "outcome": "external" } },
+            { "id": "root", "match": "/", "to": { "root": true } }
+          ],
+          "fallback": [{ "on": ["no_route"], "outcome": "navigate", "to": { "root": true } }, { "outcome": "reject" }] }
+        """#
+
+    /// Long links, every switch of the dialect the other way, repair, coordinator paths; claims what `vault` may not.
+    package static let attic = #"""
+        { "schemaVersion": 1, "table": { "id": "attic", "version": "1", "applications": ["com.example.attic"] },
+          "link": { "schemes": ["attic", "https"], "host": "authority",
+            "hosts": ["attic.example", "a.attic.example:8080", ""],
+            "path": { "case": "insensitive", "emptySegments": "reset" }, "repair": true,
+            "query": { "pairSeparators": "&;", "names": "insensitive", "duplicates": "last", "plus": "space",
+              "nulls": "erase" },
+            "payload": { "link": ["/aps/link", "/deep_link"], "route": "/route", "params": "/params" },
+            "limits": { "maxBytes": 65536, "maxSegments": 256, "maxQueryItems": 512 } },
+          "models": {
+            "Item": { "id": "uuid", "count": "int(1..99)=1", "day": "date?", "ok": "bool?", "w": "double?",
+              "tags": "list<uuid>(0..128)", "page": "url(host in attic.example)?" },
+            "Note": { "text": "string(1..4096)" } },
+          "coordinators": {
+            "hall": { "initial": "door", "screens": { "door": {}, "item": { "needs": ["Item"] },
+              "note": { "needs": ["Note"], "present": ["sheet", "push"], "nav": true } } },
+            "attic": { "parent": "hall", "slot": "single",
+              "screens": { "a": {}, "b": {}, "c": { "needs": ["Note"] } } } },
+          "routes": [
+            { "id": "item", "match": "/item",
+              "bind": { "Item": { "id": "query.id", "count": "query.count", "day": "query.day", "ok": "query.ok",
+                "w": "query.w", "tags": "query.tag", "page": "query.page" } },
+              "onInvalid": "drop", "to": { "path": "/hall/item", "parents": "initial" } },
+            { "id": "note", "match": "/note/{text}", "bind": { "Note": { "text": "path.text" } },
+              "to": { "path": "/hall/note", "dismissModals": true } },
+            { "id": "said", "match": "/said", "bind": { "Note": { "text": "fragment" } },
+              "to": { "path": "/attic/c", "parents": "route:note" } },
+            { "id": "path", "match": "/{p:coordinatorPath}", "bind": { "Note": { "text": "query.text" } },
+              "to": { "path": "{p}" }, "unknownScreen": "truncate" },
+            { "id": "web", "match": "/web/{rest+}", "to": { "external": "https://attic.example/{rest}?q={query.q}" } }
+          ],
+          "fallback": { "outcome": "reject" } }
+        """#
+}

@@ -1,0 +1,60 @@
+/// Looks for records that cost more than those that are known: changes them, and goes on from the costliest.
+package struct HostileSearch {
+    private let worlds: [World]
+    private var dice: Dice
+    /// The costliest found so far of each kind of outcome, the worst first.
+    package private(set) var worst: [(record: HostileRecord, cost: RecordCost)] = []
+    /// Records that were measured.
+    package private(set) var measured = 0
+
+    private static let kept = 40
+
+    /// Makes a search that begins with records that were measured.
+    package init(worlds: [World], seed: UInt64, from records: [(record: HostileRecord, cost: RecordCost)]) {
+        self.worlds = worlds
+        dice = Dice(seed: seed)
+        worst = records
+        sort()
+    }
+
+    /// Changes one of the costliest records and keeps it if it costs more than the least of them.
+    package mutating func step() {
+        // The costlier a record, the likelier it is changed further.
+        guard !worst.isEmpty else { return }
+        let parent = worst[min(dice.below(worst.count), dice.below(worst.count))]
+        let record = changed(parent.record)
+        let world = World.named(record.letter, of: worlds)
+        var cost = RecordCost.measure(record, world, runs: 1)
+        measured += 1
+        guard cost.share > (worst.last?.cost.share ?? 0) else { return }
+        // Once more, for the machine may have had other things to do.
+        cost = RecordCost.measure(record, world, runs: 2)
+        guard worst.count < Self.kept || cost.share > (worst.last?.cost.share ?? 0) else { return }
+        worst.append((HostileRecord(name: "found from: " + Self.root(parent.record.name), input: record.input), cost))
+        sort()
+    }
+
+    private static func root(_ name: String) -> String {
+        name.hasPrefix("found from: ") ? String(name.dropFirst("found from: ".count)) : name
+    }
+
+    private mutating func changed(_ record: HostileRecord) -> HostileRecord {
+        var letter = record.letter
+        if dice.one(in: 8) { letter = World.name(of: dice.below(worlds.count)) }
+        let mutation = JSONMutation(World.named(letter, of: worlds).words, hasGroups: true)
+        var recipe = record.recipe
+        for _ in 0...dice.below(3) { mutation.change(&recipe, &dice) }
+        return HostileRecord(name: record.name, input: [letter & ~0x20, UInt8(ascii: "\n")]).with(recipe: recipe)
+    }
+
+    /// Sorts by cost; of records of one root only the worst few stay, so that others are changed too.
+    private mutating func sort() {
+        worst.sort { $0.cost.share > $1.cost.share }
+        var counts: [String: Int] = [:]
+        worst = worst.filter {
+            counts[Self.root($0.record.name), default: 0] += 1
+            return counts[Self.root($0.record.name), default: 0] <= 4
+        }
+        if worst.count > Self.kept { worst.removeLast(worst.count - Self.kept) }
+    }
+}

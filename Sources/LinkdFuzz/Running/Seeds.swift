@@ -1,0 +1,115 @@
+internal import Foundation
+internal import StrictJSON
+
+/// The inputs that a search begins with: samples, tables and past finds.
+package enum Seeds {
+    /// Where the corpus and past finds stand in the checkout.
+    package static let corpus = World.checkout.appending(path: "Tests/LinkdFuzzTests/Corpus").path
+
+    /// Returns all inputs of a target that are kept, and those that are made of what is shipped.
+    ///
+    /// - Throws: Errors of files that cannot be read.
+    package static func all(_ target: FuzzTarget, worlds: [World]) throws -> [[UInt8]] {
+        try kept(target) + made(target, worlds: worlds)
+    }
+
+    /// Returns the inputs that the checkout keeps for a target: its corpus and its past finds.
+    ///
+    /// - Throws: Errors of files that cannot be read.
+    package static func kept(_ target: FuzzTarget) throws -> [[UInt8]] {
+        try ["corpus", "finds"].flatMap { kind -> [[UInt8]] in
+            let path = "\(corpus)/\(target.rawValue).\(kind).txt"
+            guard FileManager.default.fileExists(atPath: path) else { return [] }
+            return CorpusFile.inputs(of: try String(contentsOfFile: path, encoding: .utf8))
+        }
+    }
+
+    /// Returns the inputs that are made of samples and tables.
+    ///
+    /// - Throws: Errors of files that cannot be read.
+    package static func made(_ target: FuzzTarget, worlds: [World]) throws -> [[UInt8]] {
+        switch target {
+        case .events: try eventInputs()
+        case .links: links(worlds)
+        case .tables: try tables()
+        case .sequences: try sequences(worlds)
+        }
+    }
+
+    private static let eventFiles = ["articles", "shop", "pushes"]
+
+    private static func sampleLines(_ file: String) throws -> [[UInt8]] {
+        try World.file("samples/\(file).jsonl").split(separator: UInt8(ascii: "\n")).map(Array.init)
+    }
+
+    private static func eventInputs() throws -> [[UInt8]] {
+        var inputs = try eventFiles.flatMap { try sampleLines($0) }.map { Array("f\n".utf8) + $0 }
+        for line in try sampleLines("records") {
+            guard let sample = try? JSONValue.parse(line) else { continue }
+            let key = sample["key"]?.string ?? ""
+            if let value = sample["value"]?.string { inputs.append(Array("f\(key)\n\(value)".utf8)) }
+        }
+        return inputs
+    }
+
+    private static func links(_ worlds: [World]) -> [[UInt8]] {
+        worlds.enumerated().flatMap { index, world in
+            world.words.links.enumerated().map { number, link in
+                let letters = [
+                    World.name(of: index), UInt8(ascii: "a") + UInt8(number % 7), UInt8(ascii: "a") + UInt8(number % 5),
+                ]
+                return letters + Array("\n\(link)".utf8)
+            }
+        }
+    }
+
+    private static func tables() throws -> [[UInt8]] {
+        var tables = try [
+            "routes/shop", "routes/seeds/content-flow", "routes/seeds/coordinator-demo",
+            "routes/seeds/easydev991", "routes/seeds/trips-calendar", "parity/string-paths",
+        ].map { try World.file("\($0).json") }
+        tables += [Array(FuzzTables.vault.utf8), Array(FuzzTables.attic.utf8)]
+        // What is not needed to load them only slows a search down.
+        tables = tables.compactMap { file in
+            guard let value = try? JSONValue.parse(file), let members = value.object else { return nil }
+            return Array(JSONValue(.object(members.filter { $0.name != "examples" })).text.utf8)
+        }
+        return try tables + badTables()
+    }
+
+    /// The tables with mistakes that the tests of the core keep.
+    private static func badTables() throws -> [[UInt8]] {
+        let path = World.checkout.appending(path: "Tests/LinkCoordinatorTests/Fixtures/bad-tables.txt").path
+        guard FileManager.default.fileExists(atPath: path) else { return [] }
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        return text.components(separatedBy: "\n=== ").dropFirst().map { text in
+            var body = text.drop { $0 != "\n" }.replacing(#/«[^»]*»/#, with: "")
+            for (name, line) in defaults where !body.contains("\n\"\(name)\":") { body = "\n\(line)" + body }
+            while let last = body.last, last.isWhitespace || last == "," { body.removeLast() }
+            return Array("{\(body)\n}".utf8)
+        }
+    }
+
+    private static let defaults = [
+        ("routes", #""routes": [],"#), ("link", #""link": { "schemes": ["app"], "host": "segment" },"#),
+        ("table", #""table": { "id": "bad", "version": "1" },"#), ("schemaVersion", #""schemaVersion": 1,"#),
+    ]
+
+    private static func sequences(_ worlds: [World]) throws -> [[UInt8]] {
+        var inputs: [[UInt8]] = []
+        let samples = try eventFiles.flatMap { try sampleLines($0) }
+        for first in stride(from: 0, to: samples.count, by: 12) {
+            let lines = samples[first..<min(first + 12, samples.count)]
+            inputs.append(Array("f\n".utf8) + Array(lines.joined(separator: [UInt8(ascii: "\n")])))
+        }
+        var dice = Dice(seed: 1)
+        for index in worlds.indices {
+            var maker = EventMaker(worlds[index].words)
+            maker.begin(producers: 2, betrayal: 4, &dice)
+            let lines = (0..<8).map { _ in maker.record(&dice) }
+            inputs.append(
+                [World.name(of: index), UInt8(ascii: "\n")] + Array(lines.joined(separator: [UInt8(ascii: "\n")])))
+        }
+        return inputs
+    }
+}

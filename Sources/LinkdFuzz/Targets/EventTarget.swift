@@ -1,0 +1,123 @@
+internal import DispatchWorker
+internal import LinkCoordinator
+internal import LinkIngest
+internal import StrictJSON
+
+/// An input of the target `events`: a line with the world's letter and the record's key, then the value.
+///
+/// A capital letter says that the value is a recipe, which is written out first.
+extension FuzzRunner {
+    /// Most bytes of a value that a recipe comes to here: more is for the benchmark of hostile records.
+    static let recipeLimit = 256 << 10
+
+    func runEvent(_ input: [UInt8]) -> String? {
+        let line = input.prefix { $0 != UInt8(ascii: "\n") }
+        var letter = line.first ?? UInt8(ascii: "a")
+        var value = Array(input.dropFirst(line.count + 1))
+        if UInt8(ascii: "A")...UInt8(ascii: "Z") ~= letter {
+            letter += 32
+            value = Recipe.expand(value, limit: Self.recipeLimit)
+        }
+        let world = World.named(letter, of: worlds)
+        let key = line.count > 1 ? Array(line.dropFirst()) : nil
+        let record = FuzzRecord(key: key, value: value, offset: 7)
+        var lane = RecordLane(world)
+        let answer = lane.answers(CollectionOfOne(record))[0]
+        if let wrong = wrongCost(record, answer, &lane) ?? wrong(answer, of: record, world) { return wrong }
+        for time in ["second", "third"] {
+            let again = lane.answers(CollectionOfOne(record))[0]
+            if again != answer {
+                return "the \(time) time the record comes out otherwise\nfirst:\n\(answer)\nthen:\n\(again)"
+            }
+        }
+        return wrongResume(answer, of: record, world)
+    }
+
+    /// What a record costs beyond its bound, the least of three times.
+    private func wrongCost(_ record: FuzzRecord, _ answer: Answer, _ lane: inout RecordLane) -> String? {
+        let bytes = record.value.count + lane.bytesWritten
+        let devices = max(answer.decisions.count, 1)
+        var times = [lane.nanoseconds]
+        while times.count < 3, let least = times.min(), cost.isOver(least, bytes: bytes, devices: devices) {
+            _ = lane.digests(CollectionOfOne(record))
+            times.append(lane.nanoseconds)
+        }
+        guard let least = times.min(), cost.isOver(least, bytes: bytes, devices: devices) else { return nil }
+        return "the record takes \(least / 1_000) µs: \(bytes) bytes read and written, \(devices) devices"
+    }
+
+    /// What is wrong with an answer whatever the record says.
+    private func wrong(_ answer: Answer, of record: FuzzRecord, _ world: World) -> String? {
+        if let cause = answer.cause {
+            if !answer.decisions.isEmpty { return "a dead letter with decisions" }
+            if cause.reason == .internal { return "a dead letter `internal`: \(cause.detail)" }
+            return nil
+        }
+        if answer.decisions.isEmpty { return "neither a decision nor a dead letter" }
+        if record.value.contains(UInt8(ascii: "{")), let error = Self.syntaxError(record.value, world) { return error }
+        for decision in answer.decisions {
+            if decision.key.isEmpty || decision.key.count > 256 {
+                return "a device's id of \(decision.key.count) bytes"
+            }
+            if let wrong = Self.wrongText(decision.value) { return "\(wrong)\n\(answer)" }
+        }
+        return nil
+    }
+
+    /// What the plain reader says of a value that begins as an object and was taken.
+    private static func syntaxError(_ value: [UInt8], _ world: World) -> String? {
+        let isFramed = value.count > 5 && value[0] == 0
+        let text = Array(value.dropFirst(isFramed ? 5 : 0))
+        guard text.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) == UInt8(ascii: "{") else { return nil }
+        do {
+            _ = try JSONValue.parse(text, maxDepth: world.limits.depth)
+            return nil
+        } catch {
+            return "a record was taken that is no JSON: \(error)"
+        }
+    }
+
+    /// What is wrong with the text of a decision.
+    static func wrongText(_ decision: [UInt8]) -> String? {
+        do {
+            let value = try JSONValue.parse(decision)
+            guard let outcome = value["outcome"]?.string else { return "a decision without an outcome" }
+            if ["navigate", "deferred"].contains(outcome), value["stack"]?.array == nil { return "no stack" }
+            if outcome == "external", value["url"]?.string == nil { return "no url" }
+            if outcome == "reject" || outcome == "none", value["reason"]?.string == nil { return "no reason" }
+            if let detail = value["detail"]?.string, detail.utf8.count > 64 { return "a detail of over 64 bytes" }
+            return nil
+        } catch {
+            return "a decision is no JSON: \(error)"
+        }
+    }
+
+    /// What is wrong with a `resume` as a new event: it must never be a dead letter.
+    func wrongResume(_ answer: Answer, of record: FuzzRecord, _ world: World) -> String? {
+        for (index, decision) in answer.decisions.prefix(8).enumerated() where decision.outcome == .deferred {
+            guard let text = try? JSONValue.parse(decision.value), let resume = text["resume"]?.object,
+                let table = text["table"]?.string,
+                let application = world.tables.tables.first(where: { table.hasPrefix($0.id + "@") })?
+                    .source.applications.first?.value
+            else { continue }
+            let request = resume.filter { !["claim", "ttl", "once"].contains($0.name) }
+            let claim = text["resume"]?["claim"] ?? JSONValue(.null)
+            let device = JSONValue(
+                .object([
+                    JSONMember(name: "id", value: JSONValue(.string("d"))),
+                    JSONMember(name: "claims", value: JSONValue(.array([claim]))),
+                ]))
+            let event = JSONValue(
+                .object(
+                    [JSONMember(name: "application", value: JSONValue(.string(application)))] + request
+                        + [JSONMember(name: "device", value: device)])
+            ).text
+            let again = RecordLane.fresh(FuzzRecord(value: Array(event.utf8)), world)
+            if let cause = again.cause, cause.reason != .oversizeInput {
+                let why = "\(cause.reason.rawValue) (\(cause.detail))"
+                return "device \(index): its resume is a dead letter \(why): \(event.prefix(2_000))"
+            }
+        }
+        return nil
+    }
+}

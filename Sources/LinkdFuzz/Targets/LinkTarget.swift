@@ -1,0 +1,107 @@
+internal import DispatchWorker
+internal import LinkCoordinator
+internal import StrictJSON
+
+/// An input of the target `links`: a line with letters for the world, its table and the device, then the link.
+extension FuzzRunner {
+    /// Devices as events have them.
+    static let devices = [
+        #"{"id":"d"}"#, #"{"id":"d","platform":"ios","app":"6.1.0","os":"18.2","locale":"en-GB","region":"GB"}"#,
+        #"{"id":"d","platform":"Android","app":"3.9.12","locale":"ru","claims":["session"],"coordinator":"hall"}"#,
+        #"{"id":"d","app":"2.0","capabilities":["ar","new"],"attributes":{"tier":"gold"},"coordinator":"auth"}"#,
+        #"{"id":"d","app":"x","os":"3","attributes":{"tier":"e\u0301te\u0301"},"claims":["session","x"],"locale":7}"#,
+    ]
+
+    func runLink(_ input: [UInt8]) -> String? {
+        let line = input.prefix { $0 != UInt8(ascii: "\n") }
+        let letters = Array(line.prefix(3)) + [UInt8](repeating: UInt8(ascii: "a"), count: 3 - min(line.count, 3))
+        let tables = World.named(letters[0], of: worlds).tables.tables
+        let table = tables[Int(letters[1] &- UInt8(ascii: "a")) % tables.count]
+        let device = Self.devices[Int(letters[2] &- UInt8(ascii: "a")) % Self.devices.count]
+        let bytes = Array(input.dropFirst(line.count + 1))
+        guard let link = String(validating: bytes, as: UTF8.self), let facts = try? JSONValue.parse(Array(device.utf8))
+        else { return resolveRaw(bytes, table) }
+        let start = ThreadClock.nanoseconds()
+        let decision = table.resolve(link, device: Device(facts))
+        let time = ThreadClock.nanoseconds() - start
+        // The library parses the decision that it has written, which no bound of a record says anything about.
+        if cost.isOver(time, bytes: bytes.count + decision.json.count, devices: 50), isSlow(table, link, Device(facts))
+        {
+            return "the link takes \(time / 1_000) µs"
+        }
+        return EventCheck(link: link, device: device, table: table).difference(from: decision)
+            ?? Self.wrongText(decision.json) ?? wrongExplanation(table, link, Device(facts), decision)
+    }
+
+    /// Returns a Boolean value that indicates whether a link is slow the second and third time too.
+    private func isSlow(_ table: Table, _ link: String, _ device: Device) -> Bool {
+        (0..<2).allSatisfy { _ in
+            let start = ThreadClock.nanoseconds()
+            let decision = table.resolve(link, device: device)
+            return cost.isOver(
+                ThreadClock.nanoseconds() - start, bytes: link.utf8.count + decision.json.count, devices: 50)
+        }
+    }
+
+    private func wrongExplanation(_ table: Table, _ link: String, _ device: Device, _ decision: Decision) -> String? {
+        let explanation = table.explain(.link(link), device: device)
+        if explanation.decision.json != decision.json { return "the explanation has another decision" }
+        let chosen = explanation.candidates.filter(\.chosen).map(\.route)
+        // What a redirect led to is no candidate of its own.
+        if decision.via.isEmpty, let route = decision.route, !chosen.isEmpty, chosen != [route] {
+            return "the explanation chooses \(chosen), the decision \(route)"
+        }
+        return nil
+    }
+
+    /// Resolves bytes that are no text: they come to a decision all the same.
+    private func resolveRaw(_ bytes: [UInt8], _ table: Table) -> String? {
+        var resolver = Resolver()
+        var arena = OutputArena(chunkBytes: 4096)
+        arena.begin()
+        bytes.withUnsafeBufferPointer { bytes in
+            let request = LinkRequest(form: .link, text: ByteView(bytes), isPlain: false)
+            withUnsafePointer(to: request) { request in
+                withUnsafePointer(to: DeviceFacts()) { facts in
+                    _ = resolver.resolve(request, facts, table: table.compiled.handle, head: nil, into: &arena)
+                }
+            }
+        }
+        return Self.wrongText(arena.finish().array)
+    }
+}
+
+/// The ways of a link through an event: as text with and without escapes, and bare.
+private struct EventCheck {
+    let link: String
+    let device: String
+    let table: Table
+
+    /// Returns how an event's decision differs from the library's, or nil.
+    func difference(from decision: Decision) -> String? {
+        var plain = TextMaker()
+        plain.string(link)
+        var escaped = TextMaker()
+        var dice = Dice(seed: UInt64(link.utf8.count))
+        escaped.escaped(link, &dice)
+        for text in [plain.bytes, escaped.bytes] {
+            let event = Array(#"{"link":"#.utf8) + text + Array(",\"device\":\(device)}".utf8)
+            guard event.count <= 1 << 20 else { continue }
+            var processor = RecordProcessor(tables: TableSet([table]))
+            var arena = OutputArena(chunkBytes: 4096)
+            var found: [UInt8] = []
+            let cause = event.withUnsafeBufferPointer { event in
+                processor.process(value: ByteView(event), key: nil, into: &arena) { _, decision, _ in
+                    found = decision.array
+                }
+            }
+            // With a table alone nothing but the library's decision can come of it.
+            if let cause { return "the event is a dead letter: \(cause.detail)" }
+            if found != decision.json {
+                return "an event's decision is another than the library's\n\(String(decoding: found, as: UTF8.self))\n"
+                    + String(decoding: decision.json, as: UTF8.self)
+            }
+        }
+        return nil
+    }
+}
