@@ -2,32 +2,64 @@ internal import LinkCoordinator
 
 /// Reading, checking and compiling tables of growing size.
 enum LoadBenchmark {
-    static func run(_ options: BenchmarkOptions, _ report: Report) throws {
-        report.heading("loading a table")
-        for count in [10, 100, 1_000, 10_000] {
-            let text = table(routes: count)
-            let rounds = count > 1_000 ? min(options.rounds, 3) : options.rounds
-            var whole: [Double] = []
-            var compiled: [Double] = []
-            for _ in 0..<rounds {
-                var loaded: Table?
-                whole.append(try nanoseconds { loaded = try Table.load(text) } / 1e6)
-                guard let source = loaded?.source else { continue }
-                compiled.append(nanoseconds { _ = CompiledTable(source, hash: "00000000") } / 1e6)
+    /// What every route of a table has.
+    private enum Shape: String, CaseIterable {
+        /// Two typed captures that nothing is bound to.
+        case plain
+        /// Two captures that are bound to a model which the screen needs.
+        case bound
+
+        /// The members of a table before its routes.
+        var head: String {
+            switch self {
+            case .plain: ""
+            case .bound:
+                #""models":{"Item":{"id":"uuid","count":"int(1..99)"}},"#
+                    + #""coordinators":{"main":{"screens":{"item":{"needs":["Item"]}}}},"#
             }
-            report.figure("load \(count) routes", unit: "ms", whole)
-            report.figure("  of that compile", unit: "ms", compiled)
+        }
+
+        /// What a route leads to, and what is bound.
+        var action: String {
+            switch self {
+            case .plain: #""to":{"root":true}"#
+            case .bound:
+                #""to":{"path":"/main/item"},"bind":{"Item":{"id":"path.id","count":"path.n"}}"#
+            }
         }
     }
 
+    static func run(_ options: BenchmarkOptions, _ report: Report) throws {
+        for shape in Shape.allCases {
+            report.heading("loading a table, \(shape.rawValue) captures")
+            for count in [10, 100, 1_000, 10_000] { try run(shape, count, options, report) }
+        }
+    }
+
+    private static func run(_ shape: Shape, _ count: Int, _ options: BenchmarkOptions, _ report: Report) throws {
+        let text = table(shape, routes: count)
+        let rounds = count > 1_000 ? min(options.rounds, 3) : options.rounds
+        var whole: [Double] = []
+        var compiled: [Double] = []
+        for _ in 0..<rounds {
+            var loaded: Table?
+            whole.append(try nanoseconds { loaded = try Table.load(text) } / 1e6)
+            guard let source = loaded?.source else { continue }
+            compiled.append(nanoseconds { _ = CompiledTable(source, hash: "00000000") } / 1e6)
+        }
+        report.figure("load \(count) routes", unit: "ms", whole)
+        report.figure("  of that compile", unit: "ms", compiled)
+    }
+
     /// A table whose routes have two literals and two typed captures each.
-    private static func table(routes count: Int) -> [UInt8] {
+    private static func table(_ shape: Shape, routes count: Int) -> [UInt8] {
         let routes = (0..<count).map {
-            #"{"id":"r\#($0)","match":"/s\#($0 % 97)/t\#($0)/{id:uuid}/{n:int(1..9)}","to":{"root":true}}"#
+            #"{"id":"r\#($0)","match":"/s\#($0 % 97)/t\#($0)/{id:uuid}/{n:int(1..9)}",\#(shape.action)}"#
         }
         let text = """
             {"schemaVersion":1,"table":{"id":"load","version":"1"},
-             "link":{"schemes":["t"],"host":"authority","hosts":["*"]},"routes":[\(routes.joined(separator: ","))]}
+             "link":{"schemes":["t"],"host":"authority","hosts":["*"]},
+             \(shape.head)"routes":[\(routes.joined(separator: ","))]}
             """
         return [UInt8](text.utf8)
     }

@@ -93,7 +93,7 @@ extension TableCompiler {
         case .path(let name):
             image.source = .path
             image.name = nameNumber(name)
-            image.trusted = isTrusted(name, field: fields[field])
+            image.trusted = captureTypes[name].isWithin(fields[field])
         case .query(let name):
             image.source = .query
             image.query = query(name)
@@ -107,19 +107,6 @@ extension TableCompiler {
         case .constant(let text): image.constant = slab.view(text)
         }
         return image
-    }
-
-    /// Whether every capture of this name in the whole table is of the field's own type, so that it was judged
-    /// when the pattern matched. (Of the whole table: redirects by id bring captures of other routes along.)
-    private func isTrusted(_ name: String, field: FieldImage) -> Bool {
-        let captures = source.routes.flatMap { $0.patterns.flatMap { $0.path.captures.filter { $0.name == name } } }
-        return captures.allSatisfy { capture in
-            switch (capture.matcher, field.kind) {
-            case (.uuid, .uuid): true
-            case (.int(let min, let max), .int): min >= field.min && max <= field.max
-            default: false
-            }
-        }
     }
 
     mutating func image(_ one: TableSource.Guard) -> GuardImage {

@@ -3,7 +3,8 @@ internal import StrictJSON
 // Fields, screens and coordinators.
 extension TableCompiler {
     mutating func compileFields() {
-        for model in source.models {
+        for (index, model) in source.models.enumerated() {
+            modelNumbers[model.name.value] = index
             for field in model.fields {
                 fieldNumbers["\(model.name.value).\(field.name.value)"] = fields.count
                 fields.append(image(field, of: model.name.value))
@@ -134,8 +135,8 @@ extension TableCompiler {
     }
 
     private func fieldsOf(_ model: String) -> [Int] {
-        source.models.first { $0.name.value == model }?.fields.compactMap {
-            fieldNumbers["\(model).\($0.name.value)"]
+        modelNumbers[model].map { number in
+            source.models[number].fields.compactMap { fieldNumbers["\(model).\($0.name.value)"] }
         } ?? []
     }
 

@@ -7,9 +7,12 @@ internal import StrictJSON
 struct TableCompiler {
     let source: TableSource
     let slab: Slab
+    /// What captures take, read when the first binding asks.
+    lazy var captureTypes = CaptureTypes(source)
     var names: [String] = []
     var nameNumbers: [String: Int32] = [:]
     var fieldNumbers: [String: Int] = [:]
+    var modelNumbers: [String: Int] = [:]
     var fields: [FieldImage] = []
     var coordinatorNumbers: [String: Int] = [:]
     var screenNumbers: [String: Int] = [:]

@@ -43,6 +43,20 @@ extension HostRule {
             return labels > 0 && host[labels] == UInt8(ascii: ".") && host[(labels + 1)...].elementsEqual(suffix)
         }
     }
+
+    /// A Boolean value that indicates whether some host falls under both rules.
+    package func meets(_ other: HostRule) -> Bool {
+        switch (self, other) {
+        case (.any, _), (_, .any): true
+        case (.exact(let host, let port), _): other.takes(host: host, port: port)
+        case (_, .exact(let host, let port)): takes(host: host, port: port)
+        case (.empty, .empty): true
+        case (.suffix(let a), .suffix(let b)):
+            a == b || a.reversed().starts(with: (b.reversed() + [UInt8(ascii: ".")]))
+                || b.reversed().starts(with: (a.reversed() + [UInt8(ascii: ".")]))
+        default: false
+        }
+    }
 }
 
 extension HostRule {

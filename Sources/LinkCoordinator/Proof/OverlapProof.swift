@@ -10,6 +10,8 @@ package struct OverlapProof {
     private var told = Set<Pair>()
     /// Pairs of routes of which some patterns take one link.
     private var meeting = Set<Pair>()
+    /// For each route the ids in its `overlaps`.
+    private let acknowledged: [Set<String>]
     /// For each route what could not be proved of it, and with which others.
     private var open: [Int: Set<Int>] = [:]
 
@@ -34,6 +36,7 @@ package struct OverlapProof {
 
     private init(_ source: TableSource, _ budget: WorkBudget) {
         self.source = source
+        acknowledged = source.routes.map { Set($0.overlaps.map(\.value)) }
         let space = PatternSpace([source])
         index = PatternIndex(space)
         search = LinkSearch(space, budget: budget)
@@ -179,7 +182,7 @@ package struct OverlapProof {
     }
 
     private func isAcknowledged(_ pair: Pair) -> Bool {
-        let (a, b) = (source.routes[pair.first], source.routes[pair.second])
-        return a.overlaps.contains { $0.value == b.id.value } || b.overlaps.contains { $0.value == a.id.value }
+        let (first, second) = (source.routes[pair.first].id.value, source.routes[pair.second].id.value)
+        return acknowledged[pair.first].contains(second) || acknowledged[pair.second].contains(first)
     }
 }

@@ -9,7 +9,7 @@ struct PatternIndex {
         /// By the matcher's number, all that are no literals.
         var others: [Int: Int] = [:]
         /// Matchers among them that have no affix.
-        var plain: [Int] = []
+        var plain = PlainMatchers()
         /// The others among them, and all literals, by their texts.
         var affixes = AffixRange<Int>([])
         var texts = AffixRange<(matcher: Int, child: Int)>([])
@@ -81,9 +81,10 @@ struct PatternIndex {
             if let (prefix, suffix) = space.affix(matcher) {
                 affixes.append((folded(prefix, folds), folded(suffix, folds), matcher))
             } else {
-                node.plain.append(matcher)
+                node.plain.add(matcher, space.matcher(matcher), folds: folds)
             }
         }
+        node.plain.sort()
         node.affixes = AffixRange(affixes)
     }
 
@@ -91,41 +92,49 @@ struct PatternIndex {
 
     private static func folded(_ text: [UInt8], _ folds: Bool) -> [UInt8] { folds ? text.map(lowerASCII) : text }
 
-    /// Numbers of the patterns before `number` whose origins, segments and query constraints meet its own; more than
-    /// really meet it.
+    /// A pattern, and the number before which others are asked for.
+    private struct Asked {
+        var number: Int
+        var end: Int
+    }
+
+    /// Numbers of other patterns whose origins, segments and query constraints meet a pattern's; more than really
+    /// meet it.
+    ///
+    /// - Parameter end: The number before which they stand: by default the pattern's own, so that they are better.
     func candidates(
-        for number: Int, _ search: inout LinkSearch
+        for number: Int, before end: Int? = nil, _ search: inout LinkSearch
     ) throws(WorkBudget.Exhausted) -> [Int] {
         let pattern = search.space.patterns[number]
         search.budget.begin()
         var found: [Int] = []
         for rule in neighbours[pattern.rule] {
-            try collect(pattern, roots[rule], 0, before: number, &search, &found)
+            try collect(pattern, roots[rule], 0, Asked(number: number, end: end ?? number), &search, &found)
         }
-        return found.sorted()
+        return found.filter { $0 != number }.sorted()
     }
 
-    private func add(_ index: QueryIndex, before number: Int, _ found: inout [Int]) {
-        index.collect(constraints.tests[number], before: number, constraints, &found)
+    private func add(_ index: QueryIndex, _ asked: Asked, _ found: inout [Int]) {
+        index.collect(constraints.tests[asked.number], before: asked.end, constraints, &found)
     }
 
     private func collect(
-        _ pattern: ProofPattern, _ at: Int, _ depth: Int, before number: Int, _ search: inout LinkSearch,
+        _ pattern: ProofPattern, _ at: Int, _ depth: Int, _ asked: Asked, _ search: inout LinkSearch,
         _ found: inout [Int]
     ) throws(WorkBudget.Exhausted) {
         try search.budget.spend(1)
         guard depth < pattern.segments.count else {
             if pattern.tail == .end {
-                add(nodes[at].ended, before: number, &found)
-                add(nodes[at].tailed, before: number, &found)
+                add(nodes[at].ended, asked, &found)
+                add(nodes[at].tailed, asked, &found)
             } else {
-                try collectAll(at, before: number, &search, &found)
+                try collectAll(at, asked, &search, &found)
             }
             return
         }
-        add(nodes[at].tailed, before: number, &found)
+        add(nodes[at].tailed, asked, &found)
         for child in try children(of: at, pattern.segments[depth], &search) {
-            try collect(pattern, child, depth + 1, before: number, &search, &found)
+            try collect(pattern, child, depth + 1, asked, &search, &found)
         }
     }
 
@@ -135,7 +144,7 @@ struct PatternIndex {
     ) throws(WorkBudget.Exhausted) -> [Int] {
         let node = nodes[at]
         var children: [Int] = []
-        var asked = node.plain
+        var asked = node.plain.meeting(search.space.segments.matcher(matcher), folds: folds)
         if let text = search.space.segments.literal(matcher).map(folded) {
             if let child = node.literals[text] { children.append(child) }
             asked += node.affixes.values(prefix: text, suffix: text, isWhole: true)
@@ -157,14 +166,14 @@ struct PatternIndex {
     }
 
     private func collectAll(
-        _ at: Int, before number: Int, _ search: inout LinkSearch, _ found: inout [Int]
+        _ at: Int, _ asked: Asked, _ search: inout LinkSearch, _ found: inout [Int]
     ) throws(WorkBudget.Exhausted) {
         try search.budget.spend(1)
-        add(nodes[at].ended, before: number, &found)
-        add(nodes[at].tailed, before: number, &found)
+        add(nodes[at].ended, asked, &found)
+        add(nodes[at].tailed, asked, &found)
         for child in nodes[at].literals.values {
-            try collectAll(child, before: number, &search, &found)
+            try collectAll(child, asked, &search, &found)
         }
-        for child in nodes[at].others.values { try collectAll(child, before: number, &search, &found) }
+        for child in nodes[at].others.values { try collectAll(child, asked, &search, &found) }
     }
 }

@@ -69,6 +69,9 @@ struct SegmentSpace {
         }
     }
 
+    /// The matcher of a number.
+    func matcher(_ number: Int) -> Matcher { members[number].matcher }
+
     /// The text of a matcher that takes no other; in lower case where case is folded.
     func literal(_ number: Int) -> [UInt8]? {
         if case .literal(let text) = members[number].matcher { text } else { nil }

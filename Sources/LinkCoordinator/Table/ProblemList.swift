@@ -73,10 +73,13 @@ package struct ProblemList: Sendable {
     package func located(in file: [UInt8]) -> [TableProblem] {
         var list = self
         list.keepWorst()
-        return list.found.map { one in
+        let places =
+            (list.found.count > 1 ? ProblemPlaces(file) : nil)?.places(of: list.found.map(\.offset))
+            ?? list.found.map { JSONPlace.locate(offset: $0.offset, in: file) }
+        return zip(list.found, places).map { one, place in
             TableProblem(
                 severity: one.severity, code: one.code, message: one.message, suggestion: one.suggestion,
-                offset: one.offset, place: JSONPlace.locate(offset: one.offset, in: file), routes: one.routes,
+                offset: one.offset, place: place, routes: one.routes,
                 witness: one.witness, device: one.device)
         }
     }

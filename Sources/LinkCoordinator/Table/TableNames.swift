@@ -14,6 +14,9 @@ package struct TableNames: Sendable {
     /// Index of each model.
     package let models: [String: Int]
 
+    /// Index of each field, by the index of its model.
+    package let fields: [[String: Int]]
+
     /// Index of each guard.
     package let guards: [String: Int]
 
@@ -26,6 +29,7 @@ package struct TableNames: Sendable {
         screens = source.coordinators.map { Self.index($0.screens.map(\.name.value)) }
         routes = Self.index(source.routes.map(\.id.value))
         models = Self.index(source.models.map(\.name.value))
+        fields = source.models.map { Self.index($0.fields.map(\.name.value)) }
         guards = Self.index(source.guards.map(\.name.value))
         capabilities = Self.index(source.capabilities.map(\.name.value))
     }

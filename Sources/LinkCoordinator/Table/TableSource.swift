@@ -29,6 +29,9 @@ package struct TableSource: Sendable {
     /// Bounds on a link.
     package var limits = LinkLimits()
 
+    /// Vars, in the order of the file.
+    package var vars: [Var] = []
+
     /// Models in the order of the file, which is the order of binding.
     package var models: [Model] = []
 
@@ -74,6 +77,15 @@ extension TableSource {
 
         /// Byte offset in the file.
         package var offset: Int
+    }
+
+    /// A var of `vars`; its text has been put in wherever it is used.
+    package struct Var: Sendable {
+        /// The name.
+        package var name: Placed<String>
+
+        /// Whether `<name>` stands anywhere.
+        package var isUsed: Bool
     }
 
     /// `externals`: the allow list of external targets, hosts as rules in lower case.

@@ -75,22 +75,4 @@ extension HostRule {
         case .suffix(let suffix): "www." + String(decoding: suffix, as: UTF8.self)
         }
     }
-
-    /// Whether some host falls under both rules.
-    func meets(_ other: HostRule) -> Bool {
-        switch (self, other) {
-        case (.any, _), (_, .any): true
-        case (.exact(let host, let port), _): other.takes(host: host, port: port)
-        case (_, .exact(let host, let port)): takes(host: host, port: port)
-        case (.empty, .empty): true
-        case (.suffix(let a), .suffix(let b)):
-            a == b || a.ends(with: [UInt8(ascii: ".")] + b) || b.ends(with: [UInt8(ascii: ".")] + a)
-        default: false
-        }
-    }
-}
-
-extension [UInt8] {
-    /// Whether the bytes end with these.
-    fileprivate func ends(with tail: [UInt8]) -> Bool { count >= tail.count && suffix(tail.count).elementsEqual(tail) }
 }

@@ -9,13 +9,13 @@ extension TableChecks {
                     .unknownModel, binding.model, "model", among: names.models.keys, routes: [route.id.value])
                 continue
             }
-            guard let field = source.models[model].field(named: binding.field.value) else {
+            guard let field = names.fields[model][binding.field.value] else {
                 unknown(
                     .unknownField, binding.field, "field of '\(binding.model.value)'",
                     among: source.models[model].fields.map(\.name.value), routes: [route.id.value])
                 continue
             }
-            check(binding, field, of: index)
+            check(binding, source.models[model].fields[field], of: index)
         }
         warnOfUnboundFields(route)
     }
@@ -109,18 +109,24 @@ extension TableChecks {
         }
     }
 
-    /// Warns of captures, tails aside, that no bind, template or redirect uses.
+    /// Warns of captures that no bind, template or redirect uses; tails and captures that are named `any`, or `any` and
+    /// a number, stand for whatever comes.
     mutating func checkUnusedCaptures(_ index: Int) {
         let route = source.routes[index]
         var warned = Set<String>()
         for pattern in route.patterns where !pattern.leavesOptionalOut {
             for capture in pattern.path.captures where !capture.isTail && warned.insert(capture.name).inserted {
-                if uses(capture.name, index, visited: []) { continue }
+                if Self.isAnything(capture.name) || uses(capture.name, index, visited: []) { continue }
                 problems.warning(
                     .unusedCapture, at: pattern.offset, "nothing uses the capture '{\(capture.name)}'",
-                    suggestion: "bind it with 'path.\(capture.name)'", routes: [route.id.value])
+                    suggestion: "bind it with 'path.\(capture.name)', or name it 'any' if any segment may stand there",
+                    routes: [route.id.value])
             }
         }
+    }
+
+    private static func isAnything(_ name: String) -> Bool {
+        name.hasPrefix("any") && name.utf8.dropFirst(3).allSatisfy { $0 &- UInt8(ascii: "0") < 10 }
     }
 
     private func uses(_ name: String, _ index: Int, visited: [Int]) -> Bool {
@@ -130,7 +136,8 @@ extension TableChecks {
         }
         if isBound || visited.contains(index) { return isBound }
         switch route.action {
-        case .exclude: return false
+        // What is excluded has captures as wildcards only.
+        case .exclude: return true
         case .redirect(.template(let template)):
             return template.value.segments.contains { Self.names(name, $0) }
         case .redirect(.route(let id)):

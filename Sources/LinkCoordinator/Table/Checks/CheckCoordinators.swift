@@ -33,7 +33,7 @@ extension TableChecks {
                 unknown(.unknownCapability, capability, "capability", among: names.capabilities.keys)
             }
         }
-        if let view = screen.view, !names.screens.contains(where: { $0[view.value] != nil }), !damage.coordinators {
+        if let view = screen.view, !screenNames.contains(view.value), !damage.coordinators {
             unknown(.unknownScreen, view, "screen", among: coordinator.screens.map(\.name.value))
         }
         if let identity = screen.identity, !damage.models { check(identity, of: screen) }

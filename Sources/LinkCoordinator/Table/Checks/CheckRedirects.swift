@@ -1,11 +1,11 @@
 extension TableChecks {
     /// Most redirects of one request.
-    private static let maxRedirects = 5
+    static let maxRedirects = 5
 
     /// Where a redirect leads, scheme, host and query left aside.
     private enum Step {
-        /// To one of these routes.
-        case routes([Int])
+        /// To one of the routes of a list, by the list's number.
+        case routes(Int)
         /// To nothing.
         case nowhere
         /// That depends on captures, or the route does not redirect.
@@ -16,9 +16,10 @@ extension TableChecks {
     mutating func checkRedirectEnds() {
         if !damage.routes.isEmpty || damage.routeIDs || damage.coordinators { return }
         var steps: [Int: Step] = [:]
+        var ends = RedirectEnds()
         for (index, route) in source.routes.enumerated() {
             guard case .redirect(let redirect) = route.action else { continue }
-            let step = step(redirect)
+            let step = step(redirect, &ends)
             steps[index] = step
             guard case .nowhere = step else { continue }
             switch redirect {
@@ -30,15 +31,56 @@ extension TableChecks {
                     routes: [route.id.value])
             }
         }
+        let ending = ending(steps, ends.lists)
         var told = Set<Int>()
-        for index in steps.keys.sorted() where !told.contains(index) && mustCircle(index, steps, via: []) {
-            told.formUnion(complainOfCircle(index, steps))
+        for index in steps.keys.sorted() where !told.contains(index) && !ending.contains(index) {
+            told.formUnion(complainOfCircle(index, steps, ends.lists))
         }
     }
 
-    private func step(_ redirect: TableSource.Redirect) -> Step {
+    /// The routes from which some way of as many redirects as a request may take comes to an end.
+    private func ending(_ steps: [Int: Step], _ lists: [[Int]]) -> Set<Int> {
+        var ending = Set(source.routes.indices)
+        for case (let index, .routes) in steps { ending.remove(index) }
+        for _ in 0..<Self.maxRedirects {
+            let open = lists.map { $0.contains { ending.contains($0) } }
+            var more: [Int] = []
+            for case (let index, .routes(let list)) in steps where open[list] && !ending.contains(index) {
+                more.append(index)
+            }
+            if more.isEmpty { break }
+            ending.formUnion(more)
+        }
+        return ending
+    }
+
+    /// Where redirects lead, the same for the same text.
+    private struct RedirectEnds {
+        /// The lists of routes that steps name by number.
+        var lists: [[Int]] = []
+        private var known: [String: Step] = [:]
+        private var paths: PathIndex?
+
+        mutating func step(_ text: String, _ routes: () -> [Int]) -> Step {
+            if let step = known[text] { return step }
+            let found = routes()
+            let step = found.isEmpty ? Step.nowhere : .routes(lists.count)
+            if !found.isEmpty { lists.append(found) }
+            known[text] = step
+            return step
+        }
+
+        /// The index of all patterns, made for the first template that needs it.
+        mutating func index(of source: TableSource) -> PathIndex {
+            let index = paths ?? PathIndex(source)
+            paths = index
+            return index
+        }
+    }
+
+    private func step(_ redirect: TableSource.Redirect, _ ends: inout RedirectEnds) -> Step {
         switch redirect {
-        case .route(let id): return names.routes[id.value].map { .routes([$0]) } ?? .nowhere
+        case .route(let id): return ends.step(id.value) { names.routes[id.value].map { [$0] } ?? [] }
         case .template(let template):
             var segments: [[UInt8]] = []
             for parts in template.value.segments {
@@ -49,44 +91,35 @@ extension TableChecks {
                 }
                 segments.append(bytes)
             }
-            let routes = routes(taking: segments)
-            return routes.isEmpty ? .nowhere : .routes(routes)
+            let index = ends.index(of: source)
+            return ends.step(template.value.text) { routes(taking: segments, index) }
         }
     }
 
     /// Routes with the best of the patterns that take a path.
-    private func routes(taking segments: [[UInt8]]) -> [Int] {
+    private func routes(taking segments: [[UInt8]], _ paths: PathIndex) -> [Int] {
         var best: Pattern?
         var routes: [Int] = []
-        for (index, route) in source.routes.enumerated() {
-            for pattern in route.patterns {
-                let taken = pattern.path.takes(segments, foldsCase: source.foldsPathCase) {
-                    names.coordinators[String(decoding: $0, as: UTF8.self)] != nil
-                }
-                guard taken else { continue }
-                let order = best.map { Pattern.compare(pattern.path, $0) } ?? -1
-                if order < 0 {
-                    best = pattern.path
-                    routes = [index]
-                } else if order == 0, !routes.contains(index) {
-                    routes.append(index)
-                }
+        let taking = paths.patterns(taking: segments) {
+            names.coordinators[String(decoding: $0, as: UTF8.self)] != nil
+        }
+        for place in taking {
+            let pattern = source.routes[place.route].patterns[place.pattern].path
+            let order = best.map { Pattern.compare(pattern, $0) } ?? -1
+            if order < 0 {
+                best = pattern
+                routes = [place.route]
+            } else if order == 0, routes.last != place.route {
+                routes.append(place.route)
             }
         }
         return routes
     }
 
-    /// Whether every way on from a route comes back to a route on the way, or is longer than a request may be.
-    private func mustCircle(_ index: Int, _ steps: [Int: Step], via: [Int]) -> Bool {
-        if via.contains(index) || via.count > Self.maxRedirects { return true }
-        guard case .routes(let next) = steps[index] ?? .open else { return false }
-        return next.allSatisfy { mustCircle($0, steps, via: via + [index]) }
-    }
-
     /// Complains of a way without end and gives the routes on it.
-    private mutating func complainOfCircle(_ index: Int, _ steps: [Int: Step]) -> [Int] {
+    private mutating func complainOfCircle(_ index: Int, _ steps: [Int: Step], _ lists: [[Int]]) -> [Int] {
         var way = [index]
-        while case .routes(let next) = steps[way[way.count - 1]] ?? .open, let first = next.first {
+        while case .routes(let list) = steps[way[way.count - 1]] ?? .open, let first = lists[list].first {
             way.append(first)
             if way.dropLast().contains(first) || way.count > Self.maxRedirects + 2 { break }
         }
@@ -100,33 +133,44 @@ extension TableChecks {
         return way
     }
 
-    /// Parents by route that lead back to themselves.
+    /// Parents by route that lead back to themselves, each circle once.
     mutating func checkParentRoutes() {
-        var done = Set<Int>()
-        for start in source.routes.indices where !done.contains(start) {
-            _ = followParents(start, via: [], &done)
+        let parents = source.routes.map { route in
+            route.variants.compactMap { variant -> Int? in
+                guard case .route(let id) = variant.to.parents else { return nil }
+                return names.routes[id.value]
+            }
+        }
+        var done = [Bool](repeating: false, count: parents.count)
+        for start in source.routes.indices where !done[start] {
+            var line: [(route: Int, next: Int)] = [(start, 0)]
+            var places = [start: 0]
+            while let last = line.last {
+                guard last.next < parents[last.route].count else {
+                    done[last.route] = true
+                    places[last.route] = nil
+                    line.removeLast()
+                    continue
+                }
+                line[line.count - 1].next += 1
+                let parent = parents[last.route][last.next]
+                if let first = places[parent] {
+                    complainOfParents(line[first...].map(\.route))
+                    for one in line { done[one.route] = true }
+                    break
+                }
+                if done[parent] { continue }
+                places[parent] = line.count
+                line.append((parent, 0))
+            }
         }
     }
 
-    /// Follows parents in depth; complains of the first circle and says whether there was one.
-    private mutating func followParents(_ index: Int, via: [Int], _ done: inout Set<Int>) -> Bool {
-        if let first = via.firstIndex(of: index) {
-            let ids = (via[first...] + [index]).map { source.routes[$0].id.value }
-            problems.error(
-                .parentCircle, at: source.routes[index].offset,
-                "the parents of routes go in a circle: \(ids.joined(separator: " -> "))",
-                routes: Array(Set(ids)).sorted())
-            return true
-        }
-        if done.contains(index) { return false }
-        for variant in source.routes[index].variants {
-            guard case .route(let id) = variant.to.parents, let next = names.routes[id.value] else { continue }
-            if followParents(next, via: via + [index], &done) {
-                done.formUnion(via + [index])
-                return true
-            }
-        }
-        done.insert(index)
-        return false
+    private mutating func complainOfParents(_ circle: [Int]) {
+        let ids = (circle + circle.prefix(1)).map { source.routes[$0].id.value }
+        problems.error(
+            .parentCircle, at: source.routes[circle[0]].offset,
+            "the parents of routes go in a circle: \(ids.joined(separator: " -> "))",
+            routes: Array(Set(ids)).sorted())
     }
 }

@@ -60,7 +60,10 @@ extension TableChecks {
             let parts = paths.map { try? StaticStack.compose($0.value, in: source, names: names) }
             return [StaticStack(parts.flatMap { $0?.entries ?? [] })]
         case .route(let id):
-            guard let route = names.routes[id.value], !visited.contains(route) else { return [StaticStack()] }
+            // A line of parents that is longer than a stack gives one that is too deep without being followed further.
+            guard let route = names.routes[id.value], !visited.contains(route),
+                visited.count <= StaticStack.maxEntries
+            else { return [StaticStack()] }
             var found: [StaticStack] = []
             for variant in source.routes[route].variants where found.count < Self.maxParentStacks {
                 found += stacks(of: variant.to, visited: visited + [route])

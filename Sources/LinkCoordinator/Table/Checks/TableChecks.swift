@@ -7,8 +7,11 @@ package struct TableChecks {
     let damage: TableDamage
     var problems: ProblemList
 
-    /// For each route the routes that redirect to it by id, directly or through others.
+    /// For each route the routes that redirect to it by id, directly or through as many others as a request may take.
     let redirectors: [[Int]]
+
+    /// Names of the screens of all coordinators.
+    let screenNames: Set<String>
 
     /// Checks the table and gives all problems, those of reading included.
     package static func run(_ reading: TableReading) -> ProblemList {
@@ -31,6 +34,7 @@ package struct TableChecks {
         self.damage = damage
         names = TableNames(source)
         redirectors = Self.redirectors(source, names)
+        screenNames = Set(names.screens.flatMap(\.keys))
     }
 
     private static func redirectors(_ source: TableSource, _ names: TableNames) -> [[Int]] {
@@ -41,12 +45,10 @@ package struct TableChecks {
             }
         }
         return source.routes.indices.map { route in
-            var found: [Int] = []
-            var waiting = direct[route]
-            while let next = waiting.popLast() {
-                if found.contains(next) { continue }
-                found.append(next)
-                waiting += direct[next]
+            var found = Set<Int>()
+            var reached = direct[route]
+            for _ in 0..<maxRedirects where !reached.isEmpty {
+                reached = reached.filter { found.insert($0).inserted }.flatMap { direct[$0] }
             }
             return found.sorted()
         }

@@ -5,14 +5,13 @@ extension TableReader {
     mutating func bindings(_ value: JSONValue, models: [TableSource.Model]) -> [TableSource.Binding] {
         var read: [(key: (Int, Int), binding: TableSource.Binding)] = []
         for model in members(value, "bind") ?? [] {
-            let index = modelIndices[model.name]
+            let known = modelIndices[model.name]
             let placed = Placed(model.name, at: model.nameOffset - 1)
             for field in members(model.value, "bind of '\(model.name)'") ?? [] {
                 guard let source = source(field.value) else { continue }
-                let at = index.flatMap { models[$0].fields.firstIndex { $0.name.value == field.name } }
                 read.append(
                     (
-                        (index ?? models.count, at ?? .max),
+                        (known?.index ?? models.count, known?.fields[field.name] ?? .max),
                         TableSource.Binding(
                             model: placed, field: Placed(field.name, at: field.nameOffset - 1), source: source)
                     ))

@@ -10,7 +10,11 @@ extension TableReader {
     mutating func routes(_ value: JSONValue, models: [TableSource.Model]) -> [TableSource.Route] {
         var routes: [TableSource.Route] = []
         var seen = Set<String>()
-        for (index, model) in models.enumerated() { modelIndices[model.name.value] = index }
+        for (index, model) in models.enumerated() {
+            let names = model.fields.map(\.name.value)
+            let fields = Dictionary(zip(names, names.indices), uniquingKeysWith: { first, _ in first })
+            modelIndices[model.name.value] = (index, fields)
+        }
         for element in list(value, "routes") ?? [] {
             let before = problems.count
             guard let members = object(element, "a route", keys: Self.routeKeys, required: ["id"]),

@@ -54,7 +54,7 @@ extension TableReader {
         guard let all = object(value, "the table file", keys: Self.keys, required: required) else { return nil }
         if let version = all["schemaVersion"] { _ = integer(version, "schemaVersion", in: 1...1) }
         var source = head(all["table"])
-        if let vars = all["vars"] { readVars(vars) }
+        if let vars = all["vars"] { readVars(vars, &source) }
         if let link = all["link"] { damage.link = errors { $0.link(link, &source) } }
         if let models = all["models"] { damage.models = errors { source.models = $0.models(models) } }
         if let value = all["capabilities"] {
@@ -70,6 +70,9 @@ extension TableReader {
         if let routes = all["routes"] { source.routes = self.routes(routes, models: source.models) }
         source.fallback = all["fallback"].map { self.fallback($0) } ?? []
         putsVarsIn = false
+        for index in source.vars.indices {
+            source.vars[index].isUsed = usedVars.contains(source.vars[index].name.value)
+        }
         if let examples = all["examples"] { source.examples = self.examples(examples) }
         return source
     }
@@ -121,9 +124,10 @@ extension TableReader {
     }
 
     /// Reads `vars`.
-    private mutating func readVars(_ value: JSONValue) {
+    private mutating func readVars(_ value: JSONValue, _ source: inout TableSource) {
         for member in members(value, "vars") ?? [] {
             name(member.name, at: member.nameOffset - 1, "a var", .identifier)
+            source.vars.append(TableSource.Var(name: Placed(member.name, at: member.nameOffset - 1), isUsed: false))
             if let text = text(member.value, "the var '\(member.name)'") { vars[member.name] = text.value }
         }
     }

@@ -17,14 +17,17 @@ struct TableReader {
     /// Texts of `vars` by name.
     var vars: [String: String] = [:]
 
+    /// Names of the vars that were put in somewhere.
+    var usedVars: Set<String> = []
+
     /// Whether `<name>` stands for a var in what is read now.
     var putsVarsIn = false
 
     /// Whether paths fold ASCII case.
     var foldsPathCase = false
 
-    /// Where each model stands in `models`; set before the routes are read.
-    var modelIndices: [String: Int] = [:]
+    /// Where each model stands in `models`, and each of its fields in it; set before the routes are read.
+    var modelIndices: [String: (index: Int, fields: [String: Int])] = [:]
 
     /// Which parts did not read whole.
     var damage = TableDamage()
@@ -249,12 +252,13 @@ extension TableReader {
             }
             if let known = vars[name] {
                 out += known
+                usedVars.insert(name)
             } else {
                 out += "<\(name)>"
                 problems.error(
                     .unknownVar, at: value.offset, "there is no var '\(name)'",
                     suggestion: NearestName.of(name, among: vars.keys).map { "did you mean '\($0)'?" }
-                        ?? "add it to \"vars\"")
+                        ?? "add it to \"vars\"; a capture is written '{\(name)}'")
             }
         }
         return out

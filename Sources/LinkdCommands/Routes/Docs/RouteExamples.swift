@@ -41,8 +41,8 @@ struct RouteExamples {
     }
 
     private static func patterns(_ example: Example, of route: TableSource.Route, in table: Table) -> [String] {
-        table.explain(.link(example.link)).candidates
-            .filter { $0.route == route.id.value && $0.chosen }.map(\.pattern)
+        guard let found = table.selection(of: example.link), found.route == route.id.value else { return [] }
+        return [found.pattern]
     }
 
     private static func link(of example: TableSource.Example) -> String? {

@@ -100,7 +100,7 @@ struct RouteReasons {
     /// Required fields of needed models that the route does not fill in any case.
     private func missing(_ route: TableSource.Route, _ needed: Set<String>) -> [String] {
         var found: [String] = []
-        for model in table.source.models {
+        for model in table.source.models where route.requireAll || needed.contains(model.name.value) {
             for field in model.fields where field.absence == .required {
                 let binding = route.bindings.first { $0.model == model.name && $0.field == field.name }
                 let isAsked = needed.contains(model.name.value) || (route.requireAll && binding != nil)

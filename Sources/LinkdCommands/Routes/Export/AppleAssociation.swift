@@ -6,17 +6,15 @@ internal import LinkCoordinator
 /// least what its pattern takes; one that takes more says so. Nothing is excluded that a route of the table takes.
 struct AppleAssociation {
     /// One member of `components`.
-    struct Component: Equatable {
+    struct Component {
         var path: String
         /// Items of the query by name.
         var query: [(name: String, value: String)] = []
         var isExcluded = false
         var comment: String
 
-        static func == (a: Component, b: Component) -> Bool {
-            a.path == b.path && a.isExcluded == b.isExcluded && a.query.map(\.name) == b.query.map(\.name)
-                && a.query.map(\.value) == b.query.map(\.value)
-        }
+        /// What tells components apart: all but the comment.
+        fileprivate var key: [String] { [path, isExcluded ? "-" : "+"] + query.flatMap { [$0.name, $0.value] } }
     }
 
     /// The members in their order.
@@ -28,11 +26,13 @@ struct AppleAssociation {
     /// What the file cannot say.
     private(set) var notes = ExportNotes()
 
+    private var seen: Set<[String]> = []
+
     private struct Entry {
         var shape: LinkShape
         var pattern: ApplePattern
         var query: [(name: String, value: String)] = []
-        var globs: [Glob] = []
+        var glob: Glob?
     }
 
     /// The association of one host, or of all hosts of the table; nil where the table takes no web links.
@@ -62,20 +62,20 @@ struct AppleAssociation {
             }
         }
         variables = maker.variables
-        for index in entries.indices { entries[index].globs = [glob(entries[index].pattern.path)] }
-        for (index, entry) in entries.enumerated() { add(entry, before: entries[(index + 1)...]) }
+        for index in entries.indices { entries[index].glob = glob(entries[index].pattern.path) }
+        let taken = GlobIndex(entries.map { $0.shape.isExcluded ? nil : $0.glob })
+        for (index, entry) in entries.enumerated() { add(entry, index, taken) }
         LinkShape.notes(block).forEach { notes.add($0) }
     }
 
-    private mutating func add(_ entry: Entry, before later: ArraySlice<Entry>) {
+    private mutating func add(_ entry: Entry, _ index: Int, _ taken: GlobIndex) {
         let shape = entry.shape
         var wider = entry.pattern.wider
         let text = "\(shape.route) \(shape.text)"
-        let taken = later.filter { !$0.shape.isExcluded }
         if shape.isExcluded {
             let reach = ([entry.pattern.path] + entry.pattern.guards).map(glob)
             let isExact = wider == nil && entry.pattern.guards.isEmpty
-            if !isExact, taken.contains(where: { other in reach.contains { overlaps($0, other) } }) {
+            if !isExact, reach.contains(where: { taken.overlaps($0, after: index) }) {
                 notes.add(
                     "route \(shape.route) is excluded, which cannot be said without keeping out links of other routes: "
                         + "its links open the app")
@@ -85,8 +85,7 @@ struct AppleAssociation {
             return
         }
         for extra in entry.pattern.guards {
-            let reach = glob(extra)
-            if taken.contains(where: { overlaps(reach, $0) }) {
+            if taken.overlaps(glob(extra), after: index) {
                 wider = wider ?? "more segments in the place of a capture"
             } else {
                 append(Component(path: extra, isExcluded: true, comment: "no route; \(text) is shorter"))
@@ -100,14 +99,12 @@ struct AppleAssociation {
     }
 
     private mutating func append(_ component: Component) {
-        if !components.contains(component) { components.append(component) }
+        if seen.insert(component.key).inserted { components.append(component) }
     }
 
     private func glob(_ pattern: String) -> Glob {
         Glob(pattern, variables: variables, foldsCase: !caseSensitive)
     }
-
-    private func overlaps(_ own: Glob, _ entry: Entry) -> Bool { entry.globs.contains { Glob.overlap(own, $0) } }
 
     /// The file, for these application identifiers.
     func json(appIDs: [String]) -> String {

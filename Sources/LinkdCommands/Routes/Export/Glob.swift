@@ -8,7 +8,9 @@ struct Glob {
     }
 
     /// The text with which every match begins.
-    private var start: [UInt8] = []
+    fileprivate var start: [UInt8] = []
+    /// The text with which every match ends, backwards.
+    private var finish: [UInt8] = []
     private var steps: [[Step]] = [[]]
     private var free: [[Int]] = [[]]
     private var end = 0
@@ -16,6 +18,7 @@ struct Glob {
     /// Reads a pattern; variables that are not named stand for any text.
     init(_ pattern: String, variables: [(name: String, values: [String])], foldsCase: Bool) {
         start = pattern.utf8.prefix { !"*?$".utf8.contains($0) }.map { foldsCase ? Self.lower($0) : $0 }
+        finish = pattern.utf8.reversed().prefix { !"*?)".utf8.contains($0) }.map { foldsCase ? Self.lower($0) : $0 }
         var rest = Array(pattern.utf8)[...]
         while let byte = rest.popFirst() {
             switch byte {
@@ -33,7 +36,7 @@ struct Glob {
     /// Whether some text is in both languages.
     static func overlap(_ a: Glob, _ b: Glob) -> Bool {
         // Most pairs part here, and the product of the automata is not walked.
-        guard zip(a.start, b.start).allSatisfy(==) else { return false }
+        guard zip(a.start, b.start).allSatisfy(==), zip(a.finish, b.finish).allSatisfy(==) else { return false }
         var seen: Set<[Int]> = [[0, 0]]
         var waiting = [[0, 0]]
         while let pair = waiting.popLast() {
@@ -105,4 +108,41 @@ struct Glob {
             "alnum": digit.union(lower).union(upper), "xdigit": digit.union("abcdefABCDEF".utf8),
         ]
     }()
+}
+
+/// Patterns in their order, of which those are found fast that may share a path with another.
+struct GlobIndex {
+    private let globs: [Glob?]
+    /// Their numbers by the text that they begin with, and those texts in order.
+    private var byStart: [[UInt8]: [Int]] = [:]
+    private let starts: [[UInt8]]
+
+    /// Makes the index; what is nil shares a path with nothing.
+    init(_ globs: [Glob?]) {
+        self.globs = globs
+        for (number, glob) in globs.enumerated() {
+            if let glob { byStart[glob.start, default: []].append(number) }
+        }
+        starts = byStart.keys.sorted { $0.lexicographicallyPrecedes($1) }
+    }
+
+    /// A Boolean value that indicates whether one of the patterns behind a number shares a path with another pattern.
+    func overlaps(_ glob: Glob, after number: Int) -> Bool {
+        for length in 0...glob.start.count where isOverlapping(glob, Array(glob.start.prefix(length)), number) {
+            return true
+        }
+        var (low, high) = (0, starts.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if starts[middle].lexicographicallyPrecedes(glob.start) { low = middle + 1 } else { high = middle }
+        }
+        let longer = starts[low...].prefix { $0.starts(with: glob.start) }.filter { $0.count > glob.start.count }
+        return longer.contains { isOverlapping(glob, $0, number) }
+    }
+
+    private func isOverlapping(_ glob: Glob, _ start: [UInt8], _ number: Int) -> Bool {
+        (byStart[start] ?? []).contains { other in
+            other > number && globs[other].map { Glob.overlap(glob, $0) } ?? false
+        }
+    }
 }

@@ -107,9 +107,10 @@ enum WebBlock {
 struct ExportNotes {
     /// Lines in the order in which they arose, each once.
     private(set) var lines: [String] = []
+    private var seen: Set<String> = []
 
     /// Adds a line unless it was said before.
     mutating func add(_ line: String) {
-        if !lines.contains(line) { lines.append(line) }
+        if seen.insert(line).inserted { lines.append(line) }
     }
 }

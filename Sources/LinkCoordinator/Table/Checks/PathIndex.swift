@@ -1,0 +1,81 @@
+internal import StrictJSON
+
+/// Finds the patterns that may take a path without looking at all of them: a trie over literals.
+///
+/// Scheme, host and query are left aside.
+struct PathIndex {
+    /// A pattern of a table.
+    struct Place: Hashable {
+        /// Index of the route.
+        var route: Int
+        /// Index of the pattern in the route.
+        var pattern: Int
+    }
+
+    private struct Node {
+        var literals: [[UInt8]: Int] = [:]
+        var others: [Matcher: Int] = [:]
+        /// Patterns that end here, and those whose tail begins here.
+        var ended: [Place] = []
+        var tailed: [Place] = []
+    }
+
+    private var nodes = [Node()]
+    private let source: TableSource
+
+    /// Adds all patterns of a table.
+    init(_ source: TableSource) {
+        self.source = source
+        for (route, one) in source.routes.enumerated() {
+            for (index, pattern) in one.patterns.enumerated() {
+                add(pattern.path, Place(route: route, pattern: index))
+            }
+        }
+    }
+
+    private mutating func add(_ pattern: Pattern, _ place: Place) {
+        var at = 0
+        for matcher in pattern.matchers.dropLast() { at = child(of: at, matcher) }
+        if pattern.matchers.last == .end { nodes[at].ended.append(place) } else { nodes[at].tailed.append(place) }
+    }
+
+    private mutating func child(of node: Int, _ matcher: Matcher) -> Int {
+        if case .literal(let text) = matcher {
+            if let known = nodes[node].literals[text] { return known }
+            nodes[node].literals[text] = nodes.count
+        } else {
+            if let known = nodes[node].others[matcher] { return known }
+            nodes[node].others[matcher] = nodes.count
+        }
+        nodes.append(Node())
+        return nodes.count - 1
+    }
+
+    /// The patterns that take a path, in the order of the table.
+    func patterns(taking segments: [[UInt8]], isCoordinator: ([UInt8]) -> Bool) -> [Place] {
+        var found: [Place] = []
+        let folded = source.foldsPathCase ? segments.map { $0.map(lowerASCII) } : segments
+        collect(0, 0, segments, folded, &found)
+        return found.filter { place in
+            source.routes[place.route].patterns[place.pattern].path.takes(
+                segments, foldsCase: source.foldsPathCase, isCoordinator: isCoordinator)
+        }.sorted { ($0.route, $0.pattern) < ($1.route, $1.pattern) }
+    }
+
+    private func collect(
+        _ at: Int, _ depth: Int, _ segments: [[UInt8]], _ folded: [[UInt8]], _ found: inout [Place]
+    ) {
+        found += nodes[at].tailed
+        guard depth < segments.count else {
+            found += nodes[at].ended
+            return
+        }
+        if let child = nodes[at].literals[folded[depth]] { collect(child, depth + 1, segments, folded, &found) }
+        for (matcher, child) in nodes[at].others {
+            let taken = segments[depth].withUnsafeBufferPointer {
+                matcher.takes(ByteView($0), foldsCase: source.foldsPathCase)
+            }
+            if taken { collect(child, depth + 1, segments, folded, &found) }
+        }
+    }
+}

@@ -1,0 +1,63 @@
+internal import StrictJSON
+
+/// Finds the places of many problems in a file that reads: one pass for lines, and a descent for each pointer.
+///
+/// `JSONPlace.locate` reads the file once more for every place, which is for the one place where a file breaks.
+struct ProblemPlaces {
+    private let file: [UInt8]
+    private let value: JSONValue
+
+    /// Reads the file; nil if it does not read.
+    init?(_ file: [UInt8]) {
+        guard let value = try? JSONValue.parse(file, maxDepth: TableSource.maxFileDepth) else { return nil }
+        self.file = file
+        self.value = value
+    }
+
+    /// The places of byte offsets, each of which is the beginning of a value or a name, or lies in a text.
+    func places(of offsets: [Int]) -> [JSONPlace] {
+        var places: [Int: JSONPlace] = [:]
+        var (line, column, at) = (1, 1, 0)
+        for offset in offsets.sorted() where places[offset] == nil {
+            while at < min(offset, file.count) {
+                if file[at] == UInt8(ascii: "\n") {
+                    (line, column) = (line + 1, 1)
+                } else if file[at] & 0xC0 != 0x80 {
+                    column += 1
+                }
+                at += 1
+            }
+            places[offset] = JSONPlace(line: line, column: column, pointer: pointer(to: offset))
+        }
+        return offsets.compactMap { places[$0] }
+    }
+
+    private func pointer(to offset: Int) -> String {
+        var out = ""
+        var at = value
+        while offset > at.offset {
+            switch at.kind {
+            case .object(let members):
+                guard let index = Self.last(members, before: offset, { $0.nameOffset - 1 }) else { return out }
+                out += JSONPlace.step(members[index].name)
+                at = members[index].value
+            case .array(let elements):
+                guard let index = Self.last(elements, before: offset, \.offset) else { return out }
+                out += "/\(index)"
+                at = elements[index]
+            default: return out
+            }
+        }
+        return out
+    }
+
+    /// The index of the last item that begins at a place or before it.
+    private static func last<Item>(_ items: [Item], before place: Int, _ start: (Item) -> Int) -> Int? {
+        var (low, high) = (0, items.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if start(items[middle]) <= place { low = middle + 1 } else { high = middle }
+        }
+        return low == 0 ? nil : low - 1
+    }
+}

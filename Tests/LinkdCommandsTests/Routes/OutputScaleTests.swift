@@ -1,0 +1,56 @@
+internal import Foundation
+internal import LinkCoordinator
+internal import Testing
+
+@testable internal import LinkdCommands
+
+@Suite("Exports and documents of many routes", .serialized)
+struct OutputScaleTests {
+    private static let outputs: [(name: String, make: @Sendable (Table) -> Int)] = [
+        ("aasa", { AppleAssociation($0, host: nil)?.json(appIDs: ["A.b"]).count ?? 0 }),
+        ("android", { AndroidFilters($0).xml.count }),
+        ("swift", { SwiftLinks($0, typeName: nil).text.count }),
+        ("graph", { GraphSVG.text(RouteGraphBuilder.graph(of: $0)).count }),
+        ("docs", { RoutesDocument.text($0).count }),
+    ]
+
+    /// Two bound captures in each route, one of which takes any segment, and an example for each.
+    private func table(_ count: Int) throws -> Table {
+        let routes = (0..<count).map {
+            #"{ "id": "r\#($0)", "match": "/t\#($0)/{name}/{n:int(1..9)}", "to": { "path": "/c/s" }, "#
+                + #""bind": { "A": { "name": "path.name", "n": "path.n" } } }"#
+        }
+        let examples = (0..<count).map { #"{ "link": "https://h.example/t\#($0)/x/3", "route": "r\#($0)" }"# }
+        let text = """
+            { "schemaVersion": 1, "table": { "id": "many", "version": "1" },
+              "link": { "schemes": ["https"], "host": "authority", "hosts": ["h.example"] },
+              "models": { "A": { "name": "string", "n": "int(1..99)" } },
+              "coordinators": { "c": { "screens": { "s": { "needs": ["A"] } } } },
+              "routes": [ \(routes.joined(separator: ",\n")) ], "examples": [ \(examples.joined(separator: ",\n")) ] }
+            """
+        return try Table.load(Array(text.utf8))
+    }
+
+    private func milliseconds(_ action: () -> Void) -> Double {
+        func now() -> Double {
+            var time = timespec()
+            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+            return Double(time.tv_sec) * 1e3 + Double(time.tv_nsec) / 1e6
+        }
+        return (0..<2).map { _ in
+            let start = now()
+            action()
+            return now() - start
+        }.min() ?? 0
+    }
+
+    @Test("four times the routes take about four times the time", arguments: outputs.map(\.name))
+    func growth(name: String) throws {
+        let output = try #require(Self.outputs.first { $0.name == name })
+        let (few, many) = (try table(100), try table(400))
+        let short = milliseconds { _ = output.make(few) }
+        let long = milliseconds { _ = output.make(many) }
+        print("\(name): 100 routes \(Int(short)) ms, 400 routes \(Int(long)) ms")
+        #expect(long < 8 * short + 20)
+    }
+}
