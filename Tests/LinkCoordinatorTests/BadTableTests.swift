@@ -3,7 +3,7 @@ import LinkCoordinator
 import StrictJSON
 import Testing
 
-/// One table of `bad-tables.txt` with the problems that must be found in it.
+/// One table of `bad-tables.txt` or `poor-tables.txt` with the problems that must be found in it.
 struct BadTable: Sendable, CustomTestStringConvertible {
     /// A problem as the corpus marks it.
     struct Mark: Hashable, Comparable, CustomStringConvertible {
@@ -19,6 +19,11 @@ struct BadTable: Sendable, CustomTestStringConvertible {
     let name: String
     let file: [UInt8]
     let marks: [Mark]
+    /// Whether an author's check looks at it, warnings of all kinds included.
+    let isAdvised: Bool
+
+    /// What is found in it.
+    var problems: [TableProblem] { isAdvised ? Table.problems(in: file) : TableSource.inspect(file).problems }
 
     var testDescription: String { name }
 
@@ -30,8 +35,9 @@ struct BadTable: Sendable, CustomTestStringConvertible {
         ("routes", #""routes": [],"#),
     ]
 
-    init(name: String, lines: [Substring]) {
+    init(name: String, lines: [Substring], isAdvised: Bool) {
         self.name = name
+        self.isAdvised = isAdvised
         let own = lines.filter { !$0.isEmpty }
         let added = Self.defaults.filter { key, _ in !own.contains { $0.hasPrefix("\"\(key)\":") } }
         var body = (added.map { Substring($0.1) } + own).joined(separator: "\n")
@@ -59,9 +65,17 @@ struct BadTable: Sendable, CustomTestStringConvertible {
         return (out, marks.sorted())
     }
 
-    /// All cases of the corpus.
-    static let all: [BadTable] = {
-        guard let bytes = try? TableFiles.fixture("bad-tables.txt") else { return [] }
+    /// All cases of both corpora.
+    static let all = bad + poor
+
+    /// Tables that loading refuses or warns of.
+    static let bad = read("bad-tables", isAdvised: false)
+
+    /// Tables that an author's check warns of.
+    static let poor = read("poor-tables", isAdvised: true)
+
+    private static func read(_ corpus: String, isAdvised: Bool) -> [BadTable] {
+        guard let bytes = try? TableFiles.fixture(corpus + ".txt") else { return [] }
         var cases: [(String, [Substring])] = []
         for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false) {
             if line.hasPrefix("=== ") {
@@ -70,18 +84,18 @@ struct BadTable: Sendable, CustomTestStringConvertible {
                 cases[cases.count - 1].1.append(line)
             }
         }
-        return cases.map { BadTable(name: $0.0, lines: $0.1) }
-    }()
+        return cases.map { BadTable(name: $0.0, lines: $0.1, isAdvised: isAdvised) }
+    }
 }
 
 @Suite("Tables with mistakes")
 struct BadTableTests {
     @Test("the corpus is there")
-    func corpus() { #expect(BadTable.all.count >= 70) }
+    func corpus() { #expect(BadTable.bad.count >= 70 && BadTable.poor.count >= 13) }
 
     @Test("exactly the marked problems are found, where they stand", arguments: BadTable.all)
     func problems(table: BadTable) {
-        let found = TableSource.inspect(table.file).problems
+        let found = table.problems
         let marks = found.map {
             BadTable.Mark(line: $0.place.line, column: $0.place.column, code: $0.code.rawValue)
         }
@@ -92,11 +106,16 @@ struct BadTableTests {
     /// `RECORD_SNAPSHOTS` in the environment writes the file anew, and the test fails all the same.
     @Test("the problems read word for word as the golden file has them")
     func golden() throws {
-        let text = BadTable.all.map { table in
-            let found = TableSource.inspect(table.file).problems
+        try expectGolden(BadTable.bad, "bad-tables.golden.txt")
+        try expectGolden(BadTable.poor, "poor-tables.golden.txt")
+    }
+
+    private func expectGolden(_ tables: [BadTable], _ name: String) throws {
+        let text = tables.map { table in
+            let found = table.problems
             return "=== \(table.name)\n" + found.map { $0.text(file: "table.json") + "\n" }.joined()
         }.joined(separator: "\n")
-        let path = TableFiles.path(ofFixture: "bad-tables.golden.txt")
+        let path = TableFiles.path(ofFixture: name)
         if ProcessInfo.processInfo.environment["RECORD_SNAPSHOTS"] != nil {
             try Data(text.utf8).write(to: path)
             Issue.record("written anew: read it, then run without RECORD_SNAPSHOTS")
@@ -110,14 +129,14 @@ struct BadTableTests {
 
     @Test("errors come before warnings, each kind in the order of the file", arguments: BadTable.all)
     func order(table: BadTable) {
-        let found = TableSource.inspect(table.file).problems
+        let found = table.problems
         let keys = found.map { ($0.severity.rawValue, $0.offset) }
         #expect(zip(keys, keys.dropFirst()).allSatisfy { $0 <= $1 })
     }
 
     @Test("each witness shows its problem when it is resolved", arguments: BadTable.all)
     func witnesses(table: BadTable) throws {
-        try ProofTests.checkWitnesses(TableSource.inspect(table.file).problems, table.file)
+        try ProofTests.checkWitnesses(table.problems, table.file)
     }
 
     @Test("every code that reading and checking know is in the corpus")
@@ -129,10 +148,23 @@ struct BadTableTests {
         #expect(missing.map(\.rawValue) == [])
     }
 
+    @Test("a warning has a code of warnings, so that it can be left out")
+    func warningCodes() {
+        let warned = Set(BadTable.all.flatMap { $0.problems.filter { $0.severity == .warning }.map(\.code) })
+        #expect(warned.isSubset(of: TableProblem.Code.ofWarnings))
+    }
+
+    @Test("places are found the same way one by one and together", arguments: BadTable.all)
+    func places(table: BadTable) {
+        for problem in table.problems where problem.code != .json && problem.code != .duplicate {
+            #expect(problem.place == JSONPlace.locate(offset: problem.offset, in: table.file))
+        }
+    }
+
     @Test("a problem reads as file, place, severity, message, code, pointer and advice")
     func text() throws {
         let table = try #require(BadTable.all.first { $0.name == "an unknown key at the top" })
-        let problem = try #require(TableSource.inspect(table.file).problems.first)
+        let problem = try #require(table.problems.first)
         #expect(
             problem.text(file: "t.json") == """
                 t.json:6:1: error: unknown key 'rutes' in the table file [unknown_key]
@@ -144,7 +176,7 @@ struct BadTableTests {
     @Test("a problem as JSON reads back, with nothing left out")
     func json() throws {
         for table in BadTable.all {
-            for problem in TableSource.inspect(table.file).problems {
+            for problem in table.problems {
                 var out = OutputArena(chunkBytes: 4096)
                 out.begin()
                 problem.write(file: "a \"b\".json", into: &out)

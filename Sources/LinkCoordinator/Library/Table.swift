@@ -35,10 +35,20 @@ public struct Table: Sendable {
         throw TableError(problems: problems)
     }
 
+    /// Returns every problem of a table's file, worst first, as `linkd routes check` tells them: all that `load`
+    /// would find, and what is allowed but was hardly meant.
+    public static func problems(in json: [UInt8]) -> [TableProblem] { check(json, advises: true).problems }
+
     /// Loads a table and tells all that was found, warnings too; without a table where one of them is an error.
-    package static func check(_ json: [UInt8]) -> (table: Table?, problems: [TableProblem]) {
+    ///
+    /// - Parameter advises: Whether to look for what is allowed but was hardly meant as well. That is work for an
+    ///   author's check, not for an app that starts.
+    package static func check(
+        _ json: [UInt8], advises: Bool = false
+    ) -> (table: Table?, problems: [TableProblem]) {
         let reading = TableSource.read(json)
         var list = TableChecks.run(reading)
+        if advises, let source = reading.source { TableAdvice.run(source, into: &list) }
         guard let source = reading.source, !list.hasErrors else { return (nil, list.located(in: json)) }
         let hash = SHA256.hex(json)
         let compiled = CompiledTable(source, hash: String(hash.prefix(8)))

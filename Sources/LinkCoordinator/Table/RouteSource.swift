@@ -197,6 +197,14 @@ extension TableSource {
 }
 
 extension TableSource.Route {
+    /// The path of one of the route's patterns as the file writes it: with its `?` where the last segment is optional.
+    package func written(_ pattern: TableSource.RoutePattern) -> String {
+        let isOptional =
+            !pattern.leavesOptionalOut
+            && patterns.contains { $0.form == pattern.form && $0.leavesOptionalOut }
+        return isOptional ? String(pattern.path.text.dropLast()) + "?}" : pattern.path.text
+    }
+
     /// The place of one of the route's patterns in the order of 2.3.
     package func precedence(of pattern: TableSource.RoutePattern) -> Precedence {
         Precedence(

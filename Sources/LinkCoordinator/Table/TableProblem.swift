@@ -99,6 +99,25 @@ public struct TableProblem: Error, Sendable, Equatable {
         case overlap
         /// A name in `overlaps` that does not overlap.
         case noOverlap = "no_overlap"
+        /// Text of a pattern, template or constraint that other routers read as a capture or a wildcard, and that is
+        /// plain text here.
+        case foreignSyntax = "foreign_syntax"
+        /// A screen to which nothing leads.
+        case unusedScreen = "unused_screen"
+        /// A coordinator to which nothing leads.
+        case unusedCoordinator = "unused_coordinator"
+        /// A capability that nothing asks for.
+        case unusedCapability = "unused_capability"
+        /// A guard that guards nothing.
+        case unusedGuard = "unused_guard"
+        /// A var that stands nowhere.
+        case unusedVar = "unused_var"
+        /// A model that no screen needs.
+        case unusedModel = "unused_model"
+        /// A condition that never holds.
+        case neverHolds = "never_holds"
+        /// A route whose every link is rejected.
+        case alwaysRejects = "always_rejects"
         /// What could not be proved within the work budget.
         case unproved
         /// An example that does not hold.
@@ -140,6 +159,14 @@ public struct TableProblem: Error, Sendable, Equatable {
 
     /// A device that shows the problem, as JSON.
     public var device: String?
+}
+
+extension TableProblem.Code {
+    /// The codes that a warning may have; all others are those of errors alone.
+    public static let ofWarnings: [TableProblem.Code] = [
+        .alwaysRejects, .foreignSyntax, .neverHolds, .noOverlap, .redirectNowhere, .unboundField, .unproved,
+        .unusedCapability, .unusedCapture, .unusedCoordinator, .unusedGuard, .unusedModel, .unusedScreen, .unusedVar,
+    ]
 }
 
 extension TableProblem {

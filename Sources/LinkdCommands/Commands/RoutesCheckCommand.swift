@@ -7,16 +7,25 @@ enum RoutesCheckCommand {
         path: ["routes", "check"],
         summary: "Check route tables, and run their examples",
         discussion: [
-            "Every problem is shown with its place and what to do. A table that a worker would refuse ends with 65; "
-                + "warnings alone with 0."
+            "Every problem is shown with its place, its code and what to do. A table that a worker would refuse ends "
+                + "with 65; warnings alone with 0, or with 65 where --strict is given."
         ],
-        flags: [FlagDeclaration("--json", type: .boolean, "Print one JSON object.")],
+        flags: [
+            FlagDeclaration("--strict", type: .boolean, "End with 65 for warnings too."),
+            FlagDeclaration(
+                "--allow", type: .texts(count: 1...64, bytes: 1...64), repeats: true, placeholder: "CODE",
+                "Leave out warnings of this code."),
+            FlagDeclaration("--json", type: .boolean, "Print one JSON object."),
+        ],
         settings: .routes,
         operands: OperandDeclaration(
             name: "FILE", help: "Tables; without any those of --table, else the ones that linkd ships.", count: 0...64),
         examples: [
             CommandExample(line: "linkd routes check", words: "The tables that linkd ships."),
             CommandExample(line: "linkd routes check my-table.json --json", words: "For an editor or a build."),
+            CommandExample(
+                line: "linkd routes check my-table.json --strict --allow unused_screen",
+                words: "For a build that takes no warnings but those of one code."),
         ],
         run: run)
 
@@ -24,13 +33,23 @@ enum RoutesCheckCommand {
         let settings = try call.settings()
         let shipped = ShippedFiles(environment: call.environment)
         let paths = call.operands.isEmpty ? try LoadedTables.paths(settings, shipped) : call.operands
+        let allowed = try allowed(call.list("allow"))
         var checked: [CheckedTable] = []
-        for path in paths { checked.append(try CheckedTable(path: path)) }
-        if call.json { printJSON(checked, call.console.out) } else { printText(checked, call.console.out) }
-        for conflict in TableSet(checked.compactMap(\.table)).conflicts {
-            call.console.warn(Escaping.visible(conflict.text))
+        for path in paths {
+            var one = try CheckedTable(path: path, advises: true)
+            one.problems.removeAll { $0.severity == .warning && allowed.contains($0.code) }
+            checked.append(one)
         }
-        guard let first = checked.first(where: { $0.table == nil }) else { return .success }
+        if call.json { printJSON(checked, call.console.out) } else { printText(checked, call.console.out) }
+        let conflicts = TableSet(checked.compactMap(\.table)).conflicts
+        for conflict in conflicts { call.console.warn(Escaping.visible(conflict.text)) }
+        guard let first = checked.first(where: { $0.table == nil }) else {
+            let warnings = checked.reduce(conflicts.count) { $0 + $1.problems.count }
+            guard call.isOn("strict"), warnings > 0 else { return .success }
+            throw CommandFailure(
+                .badData, warnings == 1 ? "there is 1 warning" : "there are \(warnings) warnings",
+                advice: "mend what is named above, or leave a code out with --allow CODE")
+        }
         let count = checked.count { $0.table == nil }
         throw CommandFailure(
             .badData,
@@ -38,6 +57,27 @@ enum RoutesCheckCommand {
                 ? "table \(Escaping.visible(first.path)) is refused: \(first.errors) problems"
                 : "\(count) tables are refused, the first is \(Escaping.visible(first.path))",
             advice: "mend what is named above")
+    }
+
+    /// The codes that are left out; a word that is no code of a warning ends with 64.
+    private static func allowed(_ words: [String]) throws(CommandFailure) -> Set<TableProblem.Code> {
+        var codes: Set<TableProblem.Code> = []
+        for word in words {
+            if let code = TableProblem.Code.ofWarnings.first(where: { $0.rawValue == word }) {
+                codes.insert(code)
+                continue
+            }
+            let known = TableProblem.Code.ofWarnings.map(\.rawValue)
+            let isError = TableProblem.Code(rawValue: word) != nil
+            throw CommandFailure(
+                .usage,
+                isError
+                    ? "'\(Escaping.visible(word))' is the code of errors, which cannot be left out"
+                    : "'\(Escaping.visible(word))' is no code of a warning",
+                advice: NearestName.of(word, among: known).map { "did you mean '\($0)'?" }
+                    ?? "the codes are \(known.joined(separator: ", "))")
+        }
+        return codes
     }
 
     private static func printText(_ tables: [CheckedTable], _ out: Channel) {

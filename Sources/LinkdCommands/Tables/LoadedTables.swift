@@ -18,7 +18,9 @@ struct CheckedTable {
     static let limitBytes = 64 << 20
 
     /// Reads and checks a file; one that cannot be read ends with 78.
-    init(path: String) throws(CommandFailure) {
+    ///
+    /// - Parameter advises: Whether to look for what is allowed but was hardly meant as well.
+    init(path: String, advises: Bool = false) throws(CommandFailure) {
         self.path = path
         switch Platform.contents(of: path, limit: Self.limitBytes) {
         case .failure(let error):
@@ -26,7 +28,7 @@ struct CheckedTable {
                 .configuration, "table \(Escaping.visible(path)) cannot be read: \(error.text)",
                 advice: "name a file that this user can read with --table")
         case .success(let bytes):
-            (table, problems) = Table.check(bytes)
+            (table, problems) = Table.check(bytes, advises: advises)
             let errors = problems.filter { $0.severity == .error }
             if !errors.isEmpty && errors.allSatisfy({ Self.compilable.contains($0.code) }) {
                 unchecked = Table.unchecked(bytes)

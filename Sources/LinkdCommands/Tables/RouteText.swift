@@ -8,7 +8,7 @@ enum RouteText {
         for pattern in route.patterns where !pattern.leavesOptionalOut {
             let scheme = pattern.scheme.map { "\($0)://" } ?? ""
             let host = pattern.host.map(Self.host) ?? ""
-            let text = scheme + host + pattern.path.text
+            let text = scheme + host + route.written(pattern)
             if !seen.contains(text) { seen.append(text) }
         }
         return seen

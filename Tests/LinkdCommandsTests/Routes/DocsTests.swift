@@ -23,7 +23,7 @@ internal import Testing
             #expect(text.contains("(#route-\(route.id.value))"))
             #expect(text.contains("<a id=\"route-\(route.id.value)\"></a>"))
             for pattern in route.patterns where !pattern.leavesOptionalOut {
-                #expect(text.contains(Markup.code(pattern.path.text)), "\(route.id.value)")
+                #expect(text.contains(Markup.code(route.written(pattern))), "\(route.id.value)")
             }
         }
         // A row of a table has as many cells as its heading.

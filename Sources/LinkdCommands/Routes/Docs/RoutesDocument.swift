@@ -104,7 +104,7 @@ struct RoutesDocument {
             let host = pattern.host.map { ", host \(Markup.code($0.text))" } ?? ""
             let isOptional = route.patterns.contains { $0.form == pattern.form && $0.leavesOptionalOut }
             let line =
-                "- \(Markup.code(pattern.path.text))\(scheme)\(host)"
+                "- \(Markup.code(route.written(pattern)))\(scheme)\(host)"
                 + (isOptional ? ", the last segment may be left out" : "") + (pattern.form == 0 ? "" : " (alias)")
             if seen.insert(line).inserted { content.append(line) }
         }

@@ -1,0 +1,128 @@
+/// Looks for what a table may say but hardly means: other routers' syntax, things that nothing leads to, conditions
+/// that never hold.
+///
+/// For an author's check: an app that loads a table does not pay for it.
+struct TableAdvice {
+    let source: TableSource
+    let names: TableNames
+    var problems: ProblemList
+
+    /// Adds warnings to what was found; where there are errors, only those that cannot follow from one.
+    static func run(_ source: TableSource, into problems: inout ProblemList) {
+        var advice = TableAdvice(source: source, names: TableNames(source), problems: problems)
+        advice.adviseSyntax()
+        if !problems.hasErrors {
+            advice.adviseUnused()
+            advice.adviseConditions()
+            advice.adviseRejections()
+            advice.adviseRedirects()
+        }
+        problems = advice.problems
+    }
+}
+
+// MARK: Syntax of other routers
+
+extension TableAdvice {
+    /// Warns of text that other routers read as a capture, a wildcard or a query.
+    private mutating func adviseSyntax() {
+        for block in source.blocks {
+            for rewrite in block.rewrites { warn(of: rewrite.text, "the prefix", at: rewrite.offset) }
+        }
+        for model in source.models {
+            for field in model.fields {
+                if case .enumeration(let values) = field.type { warn(ofValues: values, at: field.offset, []) }
+            }
+        }
+        for route in source.routes {
+            let routes = [route.id.value]
+            for pattern in route.patterns where !pattern.leavesOptionalOut {
+                if case .anySegment(let text) = pattern.path.matchers.first {
+                    warn(ofSegment: String(decoding: text, as: UTF8.self), at: pattern.offset, routes)
+                } else {
+                    for capture in pattern.path.captures {
+                        warn(ofValues: capture.spellings, at: pattern.offset, routes)
+                    }
+                    warn(of: route.written(pattern), "the pattern", at: pattern.offset, routes)
+                }
+            }
+            if case .redirect(.template(let template)) = route.action {
+                warn(of: template.value.text, "the redirect", at: template.offset, routes)
+            }
+            warn(of: route.query, routes)
+            for variant in route.variants {
+                if let when = variant.when { warn(of: when, routes) }
+                if case .external(let template) = variant.to.destination {
+                    warn(ofURL: template.text, at: variant.to.destinationOffset, routes)
+                }
+            }
+        }
+    }
+
+    private mutating func warn(of text: String, _ what: String, at offset: Int, _ routes: [String] = []) {
+        guard let found = ForeignSyntax.find(inPath: text) else { return }
+        problems.warning(
+            .foreignSyntax, at: offset, "\(what) '\(text)' takes '\(found.piece)' as plain text",
+            suggestion: found.advice, routes: routes)
+    }
+
+    private mutating func warn(ofSegment text: String, at offset: Int, _ routes: [String]) {
+        if text.contains("/") {
+            problems.warning(
+                .foreignSyntax, at: offset,
+                "anySegment takes one segment, and one holds a '/' only where a link has '%2F'",
+                suggestion: "write a pattern in 'match' or 'path'", routes: routes)
+        } else if text.contains("{") || ForeignSyntax.find(inPath: "/" + text) != nil {
+            problems.warning(
+                .foreignSyntax, at: offset, "anySegment takes '\(text)' as plain text",
+                suggestion: "write a pattern with a capture in 'match' or 'path'", routes: routes)
+        }
+    }
+
+    private mutating func warn(ofURL text: String, at offset: Int, _ routes: [String]) {
+        guard let found = ForeignSyntax.find(inURL: text) else { return }
+        problems.warning(
+            .foreignSyntax, at: offset, "the URL '\(text)' has '\(found.piece)' as plain text",
+            suggestion: found.advice, routes: routes)
+    }
+
+    /// Warns of enum values in quotes, with commas or with blanks around them.
+    private mutating func warn(ofValues values: [[UInt8]], at offset: Int, _ routes: [String]) {
+        for value in values {
+            let text = String(decoding: value, as: UTF8.self)
+            let parts = text.split(separator: ",").map { ForeignSyntax.bare($0) }
+            guard parts != [text], !text.isEmpty else { continue }
+            problems.warning(
+                .foreignSyntax, at: offset, "the enum has the value '\(text)' as it stands",
+                suggestion: "values stand without quotes and blanks, with '|' between: "
+                    + "'\(parts.joined(separator: "|"))'",
+                routes: routes)
+        }
+    }
+
+    /// Warns of lists that are written as one text.
+    private mutating func warn(of when: TableSource.Condition, _ routes: [String]) {
+        warn(of: when.query, routes)
+        let lists = [("platform", when.platforms), ("region", when.regions), ("locale", when.locales)]
+        for (key, texts) in lists {
+            for text in texts ?? [] {
+                let parts = text.split { ",|; ".contains($0) }
+                if parts.count < 2 { continue }
+                problems.warning(
+                    .foreignSyntax, at: when.offset, "'\(key)' wants the one text '\(text)'",
+                    suggestion: "write [\(parts.map { "\"\($0)\"" }.joined(separator: ", "))]", routes: routes)
+            }
+        }
+    }
+
+    private mutating func warn(of constraints: [TableSource.QueryConstraint], _ routes: [String]) {
+        for constraint in constraints {
+            guard case .equals(let value) = constraint.test, ForeignSyntax.isPlaceholder(value) else { continue }
+            problems.warning(
+                .foreignSyntax, at: constraint.name.offset,
+                "the constraint on '\(constraint.name.value)' wants the plain text '\(value)'",
+                suggestion: "write \"*\" for any value, and bind it with 'query.\(constraint.name.value)'",
+                routes: routes)
+        }
+    }
+}

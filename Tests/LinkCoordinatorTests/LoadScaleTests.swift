@@ -1,0 +1,37 @@
+import Foundation
+import LinkCoordinator
+import Testing
+
+@Suite("Loading tables of many routes", .serialized)
+struct LoadScaleTests {
+    /// CPU time of this thread that an action takes, in milliseconds: the least of three, for others run beside it.
+    private func milliseconds(_ action: () -> Void) -> Double {
+        func now() -> Double {
+            var time = timespec()
+            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+            return Double(time.tv_sec) * 1e3 + Double(time.tv_nsec) / 1e6
+        }
+        return (0..<3).map { _ in
+            let start = now()
+            action()
+            return now() - start
+        }.min() ?? 0
+    }
+
+    @Test("four times the routes take about four times the time", arguments: LoadShape.all)
+    func growth(shape: LoadShape) {
+        let (few, many) = (shape.file(150), shape.file(600))
+        let short = milliseconds { _ = Table.check(few, advises: true) }
+        let long = milliseconds { _ = Table.check(many, advises: true) }
+        print("\(shape): 150 routes \(Int(short)) ms, 600 routes \(Int(long)) ms")
+        // What grows with the square takes sixteen times as long.
+        #expect(long < 8 * short + 20)
+    }
+
+    @Test("a table of each shape is taken", arguments: LoadShape.all)
+    func taken(shape: LoadShape) {
+        let (table, problems) = Table.check(shape.file(20))
+        let refused = ["redirects in one long line", "redirects to a path that all of them take"]
+        #expect((table == nil) == refused.contains(shape.testDescription), "\(problems.prefix(2).map(\.message))")
+    }
+}

@@ -1,0 +1,185 @@
+import Testing
+
+/// Tables that grow: what a table of so many routes has, and what each route.
+struct LoadShape: Sendable, CustomTestStringConvertible {
+    /// The shape in words.
+    var testDescription: String
+    /// The link block, by the number of routes.
+    var link: @Sendable (Int) -> String = { _ in #"{ "schemes": ["t"], "host": "authority", "hosts": ["*"] }"# }
+    /// Members of the table before its routes, by the number of routes.
+    var head: @Sendable (Int) -> String = { _ in bound }
+    /// Members of a route but its id, by its number and the number of routes.
+    var route: @Sendable (Int, Int) -> String
+    /// Examples, by the number of routes.
+    var examples: @Sendable (Int) -> String = { _ in "" }
+
+    /// The table of so many routes.
+    func file(_ count: Int) -> [UInt8] {
+        let routes = (0..<count).map { #"{ "id": "r\#($0)", \#(route($0, count)) }"# }.joined(separator: ",\n")
+        return Array(
+            """
+            { "schemaVersion": 1, "table": { "id": "load", "version": "1" }, "link": \(link(count)),
+              \(head(count)) "routes": [ \(routes) ], "examples": [ \(examples(count)) ] }
+            """.utf8)
+    }
+
+    private static func list(_ count: Int, _ separator: String = ", ", _ one: (Int) -> String) -> String {
+        (0..<count).map(one).joined(separator: separator)
+    }
+
+    static let bound =
+        #""models": { "A": { "id": "uuid", "n": "int(1..99)" } }, "#
+        + #""coordinators": { "c": { "initial": "i", "screens": { "i": {}, "s": { "needs": ["A"] } } } },"#
+    private static let plain =
+        #""coordinators": { "c": { "initial": "i", "screens": { "i": {}, "s": {} } } },"#
+    private static let bind = #""bind": { "A": { "id": "path.id", "n": "path.n" } }, "to": { "path": "/c/s" }"#
+    private static let to = #""to": { "path": "/c/s" }"#
+    private static let captures = "{id:uuid}/{n:int(1..9)}"
+
+    static let all: [LoadShape] = bindings + patterns + redirects + screens + origins
+
+    private static let bindings = [
+        LoadShape(testDescription: "two bound captures") { i, _ in #""match": "/t\#(i)/\#(captures)", \#(bind)"# },
+        LoadShape(
+            testDescription: "a model of its own for each route",
+            head: { n in
+                let models = list(n) { #""A\#($0)": { "id": "uuid", "n": "int" }"# }
+                let screens = list(n) { #""s\#($0)": { "needs": ["A\#($0)"] }"# }
+                return #""models": { \#(models) }, "coordinators": { "c": { "screens": { \#(screens) } } },"#
+            },
+            route: { i, _ in
+                #""match": "/t\#(i)/\#(captures)", "to": { "path": "/c/s\#(i)" }, "#
+                    + #""bind": { "A\#(i)": { "id": "path.id", "n": "path.n" } }"#
+            }),
+        LoadShape(
+            testDescription: "one model of as many fields",
+            head: { n in
+                #""models": { "A": { \#(list(n) { #""f\#($0)": "int?""# }) } }, "#
+                    + #""coordinators": { "c": { "screens": { "s": { "needs": ["A"] } } } },"#
+            },
+            route: { i, n in
+                let fields = i == 0 ? list(n) { #""f\#($0)": "query.f\#($0)""# } : #""f\#(i)": "query.q""#
+                let target = i == 0 ? to : #""to": { "root": true }"#
+                return #""match": "/t\#(i)", "bind": { "A": { \#(fields) } }, \#(target)"#
+            }),
+        LoadShape(testDescription: "captures of other names in each route") { i, _ in
+            #""match": "/t\#(i)/{id\#(i):uuid}/{n\#(i):int(1..9)}", "to": { "path": "/c/s" }, "#
+                + #""bind": { "A": { "id": "path.id\#(i)", "n": "path.n\#(i)" } }"#
+        },
+        LoadShape(
+            testDescription: "an example for each route",
+            route: { i, _ in #""match": "/t\#(i)/\#(captures)", \#(bind)"# },
+            examples: { n in
+                list(n) {
+                    #"{ "link": "t://h/t\#($0)/80674450-AAEC-4704-9D0F-63C7B2068FF1/3", "route": "r\#($0)" }"#
+                }
+            }),
+    ]
+
+    private static let patterns = [
+        LoadShape(testDescription: "four aliases each") { i, _ in
+            let aliases = ["u", "v", "w", "x"].map { #""/\#($0)\#(i)/\#(captures)""# }.joined(separator: ", ")
+            return #""match": "/t\#(i)/\#(captures)", "alias": [\#(aliases)], \#(bind)"#
+        },
+        LoadShape(testDescription: "as many aliases of one route") { i, n in
+            if i > 0 { return #""match": "/z/\#(i)", "to": { "root": true }"# }
+            return #""match": "/t/\#(captures)", \#(bind), "alias": [\#(list(n) { #""/t\#($0)/\#(captures)""# })]"#
+        },
+        LoadShape(testDescription: "four variants each") { i, _ in
+            let when = [#""app": ">=\#(i)""#, #""claim": "c\#(i)""#, #""attributes": { "a\#(i)": "x" }"#]
+            let variants = when.map { #"{ "when": { \#($0) }, \#(to) }, "# }.joined()
+            return #""match": "/t\#(i)/\#(captures)", "variants": [\#(variants) { "to": { "path": "/c/i" } }], "#
+                + #""bind": { "A": { "id": "path.id", "n": "path.n" } }"#
+        },
+        LoadShape(testDescription: "one value of the query each") { i, _ in
+            #""match": "/t/\#(captures)", "query": { "k": "v\#(i)" }, \#(bind)"#
+        },
+        LoadShape(testDescription: "one range of numbers each") { i, _ in
+            #""match": "/{n:int(\#(i)..\#(i))}/{id:uuid}", \#(bind)"#
+        },
+        LoadShape(testDescription: "one enum each", head: { _ in plain }) { i, _ in
+            #""match": "/{e:enum(a\#(i)|b\#(i)|c\#(i))}/x", \#(to)"#
+        },
+        LoadShape(testDescription: "one route that overlaps with all others", head: { _ in plain }) { i, n in
+            if i > 0 { return #""match": "/t\#(i)/{b}", \#(to)"# }
+            return #""match": "/{a}/x", \#(to), "overlaps": [\#((1..<n).map { #""r\#($0)""# }.joined(separator: ","))]"#
+        },
+    ]
+
+    private static let redirects = [
+        LoadShape(testDescription: "redirects by id to one route") { i, _ in
+            #""match": "/t\#(i)/\#(captures)", "# + (i == 0 ? bind : #""redirect": "r0""#)
+        },
+        LoadShape(testDescription: "a redirect by id for every other route") { i, _ in
+            #""match": "/t\#(i)/\#(captures)", "# + (i % 2 == 0 ? bind : #""redirect": "r\#(i - 1)""#)
+        },
+        LoadShape(testDescription: "a redirect by a path for every other route", head: { _ in plain }) { i, _ in
+            #""match": "/t\#(i)", "# + (i % 2 == 0 ? to : #""redirect": "/t\#(i - 1)""#)
+        },
+        LoadShape(testDescription: "a redirect by a template for every other route") { i, _ in
+            #""match": "/t\#(i)/\#(captures)", "# + (i % 2 == 0 ? bind : #""redirect": "/t\#(i - 1)/{id}/{n}""#)
+        },
+        LoadShape(testDescription: "redirects in one long line") { i, _ in
+            #""match": "/t\#(i)/\#(captures)", "# + (i == 0 ? bind : #""redirect": "r\#(i - 1)""#)
+        },
+        LoadShape(testDescription: "redirects to a path that all of them take", head: { _ in plain }) { i, _ in
+            #""match": "/t", "query": { "k": "v\#(i)" }, "redirect": "/t""#
+        },
+        LoadShape(testDescription: "parents by id from one route", head: { _ in plain }) { i, _ in
+            #""match": "/t\#(i)", "#
+                + (i == 0 ? to : #""to": { "path": "/c/s", "parents": "route:r0" }"#)
+        },
+        LoadShape(testDescription: "lines of eight parents by id", head: { _ in plain }) { i, _ in
+            #""match": "/t\#(i)", "#
+                + (i % 8 == 0 ? to : #""to": { "path": "/c/s", "parents": "route:r\#(i - 1)" }"#)
+        },
+    ]
+
+    private static let screens = [
+        LoadShape(
+            testDescription: "a screen each, drawn by another's view",
+            head: { n in
+                let screens = list(n) { #""s\#($0)": { "view": "s\#(($0 + 1) % n)" }"# }
+                return #""coordinators": { "c": { "screens": { \#(screens) } } },"#
+            },
+            route: { i, _ in #""match": "/t\#(i)", "to": { "path": "/c/s\#(i)" }"# }),
+        LoadShape(
+            testDescription: "a coordinator each, with views and parents",
+            head: { n in
+                let own = list(n) {
+                    let parent = $0 % 10 == 0 ? "" : #", "parent": "c\#($0 - 1)""#
+                    let screens = #""s": { "view": "t\#($0)" }, "t\#($0)": {}"#
+                    return #""c\#($0)": { "initial": "s", "screens": { \#(screens) }\#(parent) }"#
+                }
+                return #""coordinators": { \#(own) },"#
+            },
+            route: { i, _ in #""match": "/t\#(i)", "to": { "path": "/c\#(i)/t\#(i)", "parents": "initial" }"# }),
+        LoadShape(
+            testDescription: "a guard and a capability each",
+            head: { n in
+                let capabilities = list(n) { #""k\#($0)": { "minApp": "\#($0)" }"# }
+                let guards = list(n) { #""g\#($0)": { "claim": "c\#($0)", "else": { "to": { "root": true } } }"# }
+                let own = list(n) {
+                    #""c\#($0)": { "guard": "g\#($0)", "screens": { "s": { "requires": ["k\#($0)"] } } }"#
+                }
+                return #""capabilities": { \#(capabilities) }, "guards": { \#(guards) }, "coordinators": { \#(own) },"#
+            },
+            route: { i, _ in #""match": "/t\#(i)", "to": { "path": "/c\#(i)/s" }"# }),
+        LoadShape(
+            testDescription: "a var each",
+            head: { n in #""vars": { \#(list(n) { #""v\#($0)": "t\#($0)""# }) }, "# + bound },
+            route: { i, _ in #""match": "/<v\#(i)>/\#(captures)", \#(bind)"# }),
+    ]
+
+    private static let origins = [
+        LoadShape(
+            testDescription: "a host each",
+            link: { n in
+                #"{ "schemes": ["t"], "host": "authority", "hosts": [\#(list(n) { #""h\#($0).example""# })] }"#
+            }, route: { i, _ in #""match": { "host": "h\#(i).example", "path": "/t/\#(captures)" }, \#(bind)"# }),
+        LoadShape(
+            testDescription: "a scheme each",
+            link: { n in #"{ "schemes": [\#(list(n) { #""s\#($0)""# })], "host": "authority", "hosts": ["*"] }"# },
+            route: { i, _ in #""match": { "scheme": "s\#(i)", "path": "/t/\#(captures)" }, \#(bind)"# }),
+    ]
+}

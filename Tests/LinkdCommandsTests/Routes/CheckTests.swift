@@ -1,0 +1,87 @@
+internal import Foundation
+internal import LinkCoordinator
+internal import StrictJSON
+internal import TestSupport
+internal import Testing
+
+@testable internal import LinkdCommands
+
+@Suite struct CheckTests {
+    private let poor = """
+        { "schemaVersion": 1, "table": { "id": "poor", "version": "1" },
+          "link": { "schemes": ["app"], "host": "segment" },
+          "guards": { "vip": { "claim": "vip", "else": { "to": { "root": true } } } },
+          "routes": [ { "id": "rates", "match": "/rates/:day", "to": { "root": true } },
+                      { "id": "page", "match": "/page/{any?}", "to": { "root": true } } ] }
+        """
+
+    @Test("Warnings alone end with 0, and with 65 where --strict is given")
+    func strict() {
+        withTemporaryFile(poor) { path in
+            #expect(linkd("routes", "check", path).code == 0)
+            let strict = linkd("routes", "check", path, "--strict")
+            #expect(strict.code == 65)
+            #expect(strict.out.contains(":3:15: warning: no coordinator has the guard 'vip'"))
+            #expect(strict.out.contains("[unused_guard]") && strict.out.contains("at /guards/vip"))
+            #expect(strict.out.contains("[foreign_syntax]") && strict.out.contains("write '/rates/{day}'"))
+            #expect(strict.err.contains("there are 2 warnings"))
+        }
+    }
+
+    @Test("A code that is allowed is neither printed nor counted")
+    func allow() throws {
+        try withTemporaryFile(poor) { path in
+            let one = linkd("routes", "check", path, "--strict", "--allow", "unused_guard")
+            #expect(one.code == 65 && !one.out.contains("unused_guard") && one.out.contains("foreign_syntax"))
+            let both = linkd(
+                "routes", "check", path, "--strict", "--allow", "unused_guard", "--allow", "foreign_syntax", "--json")
+            #expect(both.code == 0)
+            let json = try JSONValue.parse(Array(both.out.utf8))
+            #expect(json["tables"]?.array?.first?["problems"]?.array?.isEmpty == true)
+        }
+    }
+
+    @Test("A word that is no code of a warning is refused, with the nearest")
+    func unknown() {
+        withTemporaryFile(poor) { path in
+            let misspelt = linkd("routes", "check", path, "--allow", "unused_gaurd")
+            #expect(misspelt.code == 64 && misspelt.err.contains("did you mean 'unused_guard'?"))
+            #expect(linkd("routes", "check", path, "--allow", "overlap").err.contains("the code of errors"))
+        }
+    }
+
+    @Test("Warnings in JSON have their place, code and advice")
+    func json() throws {
+        try withTemporaryFile(poor) { path in
+            let result = linkd("routes", "check", path, "--json")
+            let json = try JSONValue.parse(Array(result.out.utf8))
+            let problems = try #require(json["tables"]?.array?.first?["problems"]?.array)
+            #expect(problems.map { $0["code"]?.string } == ["unused_guard", "foreign_syntax"])
+            #expect(problems.allSatisfy { $0["severity"]?.string == "warning" && $0["suggestion"]?.string != nil })
+            #expect(problems.map { $0["line"]?.integer } == [3, 4])
+            #expect(problems.last?["pointer"]?.string == "/routes/0/match")
+        }
+    }
+
+    @Test("No table that is shipped gives a warning")
+    func shipped() throws {
+        let paths = try Checkout.trackedFiles().map(\.path).filter { path in
+            path.hasSuffix(".json") && (path.hasPrefix("config/routes/") || path.hasPrefix("config/parity/"))
+        }
+        #expect(paths.count >= 11)
+        for path in paths {
+            let result = linkd("routes", "check", Checkout.root.appending(path: path).path, "--strict")
+            #expect(result.code == 0, "\(path): \(result.out)\(result.err)")
+        }
+    }
+
+    @Test("An optional segment is shown with its question mark in list, graph and document")
+    func optional() {
+        withTemporaryFile(poor) { path in
+            #expect(linkd("routes", "list", path).out.contains("/page/{any?}"))
+            #expect(linkd("routes", "list", path, "--json").out.contains("/page/{any?}"))
+            #expect(linkd("routes", "graph", path, "--format", "dot").out.contains("/page/{any?}"))
+            #expect(linkd("routes", "docs", path).out.contains("/page/{any?}"))
+        }
+    }
+}
