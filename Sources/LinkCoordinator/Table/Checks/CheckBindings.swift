@@ -49,7 +49,8 @@ extension TableChecks {
             let known = patterns.flatMap { $0.path.captures.map(\.name) }
             problems.error(
                 .uncapturedSource, at: offset, "no pattern of '\(id)' captures '\(name)'",
-                suggestion: NearestName.of(name, among: known).map { "did you mean 'path.\($0)'?" }, routes: [id])
+                suggestion: NearestName.of(name, among: known).map { "did you mean 'path.\($0)'?" }
+                    ?? "write '{\(name)}' in the pattern", routes: [id])
             return
         }
         if field.absence == .required, let lacking = patterns.first(where: { $0.path.capture(named: name) == nil }) {
@@ -141,7 +142,9 @@ extension TableChecks {
         case .redirect(.template(let template)):
             return template.value.segments.contains { Self.names(name, $0) }
         case .redirect(.route(let id)):
-            // Captures go along; where the target is not known, another complaint says so.
+            // Captures go along, as far as one request is redirected; where the target is not known, another complaint
+            // says so.
+            if visited.count >= Self.maxRedirects { return true }
             return names.routes[id.value].map { uses(name, $0, visited: visited + [index]) } ?? true
         case .variants(let variants):
             return variants.contains { variant in
