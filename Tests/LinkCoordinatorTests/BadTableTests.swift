@@ -91,7 +91,7 @@ struct BadTable: Sendable, CustomTestStringConvertible {
 @Suite("Tables with mistakes")
 struct BadTableTests {
     @Test("the corpus is there")
-    func corpus() { #expect(BadTable.bad.count >= 70 && BadTable.poor.count >= 13) }
+    func corpus() { #expect(BadTable.bad.count >= 100 && BadTable.poor.count >= 13) }
 
     @Test("exactly the marked problems are found, where they stand", arguments: BadTable.all)
     func problems(table: BadTable) {
@@ -192,5 +192,30 @@ struct BadTableTests {
                 #expect(value["suggestion"]?.string == problem.suggestion)
             }
         }
+    }
+}
+
+@Suite("Files that are no table at all")
+struct NoTableTests {
+    @Test(
+        "what is wrong with the bytes is told",
+        arguments: [
+            ([0xEF, 0xBB, 0xBF] + Array("{}".utf8), "the file begins with a byte order mark"),
+            ([0xFF, 0xFE, 0x7B, 0x00], "the file is no UTF-8 but UTF-16 or UTF-32"),
+            ([0x00, 0x7B, 0x00, 0x7D], "the file is no UTF-8 but UTF-16 or UTF-32"),
+            ([], "the file is empty"),
+            (Array(" \n".utf8), "the file is empty"),
+        ] as [([UInt8], String)])
+    func bytes(file: [UInt8], message: String) {
+        let problems = TableSource.inspect(file).problems
+        #expect(problems.map(\.code) == [.json])
+        #expect(problems.first?.message == message && problems.first?.suggestion != nil)
+    }
+
+    @Test("two of three errors say what to do, beside what is wrong")
+    func advice() {
+        let errors = BadTable.bad.flatMap(\.problems).filter { $0.severity == .error }
+        let without = errors.filter { $0.suggestion == nil }
+        #expect(without.count * 3 < errors.count, "\(without.count) of \(errors.count)")
     }
 }

@@ -24,10 +24,14 @@ struct CaptureType {
         case "coordinatorPath": return CaptureType(matcher: .coordinatorPath)
         case "enum": return try enumeration(&reader, foldsCase: foldsCase)
         default:
-            let nearest = NearestName.of(name, among: names)
+            var rest = reader
+            rest.at = start
+            let text = rest.text(until: "/")
+            let likely = LikelyCapture.type(name, text.hasSuffix("}") ? String(text.dropLast()) : text)
+            let nearest = likely == nil ? NearestName.of(name, among: names) : nil
             throw TextError(
-                "'\(name)' is no type of a capture", at: start,
-                suggestion: nearest.map { "did you mean '\($0)'?" }
+                name.isEmpty ? "a capture has no regular expression" : "'\(name)' is no type of a capture", at: start,
+                suggestion: likely ?? nearest.map { "did you mean '\($0)'?" }
                     ?? "use int, int(1..99), bool, date, uuid, string, enum(a|b) or [a-z0-9]{2,8}")
         }
     }
@@ -61,7 +65,12 @@ struct CaptureType {
         {
             return .characters(set, min: min, max: max)
         }
-        throw TextError("expected {m,n} with 1 <= m <= n <= 64 after the class", at: lengths)
+        var rest = reader
+        rest.at = lengths
+        let written = String(decoding: reader.bytes[start..<lengths], as: UTF8.self)
+        throw TextError(
+            "expected {m,n} with 1 <= m <= n <= 64 after the class", at: lengths,
+            suggestion: LikelyCapture.lengths(rest.text(until: "/"), of: written))
     }
 
     /// Reads one character or a range of digits, of capitals or of small letters.

@@ -5,6 +5,9 @@ extension HostRule {
     package static func parse(_ text: String) throws(TextError) -> HostRule {
         if text == "*" { return .any }
         if text.isEmpty { return .empty }
+        if let likely = likely(text) {
+            throw TextError(likely.message, at: 0, suggestion: likely.form.map { "write '\($0)'" })
+        }
         if text.hasPrefix("*.") {
             let suffix = Array(text.utf8.dropFirst(2))
             try check(suffix, at: 2)
@@ -17,10 +20,31 @@ extension HostRule {
             return (parts.host.array, parts.port, parts.host.count < buffer.count)
         }
         guard let parts, !parts.hasPort || parts.port != nil else {
-            throw TextError("a port is a number from 0 to 65535", at: 0)
+            throw TextError(
+                "a port is a number from 0 to 65535", at: 0,
+                suggestion: text.lastIndex(of: ":").map { "write '\(text[..<$0])' for any port" })
         }
         try check(parts.host, at: 0)
         return .exact(host: parts.host, port: parts.port)
+    }
+
+    /// What is written for a host at times: a URL, a path, `*` in another place.
+    private static func likely(_ text: String) -> (message: String, form: String?)? {
+        let scheme = text.firstRange(of: "://")
+        let rest = scheme.map { text[$0.upperBound...] } ?? text[...]
+        let host = rest.prefix { !"/?#".contains($0) }
+        if scheme != nil || host.count < rest.count {
+            let name = host.drop { $0 == "@" }.lowercased()
+            return ("a host stands without scheme and path", name.isEmpty ? nil : name)
+        }
+        if host.contains("@") {
+            return ("a host stands without userinfo", String(host.split(separator: "@").last ?? ""))
+        }
+        if host.hasPrefix(".") { return ("a host does not begin with '.'", "*" + host) }
+        guard host.contains("*"), !host.hasPrefix("*.") || host.dropFirst().contains("*") else { return nil }
+        if host.hasPrefix("*:") { return ("'*' stands for every host and port", "*") }
+        let end = host.split(separator: "*", omittingEmptySubsequences: false).last?.drop { $0 == "." } ?? ""
+        return ("a '*' stands alone, or as '*.' before a host", end.contains(".") ? "*." + end : nil)
     }
 
     private static func check(_ host: [UInt8], at offset: Int) throws(TextError) {

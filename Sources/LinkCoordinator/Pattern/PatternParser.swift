@@ -76,11 +76,14 @@ private struct Parts {
     mutating func read(_ text: String) throws(TextError) {
         let bytes = Array(text.utf8)
         guard bytes.first == UInt8(ascii: "/") else {
-            throw TextError("a pattern begins with '/'", at: 0, suggestion: "write '/\(text)'")
+            throw Self.withoutSlash(text)
         }
         if bytes.count == 1 { return }
         if bytes.last == UInt8(ascii: "/") {
-            throw TextError("a pattern does not end with '/'", at: bytes.count - 1)
+            let shorter = text.split(separator: "/").joined(separator: "/")
+            throw TextError(
+                "a pattern does not end with '/'", at: bytes.count - 1,
+                suggestion: "write '/\(shorter)', which takes links with and without a slash at the end")
         }
         var start = 1
         while start <= bytes.count {
@@ -95,11 +98,19 @@ private struct Parts {
 
     private mutating func segment(_ whole: TextReader) throws(TextError) {
         var reader = whole
-        if reader.isAtEnd { throw TextError("a pattern has no empty segments", at: reader.at) }
-        if terminal != nil {
-            throw TextError("a tail stands before the end of the pattern", at: reader.at, kind: .tailPosition)
+        if reader.isAtEnd {
+            throw TextError("a pattern has no empty segments", at: reader.at, suggestion: "take one '/' away")
         }
-        if optional { throw TextError("only the last segment may be optional", at: reader.at) }
+        if terminal != nil {
+            throw TextError(
+                "a tail stands before the end of the pattern", at: reader.at, kind: .tailPosition,
+                suggestion: "write '{name}' for one segment")
+        }
+        if optional {
+            throw TextError(
+                "only the last segment may be optional", at: reader.at,
+                suggestion: "write the pattern without the segment as an alias")
+        }
         let start = reader.at
         let prefix = try literal(&reader)
         var text = String(decoding: reader.bytes[start..<reader.end], as: UTF8.self)
@@ -111,6 +122,27 @@ private struct Parts {
             if optional { text = String(text.dropLast(2)) + "}" }
         }
         texts.append(text)
+    }
+
+    /// Why a text that does not begin with a slash is no pattern: perhaps it is a URL or a regular expression.
+    private static func withoutSlash(_ text: String) -> TextError {
+        guard let mark = text.firstRange(of: "://") else {
+            let plain = text.drop { $0 == "^" }
+            return TextError(
+                "a pattern begins with '/'", at: 0,
+                suggestion:
+                    "write '\(plain.hasPrefix("/") ? "" : "/")\(plain.hasSuffix("$") ? plain.dropLast() : plain)'")
+        }
+        let (scheme, rest) = (text[..<mark.lowerBound], text[mark.upperBound...])
+        let host = rest.prefix { $0 != "/" }
+        let path = rest.dropFirst(host.count)
+        let web = ["http", "https"].contains(scheme.lowercased())
+        let own = "{ \"scheme\": \"\(scheme)\", \"host\": \"\(host)\", \"path\": \"\(path.isEmpty ? "/" : path)\" }"
+        return TextError(
+            "a pattern is the path of a link, without scheme and host", at: 0,
+            suggestion: web
+                ? "write '\(path.isEmpty ? "/" : path)', or \(own) for this host only"
+                : "write '\(path.isEmpty ? "/" : path)', or '/\(host)\(path)' where \"host\" of 'link' is \"segment\"")
     }
 
     /// Reads text up to a brace, folded if the table folds case.
@@ -126,6 +158,7 @@ private struct Parts {
         let brace = reader.at
         _ = reader.take("{")
         let nameStart = reader.at
+        if let likely = LikelyCapture.find(reader) { throw likely }
         let name = try reader.captureName()
         if captures.contains(where: { $0.name == name }) {
             throw TextError("the capture '\(name)' stands twice", at: nameStart, kind: .duplicate)
@@ -140,7 +173,9 @@ private struct Parts {
         }
         let isOptional = reader.take("?")
         guard reader.take("}") else {
-            throw TextError("expected '}' after the capture '\(name)'", at: reader.at)
+            throw TextError(
+                "expected '}' after the capture '\(name)'", at: reader.at,
+                suggestion: "a capture is '{\(name)}', '{\(name):int}', '{\(name)?}', '{\(name)+}' or '{\(name)*}'")
         }
         if reader.next == UInt8(ascii: "{") { throw TextError("two captures in one segment", at: reader.at) }
         let suffix = try literal(&reader)

@@ -122,7 +122,9 @@ package struct TextReader {
             throw TextError("expected bounds such as (1..99), (1..) or (..9)", at: start)
         }
         if let min, let max, min > max {
-            throw TextError("the lower bound \(min) is over the upper bound \(max)", at: start)
+            throw TextError(
+                "the lower bound \(min) is over the upper bound \(max)", at: start,
+                suggestion: "write (\(max)..\(min))")
         }
         return (min, max)
     }
@@ -132,7 +134,9 @@ package struct TextReader {
         let digits = run { $0 == UInt8(ascii: "-") || $0 &- UInt8(ascii: "0") < 10 }
         if digits.isEmpty { return nil }
         guard let value = digits.withUnsafeBufferPointer({ TextForms.integer(ByteView($0)) }) else {
-            throw TextError("expected a 64-bit number without leading zeros before '\(what)'", at: start)
+            throw TextError(
+                "expected a 64-bit number without leading zeros before '\(what)'", at: start,
+                suggestion: "bounds are such as (1..99), (1..) or (..9)")
         }
         return value
     }

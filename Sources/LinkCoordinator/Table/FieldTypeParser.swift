@@ -10,7 +10,11 @@ struct FieldTypeParser {
         var reader = TextReader(text)
         let type = try type(&reader)
         if case .list(_, let min, _) = type {
-            guard reader.isAtEnd else { throw TextError("a list has neither '?' nor a default", at: reader.at) }
+            guard reader.isAtEnd else {
+                throw TextError(
+                    "a list has neither '?' nor a default", at: reader.at,
+                    suggestion: "take it away: a list from 0 items on is empty where nothing was given")
+            }
             return (type, min == 0 ? .emptyList : .required)
         }
         if reader.isAtEnd { return (type, .required) }
@@ -19,7 +23,14 @@ struct FieldTypeParser {
             return (type, .null)
         }
         guard reader.take("=") else {
-            throw TextError("expected '?', '=default' or the end of the type", at: reader.at)
+            let isList = reader.bytes[reader.at...].elementsEqual("[]".utf8)
+            if reader.next == UInt8(ascii: " ") {
+                throw TextError("a type has no blanks", at: reader.at, suggestion: "take the blanks away")
+            }
+            throw TextError(
+                "expected '?', '=default' or the end of the type", at: reader.at,
+                suggestion: isList
+                    ? "write 'list<\(String(decoding: reader.bytes[..<reader.at], as: UTF8.self))>'" : nil)
         }
         let start = reader.at
         let value = String(decoding: reader.run { _ in true }, as: UTF8.self)
@@ -48,9 +59,30 @@ struct FieldTypeParser {
         case "list": return try list(&reader)
         default:
             throw TextError(
-                "'\(name)' is no type", at: start,
-                suggestion: NearestName.of(name, among: names).map { "did you mean '\($0)'?" }
+                name.isEmpty ? "expected a type" : "'\(name)' is no type", at: start,
+                suggestion: likely(name.lowercased(), reader) ?? NearestName.of(name, among: names).map {
+                    "did you mean '\($0)'?"
+                }
                     ?? "the types are \(names.joined(separator: ", "))")
+        }
+    }
+
+    /// The type that a name of another format most likely means.
+    private static func likely(_ name: String, _ reader: TextReader) -> String? {
+        switch name {
+        case "integer", "number", "long", "short": return "write 'int'"
+        case "boolean": return "write 'bool'"
+        case "guid": return "write 'uuid'"
+        case "str", "text", "char", "varchar": return "write 'string'"
+        case "float", "decimal", "real": return "write 'double'"
+        case "datetime", "timestamp", "time": return "write 'date' for a day, 'string' for a time"
+        case "array", "set": return "write 'list<string>'"
+        case "uri", "link": return "write 'url(host in a.example)'"
+        case "object", "dict", "map", "json": return "a field is one value; write a model for each object"
+        case "optional", "nullable": return "write '?' behind the type"
+        case "" where reader.next == UInt8(ascii: "["): return "write 'list<string>'"
+        case "" where reader.next == UInt8(ascii: "?"): return "write '?' behind the type"
+        default: return nil
         }
     }
 

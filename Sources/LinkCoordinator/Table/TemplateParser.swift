@@ -31,7 +31,8 @@ struct TemplateParser {
     static func path(_ text: String, place: (Int) -> Int) throws(TextError) -> TableSource.PathTemplate {
         let bytes = Array(text.utf8)
         if bytes.count > 1, bytes.last == UInt8(ascii: "/") {
-            throw TextError("a template does not end with '/'", at: bytes.count - 1)
+            throw TextError(
+                "a template does not end with '/'", at: bytes.count - 1, suggestion: "write '\(text.dropLast())'")
         }
         var segments: [[TableSource.TemplatePart]] = []
         var start = 1
@@ -130,7 +131,9 @@ struct TemplateParser {
             case .braces(let name, let offset):
                 let halves = name.split(separator: ".", omittingEmptySubsequences: false)
                 guard halves.count == 2, halves.allSatisfy({ NameRule.identifier.takes(String($0)) }) else {
-                    throw TextError("expected {Model.field}", at: offset)
+                    throw TextError(
+                        "expected {Model.field}", at: offset,
+                        suggestion: halves.count == 1 ? "write '{MODEL.\(name)}'" : nil)
                 }
                 parts.append(.field(model: String(halves[0]), field: String(halves[1])))
             }

@@ -61,7 +61,22 @@ package struct TableChecks {
     ) {
         problems.error(
             code, at: name.offset, "there is no \(what) '\(name.value)'",
-            suggestion: NearestName.of(name.value, among: known).map { "did you mean '\($0)'?" }, routes: routes)
+            suggestion: Self.advice(name.value, problems.count < ProblemList.maxCount ? Array(known) : []),
+            routes: routes)
+    }
+
+    /// What to do about an unknown name: the nearest that there is, or what it may have been meant for.
+    private static func advice(_ name: String, _ known: [String]) -> String? {
+        if name.hasPrefix(":") { return "data does not stand in a path: bind it" }
+        let parts = name.split { ",|; ".contains($0) }
+        if parts.count > 1, parts.allSatisfy({ known.contains(String($0)) }) {
+            return "write [\(parts.map { "\"\($0)\"" }.joined(separator: ", "))]"
+        }
+        if let nearest = NearestName.of(name, among: known) { return "did you mean '\(nearest)'?" }
+        let dotted = name.split(separator: ".")
+        if dotted.count == 2, known.contains(String(dotted[0])) { return "write '/\(dotted[0])/\(dotted[1])'" }
+        return known.isEmpty || known.count > 8
+            ? nil : "there are \(known.sorted().map { "'\($0)'" }.joined(separator: ", "))"
     }
 
     /// Whether a route read whole.

@@ -68,7 +68,7 @@ extension TableReader {
             let nearest = words.contains(halves[0]) ? nil : NearestName.of(halves[0], among: words)
             problems.error(
                 .badSource, at: text.offset, "'\(text.value)' is no source",
-                suggestion: nearest.map { "did you mean '\($0)'?" }
+                suggestion: LikelySource.source(text.value) ?? nearest.map { "did you mean '\($0)'?" }
                     ?? "use path.NAME, query.NAME, rewrite.NAME, payload./POINTER, fragment or { \"const\": … }")
             return nil
         }

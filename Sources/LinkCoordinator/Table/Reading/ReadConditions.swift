@@ -14,7 +14,7 @@ extension TableReader {
             let placed = Placed(name, at: offset)
             if member.value.isNull { return TableSource.QueryConstraint(name: placed, test: .absent) }
             guard case .string = member.value.kind, let text = text(member.value, "a query constraint") else {
-                wrongType(member.value, "a query constraint", "a text, '*' or null")
+                wrongType(member.value, "a query constraint", "a text, \"*\" or null")
                 return nil
             }
             return TableSource.QueryConstraint(
@@ -50,15 +50,19 @@ extension TableReader {
     /// Reads comparisons such as `>=4.0.0 <6`.
     private mutating func versionTests(_ value: JSONValue, _ what: String) -> [TableSource.Condition.VersionTest] {
         guard let text = filledText(value, what) else { return [] }
-        return text.value.split(separator: " ", omittingEmptySubsequences: false).compactMap { part in
+        var tests: [TableSource.Condition.VersionTest] = []
+        for part in text.value.split(separator: " ", omittingEmptySubsequences: false) {
             let relation = TableSource.Condition.VersionTest.Relation.allCases.first { part.hasPrefix($0.rawValue) }
             if let relation, let version = VersionText(String(part.dropFirst(relation.rawValue.count))) {
-                return TableSource.Condition.VersionTest(relation: relation, version: version)
+                tests.append(TableSource.Condition.VersionTest(relation: relation, version: version))
+                continue
             }
             problems.error(
                 .badValue, at: text.offset, "\(what) must be comparisons with a version, separated by one space",
-                suggestion: "such as '>=4.0.0' or '>=4.0.0 <6'")
-            return nil
+                suggestion: LikelyVersion.comparisons(text.value).map { "write '\($0)'" }
+                    ?? "such as '>=4.0.0' or '>=4.0.0 <6'")
+            return []
         }
+        return tests
     }
 }

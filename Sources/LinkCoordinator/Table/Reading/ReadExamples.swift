@@ -8,6 +8,10 @@ extension TableReader {
     }
 
     private mutating func fallbackRule(_ value: JSONValue) -> TableSource.FallbackRule? {
+        if case .string(let text) = value.kind {
+            wrongType(value, "a fallback rule", "an object", suggestion: "write { \"outcome\": \"\(text)\" }")
+            return nil
+        }
         guard let members = object(value, "a fallback rule", keys: ["on", "outcome", "to"], required: ["outcome"]),
             let outcome = members["outcome"]
         else { return nil }
@@ -56,6 +60,11 @@ extension TableReader {
         (list(value, "examples") ?? []).compactMap { example($0) }
     }
 
+    /// Facts of a device; its id, which events have, decides nothing.
+    private static let deviceKeys = [
+        "platform", "app", "os", "locale", "region", "capabilities", "claims", "attributes", "coordinator", "id",
+    ]
+
     private mutating func example(_ value: JSONValue) -> TableSource.Example? {
         let keys = ["link", "request", "device"] + TableSource.Example.members
         guard let members = object(value, "an example", keys: keys),
@@ -71,7 +80,7 @@ extension TableReader {
         } else if !checkRequest(asked) {
             return nil
         }
-        if let device = members["device"] { _ = self.members(device, "device") }
+        if let device = members["device"] { _ = object(device, "device", keys: Self.deviceKeys) }
         let expectations = TableSource.Example.members.compactMap { name in
             members[name].map { TableSource.Example.Expectation(member: name, value: Self.normalized($0)) }
         }

@@ -64,7 +64,7 @@ extension TableReader {
         if let schemes = members["schemes"], case .array(let list) = schemes.kind, list.isEmpty {
             problems.error(.badValue, at: schemes.offset, "schemes must name at least one")
         }
-        block.hostRole = choice(members["host"], "host", .authority)
+        block.hostRole = hostRole(members)
         readHosts(members, &block)
         if let path = members["path"], let path = object(path, "path", keys: ["case", "emptySegments"]) {
             block.emptySegments = choice(path["emptySegments"], "path.emptySegments", .collapse)
@@ -79,6 +79,18 @@ extension TableReader {
                 .keyNotAllowed, at: members["repair"]?.offset ?? block.offset, "repair needs query.decode 'once'")
         }
         return block
+    }
+
+    /// Reads `host`, for which a host itself is written at times.
+    private mutating func hostRole(_ members: Members) -> TableSource.LinkBlock.HostRole {
+        let value = members["host"]
+        guard let value, case .string(let text) = value.kind, text.contains(".") || text == "*" else {
+            return choice(value, "host", .authority)
+        }
+        problems.error(
+            .badValue, at: value.offset, "host says what the host is, 'authority' or 'segment'",
+            suggestion: "write \"host\": \"authority\", \"hosts\": [\"\(text)\"]")
+        return members["hosts"] == nil ? .segment : .authority
     }
 
     private mutating func readHosts(_ members: Members, _ block: inout TableSource.LinkBlock) {
@@ -127,7 +139,10 @@ extension TableReader {
         if !isScheme {
             problems.error(
                 .badValue, at: scheme.offset,
-                "'\(scheme.value)' is no scheme: a letter, then letters, digits, '+', '-' or '.'")
+                "'\(scheme.value)' is no scheme: a letter, then letters, digits, '+', '-' or '.'",
+                suggestion: scheme.value.firstRange(of: ":").map {
+                    "write '\(scheme.value[..<$0.lowerBound].lowercased())'"
+                })
         } else if !exactCase, scheme.value != scheme.value.lowercased() {
             problems.error(
                 .badValue, at: scheme.offset, "schemes are written in lower case",
@@ -217,7 +232,7 @@ extension TableReader {
         if let path = JSONPath(text.value) { return Placed(path, at: text.offset) }
         problems.error(
             .badValue, at: text.offset, "\(what) must be a JSON pointer (RFC 6901)",
-            suggestion: "for example '/data/link'")
+            suggestion: LikelySource.pointer(text.value).map { "write '\($0)'" } ?? "for example '/data/link'")
         return nil
     }
 

@@ -48,7 +48,8 @@ extension TableReader {
         if let version = VersionText(text.value) { return version }
         problems.error(
             .badValue, at: text.offset, "\(what) must be a version",
-            suggestion: "1 to 5 numbers with dots, then perhaps -pre.release, such as '4.0.0'")
+            suggestion: LikelyVersion.version(text.value).map { "write '\($0)'" }
+                ?? "1 to 5 numbers with dots, then perhaps -pre.release, such as '4.0.0'")
         return nil
     }
 

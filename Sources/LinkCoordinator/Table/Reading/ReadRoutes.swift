@@ -25,7 +25,9 @@ extension TableReader {
             }
             name(id.value, at: id.offset, "a route", .path)
             if !seen.insert(id.value).inserted {
-                problems.error(.duplicate, at: id.offset, "the route '\(id.value)' stands twice", routes: [id.value])
+                problems.error(
+                    .duplicate, at: id.offset, "the route '\(id.value)' stands twice",
+                    suggestion: "give one of them another id, or make its pattern an alias", routes: [id.value])
             }
             routes.append(route(members, id: id, models: models))
             if problems.count > before { damage.routes.insert(element.offset) }
@@ -70,6 +72,14 @@ extension TableReader {
             return .variants(elements.compactMap { variant($0, notice: notice) })
         case "redirect": return redirect(value).map { .redirect($0) }
         default:
+            if case .object = value.kind {
+            } else {
+                var outcome = TableSource.Exclusion.none
+                if case .string(let text) = value.kind { outcome = TableSource.Exclusion(rawValue: text) ?? .none }
+                wrongType(
+                    value, "exclude", "an object", suggestion: "write { \"outcome\": \"\(outcome.rawValue)\" }")
+                return nil
+            }
             guard let own = object(value, "exclude", keys: ["outcome"], required: ["outcome"]),
                 let outcome = own["outcome"]
             else { return nil }
@@ -89,7 +99,7 @@ extension TableReader {
 
     private mutating func redirect(_ value: JSONValue) -> TableSource.Redirect? {
         guard let text = filledText(value, "redirect") else { return nil }
-        guard text.value.hasPrefix("/") else { return .route(text) }
+        guard text.value.hasPrefix("/") else { return redirectByID(text).map { .route($0) } }
         do throws(TextError) {
             let template = try TemplateParser.path(text.value) { place($0, in: text) }
             return .template(Placed(template, at: text.offset))
@@ -97,6 +107,17 @@ extension TableReader {
             complain(error, in: text, .badTemplate)
             return nil
         }
+    }
+
+    /// A route's id; what can be none is told as what it is.
+    private mutating func redirectByID(_ text: Placed<String>) -> Placed<String>? {
+        if NameRule.path.takes(text.value) { return text }
+        let isURL = text.value.contains("://")
+        problems.error(
+            .badValue, at: text.offset, "redirect must be the id of a route, or a path that begins with '/'",
+            suggestion: isURL
+                ? "write \"to\": { \"external\": \"\(text.value)\" } in its place" : "write '/\(text.value)'")
+        return nil
     }
 
     private mutating func unsupported(_ value: JSONValue) -> TableSource.Route.Unsupported {
@@ -136,7 +157,9 @@ extension TableReader {
         if let match = members["match"] { route.patterns += patterns(match, form: 0) }
         guard let alias = members["alias"] else { return }
         if members["match"] == nil {
-            problems.error(.keyNotAllowed, at: alias.offset, "'alias' without 'match'", routes: [route.id.value])
+            problems.error(
+                .keyNotAllowed, at: alias.offset, "'alias' without 'match'", suggestion: "write the first in 'match'",
+                routes: [route.id.value])
         }
         for (index, element) in (list(alias, "alias") ?? []).enumerated() {
             route.patterns += patterns(element, form: index + 1)
@@ -149,7 +172,10 @@ extension TableReader {
             return patterns(text, isAnySegment: false, form: form)
         }
         guard case .object = value.kind else {
-            wrongType(value, "a pattern", "a text or an object")
+            let isList = if case .array = value.kind { true } else { false }
+            wrongType(
+                value, "a pattern", "a text or an object",
+                suggestion: isList ? "write the first in 'match', and the others as the list of 'alias'" : nil)
             return []
         }
         let keys = ["path", "anySegment", "scheme", "host"]

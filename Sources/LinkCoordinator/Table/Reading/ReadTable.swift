@@ -44,9 +44,10 @@ extension TableReader {
             value = try JSONValue.parse(file, maxDepth: TableSource.maxFileDepth)
         } catch {
             if error.code == .duplicateName {
-                problems.error(.duplicate, at: error.offset - 1, error.text)
+                problems.error(.duplicate, at: error.offset - 1, error.text, suggestion: "take one of the two away")
             } else {
-                problems.error(.json, at: error.offset, error.text)
+                let advice = JSONAdvice(error, in: file)
+                problems.error(.json, at: advice.offset, advice.message, suggestion: advice.suggestion)
             }
             return nil
         }

@@ -3,6 +3,11 @@ internal import StrictJSON
 extension TableReader {
     /// Reads `to`.
     mutating func target(_ value: JSONValue) -> TableSource.Target? {
+        if case .string(let text) = value.kind {
+            let form = text == "/" ? "\"root\": true" : "\"\(text.contains("://") ? "external" : "path")\": \"\(text)\""
+            wrongType(value, "a target", "an object", suggestion: "write { \(form) }")
+            return nil
+        }
         let keys = ["path", "root", "external", "mode", "parents", "present", "dismissModals"]
         guard let members = object(value, "a target", keys: keys), let destination = destination(members) else {
             return nil
@@ -83,12 +88,16 @@ extension TableReader {
         if text.value == "/" { return Placed([], at: text.offset) }
         let segments = text.value.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         if segments.contains(where: \.isEmpty) {
-            problems.error(.badValue, at: text.offset, "a static path has no empty segments")
+            let segments = text.value.split(separator: "/").joined(separator: "/")
+            problems.error(
+                .badValue, at: text.offset, "a static path has no empty segments", suggestion: "write '/\(segments)'")
             return nil
         }
         if text.value.contains("{") {
             problems.error(
-                .badTemplate, at: text.offset, "a path is static, or it is exactly '{name}' of a coordinatorPath")
+                .badTemplate, at: text.offset, "a path is static, or it is exactly '{name}' of a coordinatorPath",
+                suggestion:
+                    "leave data out of the path, and bind it: \"bind\": { \"MODEL\": { \"FIELD\": \"path.NAME\" } }")
             return nil
         }
         return Placed(segments, at: text.offset)
@@ -112,7 +121,13 @@ extension TableReader {
             if text.value.hasPrefix("route:") {
                 return .route(Placed(String(text.value.dropFirst(6)), at: text.offset))
             }
-            badWord(text, "parents", ["none", "initial", "route:ID"])
+            if text.value.hasPrefix("/") {
+                problems.error(
+                    .badValue, at: text.offset, "parents takes paths in a list only",
+                    suggestion: "write [\"\(text.value)\"]")
+            } else {
+                badWord(text, "parents", ["none", "initial", "route:ID"])
+            }
             return .none
         }
     }
@@ -138,16 +153,39 @@ extension TableReader {
     private mutating func resume(_ value: JSONValue) -> TableSource.Guard.Resume? {
         guard let members = object(value, "resume", keys: ["ttl", "once"], required: ["ttl"]) else { return nil }
         let once = bool(members["once"], "resume.once", true)
-        guard let text = members["ttl"].flatMap({ text($0, "resume.ttl") }) else { return nil }
+        guard let ttl = members["ttl"] else { return nil }
+        if case .number(let number) = ttl.kind {
+            wrongType(
+                ttl, "resume.ttl", "a text with a unit",
+                suggestion: "write \"\(number)s\" for seconds, \"\(number)m\" for minutes")
+            return nil
+        }
+        guard let text = text(ttl, "resume.ttl") else { return nil }
         let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86400]
         guard let unit = text.value.last.flatMap({ units[$0] }), text.value.utf8.count <= 10,
             text.value.dropLast().utf8.allSatisfy({ $0 &- UInt8(ascii: "0") < 10 }),
             let number = Int64(text.value.dropLast()), number > 0
         else {
             problems.error(
-                .badValue, at: text.offset, "resume.ttl must be a number and s, m, h or d", suggestion: "such as '15m'")
+                .badValue, at: text.offset, "resume.ttl must be a number over 0 and s, m, h or d",
+                suggestion: Self.likelyTTL(text.value))
             return nil
         }
         return TableSource.Guard.Resume(ttlSeconds: number * unit, once: once)
+    }
+
+    /// What to write for a time without a unit, or with another: `15 min` is `15m`, a week has seven days.
+    private static func likelyTTL(_ text: String) -> String {
+        let digits = text.prefix { "0123456789".contains($0) }
+        guard let number = Int64(digits), number > 0, number < 1_000_000 else { return "such as '15m'" }
+        switch text.dropFirst(digits.count).first(where: { $0 != " " })?.lowercased() {
+        case nil: return "write '\(number)s' for seconds, '\(number)m' for minutes"
+        case "s": return "write '\(number)s'"
+        case "m": return "write '\(number)m'"
+        case "h": return "write '\(number)h'"
+        case "d": return "write '\(number)d'"
+        case "w": return "write '\(number * 7)d'"
+        default: return "such as '15m'"
+        }
     }
 }

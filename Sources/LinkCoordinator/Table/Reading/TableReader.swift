@@ -74,10 +74,9 @@ extension TableReader {
     ) -> Members? {
         guard let members = members(value, what) else { return nil }
         for member in members where !keys.contains(member.name) {
-            let nearest = NearestName.of(member.name, among: keys)
             problems.error(
                 .unknownKey, at: member.nameOffset - 1, "unknown key '\(member.name)' in \(what)",
-                suggestion: nearest.map { "did you mean '\($0)'?" } ?? "the keys are \(keys.joined(separator: ", "))")
+                suggestion: LikelyKeys.advice(member.name, in: value, keys: keys))
         }
         for key in required where value[key] == nil {
             problems.error(
@@ -174,7 +173,9 @@ extension TableReader {
         guard let number = Int64(text), range.contains(number) else {
             problems.error(
                 .badValue, at: value.offset,
-                "\(what) must be a whole number from \(range.lowerBound) to \(range.upperBound)")
+                "\(what) must be "
+                    + (range.count == 1
+                        ? "\(range.lowerBound)" : "a whole number from \(range.lowerBound) to \(range.upperBound)"))
             return nil
         }
         return number
@@ -200,8 +201,10 @@ extension TableReader {
     }
 
     /// Complains of a value's type.
-    mutating func wrongType(_ value: JSONValue, _ what: String, _ wanted: String) {
-        problems.error(.wrongType, at: value.offset, "\(what) must be \(wanted)")
+    mutating func wrongType(_ value: JSONValue, _ what: String, _ wanted: String, suggestion: String? = nil) {
+        problems.error(
+            .wrongType, at: value.offset, "\(what) must be \(wanted), not \(value.typeText)",
+            suggestion: suggestion ?? value.advice(wanting: wanted))
     }
 
     /// A name under a rule; complained of, but kept, if it breaks it.

@@ -1,0 +1,75 @@
+/// Captures as other routers write them between braces.
+enum LikelyCapture {
+    /// What is wrong with the text behind an opening brace, where it is the syntax of another router.
+    static func find(_ reader: TextReader) -> TextError? {
+        var rest = reader
+        let inside = rest.text(until: "}", "/")
+        guard rest.next == UInt8(ascii: "}") else { return nil }
+        let name = inside.drop { "*.: ".contains($0) }.prefix { $0.isLetter || $0.isNumber || "_-".contains($0) }
+        let own = NameRule.identifier.takes(String(name)) ? String(name) : "name"
+        func error(_ message: String, _ form: String) -> TextError {
+            TextError(message, at: reader.at, suggestion: "write '\(form)'")
+        }
+        if inside.isEmpty { return error("a capture has a name", "{name}") }
+        if inside.hasPrefix("*") || inside.hasPrefix("...") || inside.hasSuffix("...") {
+            return error("a tail has its sign behind the name", "{\(own)*}")
+        }
+        if inside.prefix(while: { $0 != ":" }).contains(" ") {
+            return error("a capture has no blanks", "{\(inside.filter { $0 != " " })}")
+        }
+        if inside.hasPrefix(":") { return error("a capture has no ':' before its name", "{\(own)}") }
+        if inside.hasPrefix("{") { return error("a capture has one pair of braces", "{\(inside.dropFirst())}") }
+        if inside.contains("="), !inside.contains("(") {
+            return TextError(
+                "a capture has no default", at: reader.at,
+                suggestion: "write '{\(own)?}' at the end, and give the model's field the default")
+        }
+        return nil
+    }
+
+    /// What to do about a type of a capture that there is not.
+    static func type(_ name: String, _ text: String) -> String? {
+        switch name.lowercased() {
+        case "integer", "number", "long", "num", "digits": return "write 'int'"
+        case "boolean": return "write 'bool'"
+        case "guid": return "write 'uuid'"
+        case "str", "text", "any", "word": return "leave the type out: any segment is taken"
+        case "slug": return "write '[a-z0-9-]{1,64}'"
+        case "alpha": return "write '[A-Za-z]{1,64}'"
+        case "path", "rest", "tail", "wildcard": return "write '{name+}' or '{name*}' for the rest of the path"
+        case "float", "double", "decimal", "url", "list":
+            return "a path has no such captures: leave the type out, and give it to the model's field"
+        case "regex", "re", "regexp": return expression(text)
+        case "": return expression(text)
+        default: return nil
+        }
+    }
+
+    /// The class for a regular expression such as `^[A-Z]+$`, as far as there is one.
+    private static func expression(_ text: String) -> String {
+        let marks = "^$()"
+        let plain = text.filter { !marks.contains($0) }
+        if plain == "\\d+" || plain == "[0-9]+" { return "write 'int', or '[0-9]{1,19}' with leading zeros" }
+        if plain == "\\w+" { return "write '[A-Za-z0-9_]{1,64}'" }
+        if plain.hasPrefix("["), let end = plain.firstIndex(of: "]") {
+            let after = plain[plain.index(after: end)...]
+            if after == "+" || after == "*" || after.isEmpty { return "write '\(plain[...end]){1,64}'" }
+        }
+        if plain.contains("|"), !plain.contains("\\"), !plain.contains("[") { return "write 'enum(\(plain))'" }
+        return "a class is such as '[a-z0-9]{2,8}', a list of texts 'enum(a|b)', a number 'int(1..99)'"
+    }
+
+    /// What to do about the lengths behind a class: `+`, `{5}`, `{2,}`.
+    static func lengths(_ text: String, of characters: String) -> String? {
+        if text.hasPrefix("+") || text.hasPrefix("*") || text.isEmpty || text.hasPrefix("}") {
+            return "write '\(characters){1,64}'"
+        }
+        let digits = text.dropFirst().prefix { $0.isNumber }
+        if text.hasPrefix("{"), let count = Int(digits), count >= 1, count <= 64 {
+            let rest = text.dropFirst(1 + digits.count)
+            if rest.hasPrefix("}") { return "write '\(characters){\(count),\(count)}'" }
+            if rest.hasPrefix(",}") { return "write '\(characters){\(count),64}'" }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,80 @@
+internal import StrictJSON
+
+/// Keys that authors write for others: by other names, or one level too high.
+enum LikelyKeys {
+    /// Names of other formats, with the keys that they may stand for.
+    private static let synonyms: [String: [String]] = [
+        "name": ["id"], "pattern": ["match"], "patterns": ["match"], "url": ["external", "match"],
+        "urls": ["match"], "uri": ["external", "match"], "path": ["match", "path"], "paths": ["match"],
+        "target": ["to"], "destination": ["to"], "screen": ["path", "to"], "action": ["to"], "params": ["bind"],
+        "parameters": ["bind"], "args": ["bind"], "data": ["bind"], "model": ["needs", "models"],
+        "models": ["needs"], "condition": ["when"], "conditions": ["when"], "if": ["when"], "views": ["screens"],
+        "children": ["screens"], "routes": ["screens"], "root": ["initial"], "start": ["initial"],
+        "default": ["initial", "fallback"], "otherwise": ["else"], "permission": ["claim"], "role": ["claim"],
+        "style": ["present"], "presentation": ["present"], "type": ["present"], "domains": ["hosts"],
+        "domain": ["hosts", "host"], "protocol": ["schemes", "scheme"], "minVersion": ["minApp", "since"],
+        "version": ["app", "minApp"], "appVersion": ["app"], "osVersion": ["os"], "expires": ["ttl"],
+        "timeout": ["ttl"], "prefix": ["stripPrefix"], "tests": ["examples"], "expect": ["outcome"],
+        "language": ["locale"], "country": ["region"], "features": ["capabilities"], "permissions": ["claims"],
+        "reasons": ["on"], "reason": ["on"], "order": ["priority"], "weight": ["priority"],
+    ]
+
+    /// Keys with the keys of the objects that they belong into.
+    private static let homes: [String: [String]] = [
+        "path": ["to"], "root": ["to"], "external": ["to"], "mode": ["to"], "parents": ["to"], "present": ["to"],
+        "dismissModals": ["to"], "scheme": ["match"], "host": ["match", "link"], "anySegment": ["match"],
+        "case": ["path"], "emptySegments": ["path"], "pairSeparators": ["query"], "names": ["query"],
+        "duplicates": ["query"], "decode": ["query"], "plus": ["query"], "nulls": ["query"], "flatten": ["query"],
+        "maxBytes": ["limits"], "maxSegments": ["limits"], "maxQueryItems": ["limits"], "ttl": ["resume"],
+        "once": ["resume"], "resume": ["else"], "app": ["when", "device"], "os": ["when", "device"],
+        "platform": ["when", "device"], "locale": ["when", "device"], "region": ["when", "device"],
+        "claim": ["when"], "claims": ["device"], "capability": ["when"], "capabilities": ["device"],
+        "attributes": ["when", "device"], "coordinator": ["device"], "when": ["variants"], "outcome": ["exclude"],
+        "id": ["table"], "version": ["table"], "applications": ["table"], "canary": ["table"],
+        "schemes": ["link"], "hosts": ["link"], "rewrites": ["link"], "payload": ["link", "request"],
+        "limits": ["link"], "stripPrefix": ["rewrites"], "params": ["request"], "screens": ["coordinators"],
+        "const": ["bind"],
+    ]
+
+    /// What to do about a key that an object does not have.
+    static func advice(_ name: String, in object: JSONValue, keys: [String]) -> String {
+        let free = keys.filter { object[$0] == nil }
+        if let nearest = NearestName.of(name, among: keys) { return "did you mean '\(nearest)'?" }
+        let other = synonyms[name].map { $0.filter(free.contains) } ?? []
+        let home = homes[name].map { $0.filter(keys.contains) } ?? []
+        if let first = home.first { return "it belongs into \"\(first)\": { … }" }
+        if let first = other.first { return "did you mean '\(first)'?" }
+        return "the keys are \(keys.joined(separator: ", "))"
+    }
+}
+
+extension JSONValue {
+    /// The type of the value in words.
+    var typeText: String {
+        switch kind {
+        case .string: "a text"
+        case .number: "a number"
+        case .bool(let truth): truth ? "true" : "false"
+        case .null: "null"
+        case .array: "a list"
+        case .object: "an object"
+        }
+    }
+
+    /// What to write where a value of another type is wanted; nil where that is not plain.
+    func advice(wanting wanted: String) -> String? {
+        switch kind {
+        case .null: "leave the key out where there is nothing to say"
+        case .string(let text) where wanted.hasPrefix("a list"): "write [\"\(text)\"]"
+        case .string(let text) where wanted == "a number" && Int64(text) != nil: "write \(text) without quotes"
+        case .string(let text) where wanted == "true or false" && ["true", "false"].contains(text):
+            "write \(text) without quotes"
+        case .number(let text) where wanted.hasPrefix("a text"): "write \"\(text)\""
+        case .bool(let truth) where wanted.hasPrefix("a text"): "write \"\(truth)\" if that is meant"
+        case .object where wanted.hasPrefix("a list"): "write it as a list: [ … ]"
+        case .array where wanted == "an object": "write it as an object: { \"NAME\": … }"
+        case .array(let elements) where wanted.hasPrefix("a text") && elements.count == 1: "take the brackets away"
+        default: nil
+        }
+    }
+}
