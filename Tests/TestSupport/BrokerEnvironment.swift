@@ -8,6 +8,14 @@ package enum BrokerEnvironment {
         return value.isEmpty ? nil : value
     }
 
+    /// A listener of that broker which tells clients to come back to another port, and that port, where a proxy may
+    /// stand; from `LINKD_TEST_PROXIED` as `PORT:PORT`, nil when the broker has none.
+    package static var proxied: (listener: UInt16, proxy: UInt16)? {
+        let ports = (ProcessInfo.processInfo.environment["LINKD_TEST_PROXIED"] ?? "").split(separator: ":")
+        guard ports.count == 2, let listener = UInt16(ports[0]), let proxy = UInt16(ports[1]) else { return nil }
+        return (listener, proxy)
+    }
+
     /// Whether tests that need a broker can run.
     package static var hasBroker: Bool { bootstrapServers != nil }
 

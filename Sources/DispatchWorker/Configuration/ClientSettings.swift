@@ -1,4 +1,4 @@
-internal import KafkaClient
+package import KafkaClient
 
 /// librdkafka's properties as the worker sets them, and which of them nobody may override.
 package enum ClientSettings {
@@ -25,6 +25,8 @@ package enum ClientSettings {
     ) -> String? {
         properties(of: client, configuration: configuration, identity: identity).last { $0.key == key }?.value
     }
+
+    private static let metadataRecovery = "metadata.recovery.strategy"
 
     /// All properties of a lane's client, in the order in which they are set.
     package static func properties(
@@ -154,7 +156,7 @@ package enum ClientSettings {
     ///
     /// `messageLimit` is the least `max.message.bytes` of the topics that are written: a batch above it is refused as
     /// a whole, so batches are kept below.
-    static func clientConfiguration(
+    package static func clientConfiguration(
         of client: ClientKind, configuration: WorkerConfiguration, identity: LaneIdentity, messageLimit: Int?
     ) -> ClientConfiguration {
         var result = ClientConfiguration()
@@ -162,6 +164,10 @@ package enum ClientSettings {
             if isFor(client, property.key) { result[property.key] = property.value }
         }
         let isGiven = { (key: String) in configuration.clientProperties.contains { split($0.key).key == key } }
+        // After an outage of all brokers newer libraries forget those they know, and with them the coordinators: calls
+        // that wait for one may wait for ever (librdkafka issue 5511; seen with 2.16.0 in abort_transaction, committed
+        // and assign). Without it they connect again, as older libraries do.
+        if LibraryInfo.hasProperty(metadataRecovery) && !isGiven(metadataRecovery) { result[metadataRecovery] = "none" }
         switch client {
         case .consumer:
             // Older libraries pause a full partition's fetches for up to a second and do not know the property.

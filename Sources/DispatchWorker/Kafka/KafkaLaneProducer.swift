@@ -2,11 +2,22 @@ internal import KafkaClient
 internal import StrictJSON
 
 /// A lane's producer on librdkafka.
+///
+/// No transaction call is left to the library's own bound (-1): after a request of one timed out, librdkafka 2.0.2 and
+/// 2.16.0 may forget the call, which then waits for ever, whether brokers are back or not. A call with a bound returns,
+/// but the call is still forgotten and may be repeated in vain. So a commit or an abort that is not over within its
+/// bound is given up: its error is not retriable, and asks for a new producer, which ends the transaction.
 final class KafkaLaneProducer: LaneProducer {
+    /// The longest that an abort is worth waiting for, in milliseconds: a new producer aborts as well.
+    private static let abortPatience: Int32 = 5_000
+
     private let producer: KafkaProducer
+    /// `transaction.timeout.ms`: nothing can come of the transaction after it.
+    private let patience: Int32
     private var topics: [ProducerTopic] = []
 
     init(_ configuration: ClientConfiguration, watch: CallWatch) throws(ConfigurationError) {
+        patience = configuration["transaction.timeout.ms"].flatMap { Int32($0) } ?? 60_000
         producer = try KafkaProducer(configuration, watch: watch)
     }
 
@@ -52,14 +63,31 @@ final class KafkaLaneProducer: LaneProducer {
     func sendOffsets(
         _ offsets: [PartitionOffset], _ group: GroupPlace, timeoutMilliseconds: Int32
     ) throws(KafkaError) {
-        try producer.sendOffsets(offsets, group.metadata, timeoutMilliseconds: timeoutMilliseconds)
+        let bound = timeoutMilliseconds < 0 ? patience : timeoutMilliseconds
+        try producer.sendOffsets(offsets, group.metadata, timeoutMilliseconds: bound)
     }
 
     func commit(timeoutMilliseconds: Int32) throws(KafkaError) {
-        try producer.commitTransaction(timeoutMilliseconds: timeoutMilliseconds)
+        let isUnbound = timeoutMilliseconds < 0
+        do throws(KafkaError) {
+            try producer.commitTransaction(timeoutMilliseconds: isUnbound ? patience : timeoutMilliseconds)
+        } catch {
+            throw isUnbound ? Self.givenUp(error) : error
+        }
     }
 
-    func abort() throws(KafkaError) { try producer.abortTransaction(timeoutMilliseconds: -1) }
+    func abort() throws(KafkaError) {
+        do throws(KafkaError) {
+            try producer.abortTransaction(timeoutMilliseconds: min(Self.abortPatience, patience))
+        } catch {
+            throw Self.givenUp(error)
+        }
+    }
+
+    /// A timeout after the whole bound: the same call again would wait in vain.
+    private static func givenUp(_ error: KafkaError) -> KafkaError {
+        error.code == .timedOut && error.isRetriable ? KafkaError(code: .timedOut, text: error.text) : error
+    }
 
     func flush(timeoutMilliseconds: Int32) throws(KafkaError) -> Int {
         do {

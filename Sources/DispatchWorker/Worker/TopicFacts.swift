@@ -19,14 +19,16 @@ struct TopicPreflight {
     /// How long one question may take, in milliseconds.
     private var patience: Int32 { Int32(min(5_000, configuration.startTimeoutMilliseconds)) }
 
-    /// Looks once; an error means that brokers did not answer yet.
-    func look() throws(KafkaError) -> Result<TopicFacts, WorkerExit> {
+    /// Looks once, or gives up and returns nil when `isStopping` says so between two questions; an error means that
+    /// brokers did not answer yet.
+    func look(_ isStopping: () -> Bool) throws(KafkaError) -> Result<TopicFacts?, WorkerExit> {
         var facts = TopicFacts()
         let inputs: [TopicDescription]
         switch configuration.input {
         case .topics(let names): inputs = try admin.describe(topics: names, timeoutMilliseconds: patience)
         case .pattern(let pattern): inputs = try matching(pattern)
         }
+        if isStopping() { return .success(nil) }
         let topics = LaneTopics(configuration)
         var outputs = [configuration.output]
         for input in inputs {
@@ -36,10 +38,11 @@ struct TopicPreflight {
         for topic in inputs + (try admin.describe(topics: outputs, timeoutMilliseconds: patience)) {
             if let exit = try complaint(topic) { return .failure(exit) }
         }
+        if isStopping() { return .success(nil) }
         facts.inputPartitions = inputs.reduce(0) { $0 + $1.partitions.count }
         // librdkafka's mock cluster never answers DescribeConfigs.
         if !configuration.isMockBroker { facts.limits = messageLimits(of: outputs) }
-        return .success(facts)
+        return .success(isStopping() ? nil : facts)
     }
 
     private func matching(_ pattern: String) throws(KafkaError) -> [TopicDescription] {

@@ -24,7 +24,7 @@ struct WorkerStart {
         while SystemClock.monotonicNanoseconds() &- began < UInt64(configuration.startTimeoutMilliseconds) * 1_000_000 {
             if isStopping() { return .success(nil) }
             do {
-                return try preflight.look().map { $0 }
+                return try preflight.look(isStopping)
             } catch {
                 last = error
                 if let exit = fatal(error, admin.takeEvents()) { return .failure(exit) }

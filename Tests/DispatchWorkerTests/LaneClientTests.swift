@@ -1,0 +1,71 @@
+import KafkaClient
+import StrictJSON
+import TestSupport
+import Testing
+
+@testable import DispatchWorker
+
+/// A lane's clients on librdkafka: what they are told, and that none of their calls waits for ever.
+@Suite struct LaneClientTests {
+    private static let identity = LaneIdentity(group: "g", instance: "i", isStable: true, lane: 0)
+
+    private static func value(
+        _ key: String, of client: ClientKind, _ overrides: [ClientProperty] = []
+    ) -> String? {
+        var configuration = WorkerConfiguration(bootstrap: ["127.0.0.1:9"])
+        configuration.clientProperties = overrides
+        return ClientSettings.clientConfiguration(
+            of: client, configuration: configuration, identity: identity, messageLimit: nil)[key]
+    }
+
+    @Test(
+        "Libraries that would forget the brokers in an outage are told not to, unless the user says so",
+        arguments: ClientKind.allCases)
+    func metadataRecovery(client: ClientKind) {
+        let key = "metadata.recovery.strategy"
+        #expect(Self.value(key, of: client) == (LibraryInfo.hasProperty(key) ? "none" : nil))
+        #expect(Self.value(key, of: client, [ClientProperty(key, "rebootstrap")]) == "rebootstrap")
+        let own = ClientProperty("\(client.rawValue).\(key)", "rebootstrap")
+        #expect(Self.value(key, of: client, [own]) == "rebootstrap")
+    }
+
+    /// A producer with an open transaction, whose brokers then answer after an hour.
+    private static func stalled(_ cluster: MockCluster) throws -> KafkaLaneProducer {
+        try cluster.createTopic("out", partitions: 1)
+        let producer = try KafkaLaneProducer(
+            [
+                "bootstrap.servers": cluster.bootstrapServers, "transactional.id": "t",
+                "transaction.timeout.ms": "3000", "socket.timeout.ms": "3000",
+            ], watch: CallWatch())
+        try producer.initTransactions(timeoutMilliseconds: 20_000)
+        let topic = try producer.open("out", timeoutMilliseconds: 10_000)
+        try producer.begin()
+        try producer.produce(
+            topic: topic.handle, partition: 0, key: nil, value: ByteView("value"), headers: [], timestamp: nil)
+        for _ in 0..<20 { producer.poll(timeoutMilliseconds: 10) }
+        try cluster.setRoundTripTime(milliseconds: 3_600_000)
+        return producer
+    }
+
+    @Test("A commit or an abort that nobody answers is given up, and its error asks for a new producer")
+    func boundedCalls() async throws {
+        try await onThread {
+            for isCommit in [true, false] {
+                let cluster = try MockCluster()
+                let producer = try Self.stalled(cluster)
+                let began = ContinuousClock.now
+                do throws(KafkaError) {
+                    if isCommit { try producer.commit(timeoutMilliseconds: -1) } else { try producer.abort() }
+                    Issue.record("nobody answered and the call succeeded")
+                } catch {
+                    #expect(!error.isRetriable && !error.isAbortable)
+                    #expect([.fatal, .fenced].contains(KafkaErrorClass(error)))
+                }
+                #expect(ContinuousClock.now - began < .seconds(20))
+                let closing = ContinuousClock.now
+                producer.close()
+                #expect(ContinuousClock.now - closing < .seconds(20))
+            }
+        }
+    }
+}

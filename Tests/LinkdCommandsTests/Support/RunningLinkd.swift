@@ -1,0 +1,66 @@
+internal import Foundation
+internal import TestSupport
+
+/// The built `linkd` as a process that runs beside the test, which sends it signals.
+final class RunningLinkd {
+    private let process = Process()
+    private let place: URL
+    private let ended = DispatchSemaphore(value: 0)
+
+    /// Starts a command line; nothing of the test's own environment but the library's path is passed on.
+    init(_ arguments: [String]) throws {
+        place = FileManager.default.temporaryDirectory.appending(path: "running-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+        let files = try ["out", "err"].map { name in
+            try Data().write(to: place.appending(path: name))
+            return try FileHandle(forWritingTo: place.appending(path: name))
+        }
+        process.executableURL = URL(fileURLWithPath: BuiltProgram.linkd)
+        process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.filter {
+            ["PATH", "LD_LIBRARY_PATH"].contains($0.key)
+        }
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = files[0]
+        process.standardError = files[1]
+        process.terminationHandler = { [ended] _ in ended.signal() }
+        try process.run()
+    }
+
+    deinit {
+        if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
+        try? FileManager.default.removeItem(at: place)
+    }
+
+    /// What it has written to standard error so far.
+    var log: String { (try? String(contentsOf: place.appending(path: "err"), encoding: .utf8)) ?? "" }
+
+    /// The last line of `log`.
+    var lastLine: String { log.split(separator: "\n").last.map(String.init) ?? "" }
+
+    /// A Boolean value that indicates whether it runs.
+    var isRunning: Bool { process.isRunning }
+
+    /// Waits until its log holds a text; returns whether it does.
+    func says(_ text: String, within seconds: Double = 60) -> Bool {
+        waits(seconds: seconds) {
+            if log.contains(text) { return true }
+            Thread.sleep(forTimeInterval: 0.01)
+            return !isRunning && log.contains(text)
+        }
+    }
+
+    /// Sends a signal.
+    func signal(_ number: Int32) { Foundation.kill(process.processIdentifier, number) }
+
+    /// Waits for its end.
+    ///
+    /// - Returns: The exit code, or the number of the signal that ended it plus 128.
+    /// - Throws: `ChildProcess.Failure` when it still runs after this time.
+    func end(within seconds: Double = 60) throws -> Int32 {
+        guard ended.wait(timeout: .now() + seconds) == .success else {
+            throw ChildProcess.Failure(text: "linkd still runs after \(seconds) s\n\(log.suffix(2_000))")
+        }
+        return process.terminationStatus + (process.terminationReason == .uncaughtSignal ? 128 : 0)
+    }
+}

@@ -1,0 +1,92 @@
+internal import Foundation
+internal import KafkaClient
+internal import StrictJSON
+internal import TestSupport
+internal import Testing
+
+@testable internal import LinkdCommands
+
+/// What signals do to a worker, as processes; librdkafka's cluster in the test's process is broker enough.
+@Suite(.serialized) struct WorkerSignalTests {
+    private static let table = Checkout.root.appending(path: "config/routes/shop.json").path
+    /// An address at which nobody listens.
+    private static let nowhere = "127.0.0.1:9"
+
+    private static func cluster() throws -> MockCluster {
+        let cluster = try MockCluster()
+        for topic in ["in", "in.out", "in.dlq"] { try cluster.createTopic(topic, partitions: 2) }
+        return cluster
+    }
+
+    /// A worker whose guarantee the mock's missing transactions do not matter to.
+    private static func worker(_ bootstrap: String, _ flags: String...) throws -> RunningLinkd {
+        try RunningLinkd(
+            ["worker", "-b", bootstrap, "--input", "in", "--output", "in.out", "--table", table]
+                + ["--guarantee", "at-least-once", "--lanes", "1", "--log-format", "json"] + flags)
+    }
+
+    @Test("A stop that is asked for while the start asks the brokers is heeded: five times of five")
+    func stopDuringStart() async throws {
+        try await onThread {
+            let cluster = try Self.cluster()
+            // Each question takes so long that all signals come between the first and the last.
+            try cluster.setRoundTripTime(milliseconds: 900)
+            let workers = try (0..<5).map { _ in try Self.worker(cluster.bootstrapServers) }
+            for (number, worker) in workers.enumerated() {
+                try #require(worker.says(#""event":"start""#))
+                Thread.sleep(forTimeInterval: 0.2 * Double(number))
+                worker.signal(number % 2 == 0 ? SIGTERM : SIGINT)
+            }
+            for worker in workers {
+                #expect(try worker.end(within: 60) == 0)
+                #expect(worker.lastLine.contains(#""event":"stopped""#), "\(worker.log)")
+                #expect(!worker.log.contains(#""event":"assigned""#))
+            }
+        }
+    }
+
+    @Test("A stop is heeded from the first moment of the process on", arguments: [0, 5, 15, 30, 60, 120])
+    func stopAtOnce(milliseconds: Int) async throws {
+        try await onThread {
+            let worker = try Self.worker(Self.nowhere, "--start-timeout", "5m")
+            Thread.sleep(forTimeInterval: Double(milliseconds) / 1_000)
+            worker.signal(SIGTERM)
+            // Before the program's first line the system's own answer to the signal holds.
+            #expect([0, 128 + SIGTERM].contains(try worker.end(within: 60)), "\(worker.log)")
+        }
+    }
+
+    @Test("A second signal a second or more after the first ends the worker at once with 80, at the start too")
+    func forcedEnd() async throws {
+        try await onThread {
+            let worker = try Self.worker(Self.nowhere, "--start-timeout", "5m")
+            try #require(worker.says(#""event":"start""#))
+            worker.signal(SIGTERM)
+            Thread.sleep(forTimeInterval: 1.1)
+            worker.signal(SIGTERM)
+            #expect(try worker.end(within: 3) == 80)
+            let last = try JSONValue.parse(Array(worker.lastLine.utf8))
+            #expect(last["event"]?.string == "exit")
+            #expect(last["code"]?.integer == Int64(80))
+            #expect(last["reason"]?.string == "a second signal")
+        }
+    }
+
+    @Test("SIGHUP is logged and ignored; two signals within a second are one wish, and the worker drains")
+    func hangUpAndTwice() async throws {
+        try await onThread {
+            let cluster = try Self.cluster()
+            let worker = try Self.worker(cluster.bootstrapServers)
+            try #require(worker.says(#""event":"ready""#), "\(worker.log)")
+            worker.signal(SIGHUP)
+            try #require(worker.says("SIGHUP is ignored"), "\(worker.log)")
+            #expect(worker.isRunning)
+            try cluster.setRoundTripTime(milliseconds: 300)
+            worker.signal(SIGTERM)
+            worker.signal(SIGINT)
+            worker.signal(SIGHUP)
+            #expect(try worker.end(within: 60) == 0, "\(worker.log)")
+            #expect(worker.log.contains(#""event":"draining""#))
+        }
+    }
+}

@@ -1,0 +1,170 @@
+import Foundation
+import Synchronization
+
+/// A TCP proxy in front of one Kafka broker that can lose requests by their kind, or hold everything back as a broker
+/// does that is stopped.
+///
+/// The broker must tell its clients to come back to the proxy's port: a listener with that advertised address.
+package final class KafkaProxy: Sendable {
+    /// Keys of requests in Kafka's protocol.
+    package enum Request: Int16, Sendable {
+        case listOffsets = 2
+        case endTransaction = 26
+        case transactionOffsetCommit = 28
+    }
+
+    private struct State {
+        var lost: Set<Int16> = []
+        var counts: [Int16: Int] = [:]
+        var isHeld = false
+        var isClosed = false
+        var sockets: [Int32] = []
+    }
+
+    private let state = Mutex(State())
+    private let listener: Int32
+    private let target: UInt16
+    /// Where clients connect.
+    package let bootstrapServers: String
+
+    /// Starts to listen on a port of this machine and passes everything on to another one.
+    ///
+    /// - Throws: `ChildProcess.Failure` when the port is taken.
+    package init(port: UInt16, target: UInt16) throws {
+        self.target = target
+        bootstrapServers = "127.0.0.1:\(port)"
+        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var yes: Int32 = 1
+        setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+        let bound = Self.withAddress(port) { bind(listener, $0, $1) }
+        guard bound == 0, listen(listener, 64) == 0 else {
+            shut(listener)
+            throw ChildProcess.Failure(text: "the proxy cannot listen on port \(port): errno \(errno)")
+        }
+        Thread.detachNewThread { [self] in accept() }
+    }
+
+    /// Loses all requests of this kind from now on: they never reach the broker and nobody answers.
+    package func lose(_ request: Request) { state.withLock { _ = $0.lost.insert(request.rawValue) } }
+
+    /// Passes requests of this kind on again.
+    package func pass(_ request: Request) { state.withLock { _ = $0.lost.remove(request.rawValue) } }
+
+    /// Holds everything back, or lets it go.
+    package func hold(_ isHeld: Bool) { state.withLock { $0.isHeld = isHeld } }
+
+    /// How many requests of this kind came.
+    package func count(of request: Request) -> Int { state.withLock { $0.counts[request.rawValue] ?? 0 } }
+
+    /// Ends all connections and stops listening.
+    package func close() {
+        let sockets = state.withLock { state in
+            state.isClosed = true
+            return state.sockets
+        }
+        for one in sockets + [listener] { shutdown(one, Int32(SHUT_RDWR)) }
+        shut(listener)
+    }
+
+    private static func withAddress<Result>(
+        _ port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
+    ) -> Result {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        return withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+    }
+
+    private func accept() {
+        while true {
+            let client = acceptOne(listener)
+            if client < 0 { return }
+            let server = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            guard Self.withAddress(target, { connect(server, $0, $1) }) == 0 else {
+                shut(client)
+                shut(server)
+                continue
+            }
+            let isClosed = state.withLock { state in
+                state.sockets += [client, server]
+                return state.isClosed
+            }
+            if isClosed { return }
+            Thread.detachNewThread { [self] in
+                passRequests(from: client, to: server)
+                end(client, server)
+            }
+            Thread.detachNewThread { [self] in
+                passAnswers(from: server, to: client)
+                end(client, server)
+            }
+        }
+    }
+
+    /// Wakes the other direction; descriptors stay open until the process ends, so that none is used for another one.
+    private func end(_ client: Int32, _ server: Int32) {
+        shutdown(client, Int32(SHUT_RDWR))
+        shutdown(server, Int32(SHUT_RDWR))
+    }
+
+    private func passRequests(from client: Int32, to server: Int32) {
+        while let head = read(client, exactly: 4) {
+            let length = head.reduce(0) { $0 << 8 | Int($1) }
+            guard length >= 8, length < 200_000_000, let body = read(client, exactly: length) else { return }
+            let key = Int16(body[0]) << 8 | Int16(body[1])
+            waitWhileHeld()
+            let isLost = state.withLock { state in
+                state.counts[key, default: 0] += 1
+                return state.lost.contains(key)
+            }
+            if !isLost && !write(head + body, to: server) { return }
+        }
+    }
+
+    private func passAnswers(from server: Int32, to client: Int32) {
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = recv(server, &buffer, buffer.count, 0)
+            if count <= 0 { return }
+            waitWhileHeld()
+            if !write(Array(buffer[..<count]), to: client) { return }
+        }
+    }
+
+    private func waitWhileHeld() {
+        while state.withLock({ $0.isHeld && !$0.isClosed }) { Thread.sleep(forTimeInterval: 0.01) }
+    }
+
+    private func read(_ socket: Int32, exactly count: Int) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: count)
+        var done = 0
+        while done < count {
+            let got = bytes.withUnsafeMutableBytes { recv(socket, $0.baseAddress! + done, count - done, 0) }
+            if got <= 0 { return nil }
+            done += got
+        }
+        return bytes
+    }
+
+    private func write(_ bytes: [UInt8], to socket: Int32) -> Bool {
+        var done = 0
+        while done < bytes.count {
+            let sent = bytes.withUnsafeBytes {
+                send(socket, $0.baseAddress! + done, bytes.count - done, Int32(MSG_NOSIGNAL))
+            }
+            if sent <= 0 { return false }
+            done += sent
+        }
+        return true
+    }
+}
+
+/// `accept(2)` and `close(2)` under names that no method hides.
+private func acceptOne(_ listener: Int32) -> Int32 { accept(listener, nil, nil) }
+
+private func shut(_ socket: Int32) { close(socket) }
