@@ -68,4 +68,15 @@ import Testing
             }
         }
     }
+
+    @Test(
+        "Calls that are given up in an outage end no worker, failures of the producer do",
+        arguments: [(KafkaErrorCode.timedOut, nil), (.outOfOrderSequence, ExitCode.tryAgain)])
+    func outages(code: KafkaErrorCode, exit: ExitCode?) {
+        var machine = MachineTests.ready()
+        for outage in UInt64(1)...8 {
+            machine.failed(.commit, KafkaError(code: code), now: outage * 35_000 * MachineTests.ms)
+        }
+        #expect(machine.fate?.code == exit)
+    }
 }

@@ -114,7 +114,9 @@ extension LaneMachine {
         case .initTransactions, .begin, .produce, .sendOffsets, .commit, .flush, .abort:
             // An abort soon after the first produce can end so without any fault (seen on Kafka 4.3.1).
             let isEveryday = call == .abort && error.code == .invalidTransactionState
-            recreate(call.rawValue, error, isCounted: !isEveryday, now: now)
+            // A call that was given up for its time says that brokers are away, and that never ends a worker.
+            let isOutage = error.code == .timedOut
+            recreate(call.rawValue, error, isCounted: !isEveryday && !isOutage, now: now)
         }
     }
 
