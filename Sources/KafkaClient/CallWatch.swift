@@ -41,6 +41,17 @@ package enum LibraryCall: String, Sendable, CaseIterable {
     case rebalanceCallback = "rebalance callback"
 }
 
+/// What a client asks for again and again until it gets it, each call returning in time.
+///
+/// A library that has lost its way to a coordinator returns from every call and gets nowhere: librdkafka from 2.10 on,
+/// when brokers that are back told it for a moment that there are none (issue 5511).
+package enum ClientNeed: String, Sendable, CaseIterable {
+    /// The group's committed offsets.
+    case committedOffsets = "committed offsets"
+    /// Partitions again, after those it had were lost.
+    case membership = "membership of the group"
+}
+
 /// How often a call was made and how long it took.
 package struct CallTimes: Sendable, Equatable {
     /// Calls that have returned.
@@ -77,8 +88,26 @@ package final class CallWatch: Sendable {
         }
     }
 
+    /// What the clients ask for in vain.
+    package struct Lack: Sendable, Equatable {
+        /// What it is.
+        package let need: ClientNeed
+        /// A number that no entry and no other lack of this watch has.
+        package let number: UInt64
+        /// When it was asked for in vain first, in nanoseconds of the watch's clock.
+        package let began: UInt64
+
+        /// Makes a lack.
+        package init(need: ClientNeed, number: UInt64, began: UInt64) {
+            self.need = need
+            self.number = number
+            self.began = began
+        }
+    }
+
     private struct State {
         var entries: [Entry] = []
+        var lacks: [Lack] = []
         var entered: UInt64 = 0
         var times: [LibraryCall: CallTimes] = [:]
     }
@@ -113,6 +142,22 @@ package final class CallWatch: Sendable {
 
     /// The calls that have not returned, the outermost first.
     package var entries: [Entry] { state.withLock { $0.entries } }
+
+    /// What is asked for in vain, the oldest first.
+    package var lacks: [Lack] { state.withLock { $0.lacks } }
+
+    /// Something was asked for in vain, or it was had.
+    package func note(_ need: ClientNeed, isMet: Bool) {
+        let now = clock()
+        state.withLock { state in
+            if isMet {
+                state.lacks.removeAll { $0.need == need }
+            } else if !state.lacks.contains(where: { $0.need == need }) {
+                state.entered += 1
+                state.lacks.append(Lack(need: need, number: state.entered, began: now))
+            }
+        }
+    }
 
     /// What the finished calls of this kind took.
     package func times(of call: LibraryCall) -> CallTimes { state.withLock { $0.times[call] } ?? CallTimes() }

@@ -75,6 +75,26 @@ import Testing
         #expect(Self.watch(&detector, callback, seconds: 1)?.hang.call == .rebalanceCallback)
     }
 
+    @Test(
+        "What is asked for in vain while brokers answer is a hang, though every call returns; in an outage it is none")
+    func lacks() {
+        var detector = Self.detector()
+        let lack = CallWatch.Lack(need: .committedOffsets, number: 900, began: 0)
+        var found: HangDetector.Hang?
+        for moment in 0..<1_400 where found == nil {
+            let calls = moment % 100 == 0 ? [] : Self.entries(.committed, from: UInt64(moment / 100))
+            found = detector.look(at: calls, lacks: [lack], passed: Self.second / 10, isReachable: moment >= 650)
+        }
+        #expect(
+            found
+                == HangDetector.Hang(call: .committed, outer: [], milliseconds: 70_100, need: .committedOffsets))
+        #expect(detector.look(at: [], lacks: [], passed: Self.second, isReachable: true) == nil)
+        let other = CallWatch.Lack(need: .membership, number: 901, began: 0)
+        for _ in 0..<2_999 {
+            #expect(detector.look(at: [], lacks: [other], passed: Self.second / 10, isReachable: true) == nil)
+        }
+    }
+
     @Test("A process that was stopped for an hour has spent a moment, not an hour")
     func stoppedProcess() {
         var detector = Self.detector()

@@ -75,6 +75,29 @@ import Testing
         }
     }
 
+    @Test("Committed offsets that nobody tells are noted as lacking until they are told")
+    func lackOfOffsets() async throws {
+        try await onThread {
+            let cluster = try MockCluster()
+            try cluster.createTopic("in", partitions: 1)
+            let watch = CallWatch()
+            let consumer = try KafkaConsumer(
+                ["bootstrap.servers": cluster.bootstrapServers, "group.id": "g"], watch: watch
+            ) { _, _ in }
+            defer { consumer.abandon() }
+            let partition = TopicPartition(topic: "in", partition: 0)
+            try cluster.setDown()
+            #expect(throws: KafkaError.self) { try consumer.committed([partition], timeoutMilliseconds: 300) }
+            let lacks = watch.lacks
+            #expect(lacks.map(\.need) == [.committedOffsets])
+            #expect(throws: KafkaError.self) { try consumer.committed([partition], timeoutMilliseconds: 300) }
+            #expect(watch.lacks == lacks)
+            try cluster.setUp()
+            #expect(try consumer.committed([partition], timeoutMilliseconds: 20_000).count == 1)
+            #expect(watch.lacks == [])
+        }
+    }
+
     /// What a rebalance handler saw.
     private struct RebalanceCallbackView {
         var event: RebalanceEvent

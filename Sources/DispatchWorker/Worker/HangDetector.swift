@@ -6,7 +6,7 @@ package import KafkaClient
 /// poll that brought it, and only while a broker is reachable: in an outage every call waits, and none of them hangs.
 /// Time that the process itself was stopped for passes between two looks, and counts as one moment.
 package struct HangDetector: Sendable {
-    /// A call that does not return.
+    /// A call that does not return, or one that returns in vain again and again.
     package struct Hang: Sendable, Equatable {
         /// The call.
         package var call: LibraryCall
@@ -14,9 +14,12 @@ package struct HangDetector: Sendable {
         package var outer: [LibraryCall]
         /// Milliseconds that it was charged with.
         package var milliseconds: Int64
+        /// What is asked for in vain; nil for a call that does not return.
+        package var need: ClientNeed?
 
         /// Makes a hang.
-        package init(call: LibraryCall, outer: [LibraryCall], milliseconds: Int64) {
+        package init(call: LibraryCall, outer: [LibraryCall], milliseconds: Int64, need: ClientNeed? = nil) {
+            self.need = need
             self.call = call
             self.outer = outer
             self.milliseconds = milliseconds
@@ -45,19 +48,51 @@ package struct HangDetector: Sendable {
     ///
     /// - Parameters:
     ///   - entries: The calls that have not returned, the outermost first.
+    ///   - lacks: What is asked for in vain.
     ///   - passed: Nanoseconds since the look before.
     ///   - isReachable: A Boolean value that indicates whether a broker answers.
-    package mutating func look(at entries: [CallWatch.Entry], passed: UInt64, isReachable: Bool) -> Hang? {
-        if entries.isEmpty {
+    package mutating func look(
+        at entries: [CallWatch.Entry], lacks: [CallWatch.Lack] = [], passed: UInt64, isReachable: Bool
+    ) -> Hang? {
+        if entries.isEmpty && lacks.isEmpty {
             if !spent.isEmpty { spent.removeAll(keepingCapacity: true) }
             return nil
         }
-        spent = spent.filter { known in entries.contains { $0.number == known.key } }
-        guard isReachable, let inner = entries.last else { return nil }
-        let total = (spent[inner.number] ?? 0) + min(passed, Self.longestMoment)
-        spent[inner.number] = total
-        guard total > (inner.call == .rebalanceCallback ? callbackLimit : limit) else { return nil }
-        return Hang(
-            call: inner.call, outer: entries.dropLast().map(\.call), milliseconds: Int64(total / 1_000_000))
+        spent = spent.filter { known in
+            entries.contains { $0.number == known.key } || lacks.contains { $0.number == known.key }
+        }
+        guard isReachable else { return nil }
+        let moment = min(passed, Self.longestMoment)
+        if let inner = entries.last {
+            let total = charge(inner.number, moment)
+            if total > (inner.call == .rebalanceCallback ? callbackLimit : limit) {
+                return Hang(
+                    call: inner.call, outer: entries.dropLast().map(\.call), milliseconds: Int64(total / 1_000_000))
+            }
+        }
+        for lack in lacks {
+            let total = charge(lack.number, moment)
+            if total > bound(of: lack.need) {
+                return Hang(
+                    call: lack.need == .committedOffsets ? .committed : .consumerPoll, outer: [],
+                    milliseconds: Int64(total / 1_000_000), need: lack.need)
+            }
+        }
+        return nil
+    }
+
+    private mutating func charge(_ number: UInt64, _ moment: UInt64) -> UInt64 {
+        let total = (spent[number] ?? 0) + moment
+        spent[number] = total
+        return total
+    }
+
+    /// Committed offsets may wait for another member's transaction, which ends within its own time; a group waits for
+    /// its slowest member.
+    private func bound(of need: ClientNeed) -> UInt64 {
+        switch need {
+        case .committedOffsets: 2 * limit
+        case .membership: callbackLimit
+        }
     }
 }

@@ -49,14 +49,18 @@ final class Reachability: Sendable {
         thread.detach()
     }
 
-    /// Asks until nobody wants to know any more; an old client could know an old cluster, so each run has a new one.
+    /// Asks until nobody wants to know any more, with a new client after each question that was not answered: an old one
+    /// may have lost its way to the brokers.
     private func run() {
-        do {
-            let admin = try KafkaAdmin(configuration)
-            while state.withLock({ $0.isWanted }) { ask(admin) }
-            admin.close()
-        } catch {
-            // The lanes' clients have the same settings and were made; without an answer nothing is called a hang.
+        while state.withLock({ $0.isWanted }) {
+            do {
+                let admin = try KafkaAdmin(configuration)
+                while state.withLock({ $0.isWanted }) && ask(admin) {}
+                admin.close()
+            } catch {
+                // The lanes' clients have the same settings and were made; without an answer nothing is called a hang.
+                _ = state.wait(milliseconds: 500) { $0.isWanted ? nil : true }
+            }
         }
         let isWantedAgain = state.signal { state in
             state.isRunning = state.isWanted
@@ -65,9 +69,12 @@ final class Reachability: Sendable {
         if isWantedAgain { run() }
     }
 
-    private func ask(_ admin: KafkaAdmin) {
+    /// Asks once and waits a moment; returns a Boolean value that indicates whether there was an answer.
+    private func ask(_ admin: KafkaAdmin) -> Bool {
+        var isAnswered = false
         do {
             _ = try admin.describe(topics: [topic], timeoutMilliseconds: Self.patience)
+            isAnswered = true
             let now = SystemClock.monotonicNanoseconds()
             state.withLock { if $0.isWanted { $0.answeredAt = now } }
         } catch {
@@ -75,5 +82,6 @@ final class Reachability: Sendable {
         }
         _ = admin.takeEvents()
         _ = state.wait(milliseconds: 500) { $0.isWanted ? nil : true }
+        return isAnswered
     }
 }

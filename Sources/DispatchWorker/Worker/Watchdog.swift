@@ -121,27 +121,33 @@ final class Watchdog: Sendable {
 
     private func lookAtCalls(_ detectors: inout [HangDetector], _ now: UInt64, passed: UInt64) {
         let entries = watches.map(\.calls.entries)
-        let isSuspicious = entries.contains { entries in
-            entries.last.map { now.saturatingSubtract($0.began) > Self.suspicion } ?? false
-        }
+        let lacks = watches.map(\.calls.lacks)
+        let begins = entries.compactMap(\.last?.began) + lacks.compactMap(\.first?.began)
+        let isSuspicious = begins.contains { now.saturatingSubtract($0) > Self.suspicion }
         reachability.want(isSuspicious)
         let isReachable = isSuspicious && reachability.isReachable(now: now)
         for place in entries.indices {
-            if let hang = detectors[place].look(at: entries[place], passed: passed, isReachable: isReachable) {
-                endHang(hang, watches[place].lane)
-            }
+            let hang = detectors[place].look(
+                at: entries[place], lacks: lacks[place], passed: passed, isReachable: isReachable)
+            if let hang { endHang(hang, watches[place].lane) }
         }
     }
 
     private func endHang(_ hang: HangDetector.Hang, _ lane: Int?) -> Never {
         var fields = [LogField("call", .text(hang.call.rawValue)), LogField("ms", .number(hang.milliseconds))]
         if !hang.outer.isEmpty { fields.append(LogField("inside", .list(hang.outer.map(\.rawValue)))) }
-        shared.log.log(
-            LogEntry(.error, "hung", lane: lane, "a call of the client library does not return", fields))
+        if let need = hang.need { fields.append(LogField("need", .text(need.rawValue))) }
+        let what =
+            hang.need == nil
+            ? "a call of the client library does not return"
+            : "the client library does not find back to its coordinator, though brokers answer"
+        shared.log.log(LogEntry(.error, "hung", lane: lane, what, fields))
         end(
             shared.failure
                 ?? WorkerExit(
-                    .tryAgain, "\(hang.call.rawValue) does not return",
+                    .tryAgain,
+                    hang.need.map { "\($0.rawValue): asked for in vain, though brokers answer" }
+                        ?? "\(hang.call.rawValue) does not return",
                     advice: "a supervisor should start the worker again"))
     }
 

@@ -30,7 +30,13 @@ final class RebalanceContext {
         count += 1
         isAnswered = false
         let partitions = list.map { PartitionList.partitions(of: $0) } ?? []
-        handler?(event(client, code: code, partitions: partitions))
+        let event = event(client, code: code, partitions: partitions)
+        switch event {
+        case .assign: client.watch.note(.membership, isMet: true)
+        case .lost: client.watch.note(.membership, isMet: false)
+        case .revoke, .failed: break
+        }
+        handler?(event)
         if !isAnswered { answer(client, code: code, list: list) }
     }
 
