@@ -9,6 +9,7 @@ package final class KafkaProxy: Sendable {
     /// Keys of requests in Kafka's protocol.
     package enum Request: Int16, Sendable {
         case listOffsets = 2
+        case apiVersions = 18
         case endTransaction = 26
         case transactionOffsetCommit = 28
     }
@@ -27,17 +28,23 @@ package final class KafkaProxy: Sendable {
     /// Where clients connect.
     package let bootstrapServers: String
 
-    /// Starts to listen on a port of this machine and passes everything on to another one.
+    /// Starts to listen on a port of this machine, a free one for 0, and passes everything on to another one.
     ///
     /// - Throws: `ChildProcess.Failure` when the port is taken.
     package init(port: UInt16, target: UInt16) throws {
         self.target = target
-        bootstrapServers = "127.0.0.1:\(port)"
-        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        self.listener = listener
         var yes: Int32 = 1
         setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
         let bound = Self.withAddress(port) { bind(listener, $0, $1) }
-        guard bound == 0, listen(listener, 64) == 0 else {
+        var address = sockaddr_in()
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isNamed = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(listener, $0, &length) }
+        }
+        bootstrapServers = "127.0.0.1:\(UInt16(bigEndian: address.sin_port))"
+        guard bound == 0, isNamed == 0, listen(listener, 64) == 0 else {
             shut(listener)
             throw ChildProcess.Failure(text: "the proxy cannot listen on port \(port): errno \(errno)")
         }
@@ -117,11 +124,11 @@ package final class KafkaProxy: Sendable {
             let length = head.reduce(0) { $0 << 8 | Int($1) }
             guard length >= 8, length < 200_000_000, let body = read(client, exactly: length) else { return }
             let key = Int16(body[0]) << 8 | Int16(body[1])
-            waitWhileHeld()
             let isLost = state.withLock { state in
                 state.counts[key, default: 0] += 1
                 return state.lost.contains(key)
             }
+            waitWhileHeld()
             if !isLost && !write(head + body, to: server) { return }
         }
     }

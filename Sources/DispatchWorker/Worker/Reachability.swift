@@ -49,8 +49,8 @@ final class Reachability: Sendable {
         thread.detach()
     }
 
-    /// Asks until nobody wants to know any more, with a new client after each question that was not answered: an old one
-    /// may have lost its way to the brokers.
+    /// Asks until nobody wants to know any more, with a new client after each question that was not answered: an old
+    /// one may have lost its way to the brokers.
     private func run() {
         while state.withLock({ $0.isWanted }) {
             do {
@@ -58,7 +58,7 @@ final class Reachability: Sendable {
                 while state.withLock({ $0.isWanted }) && ask(admin) {}
                 admin.close()
             } catch {
-                // The lanes' clients have the same settings and were made; without an answer nothing is called a hang.
+                // The lanes' clients have the same settings and were made; without an answer nothing is a hang.
                 _ = state.wait(milliseconds: 500) { $0.isWanted ? nil : true }
             }
         }
