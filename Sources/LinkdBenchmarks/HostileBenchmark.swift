@@ -7,7 +7,7 @@ internal import LinkdFuzz
 /// The bound for any record is 20 ms of CPU for each megabyte read and written, and 20 µs for each device.
 enum HostileBenchmark {
     static func run(_ options: BenchmarkOptions) throws -> Int32 {
-        let worlds = try World.all()
+        let worlds = try World.all() + World.hostile()
         let records = try HostileRecord.kept()
         if !options.json { print(heading) }
         var costs: [(record: HostileRecord, cost: RecordCost)] = []

@@ -131,6 +131,6 @@ package struct Mutator {
             line.removeSubrange(...blank)
             if dice.one(in: 4) { return }
         }
-        line = Array("@\(dice.pick([2, 5, 30, 40, 300, 1_100, 3_000])) ".utf8) + line
+        line = Array("@\(dice.pick([2, 2, 3, 5, 8, 20, 40, 300, 1_600])) ".utf8) + line
     }
 }

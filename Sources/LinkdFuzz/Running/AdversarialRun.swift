@@ -25,6 +25,9 @@ package struct AdversarialRun: ~Copyable {
     private let seed: UInt64
     private var lanes: [LaneBox]
     private var round = 0
+    /// Differences that were reduced: a few are enough to mend what is wrong.
+    private var reduced = 0
+    private static let mostReduced = 5
     /// Records that were compared.
     package private(set) var compared = 0
     /// What became of the records: how often each outcome, and each reason of a dead letter.
@@ -55,7 +58,7 @@ package struct AdversarialRun: ~Copyable {
         var dice = Dice(seed: seed &+ UInt64(round) &* 0x9E37_79B9)
         let records = records(worlds[index], &dice)
         let alone = freshDigests(records, worlds[index])
-        var found: [Difference] = []
+        var found = lawBreaches(records, worlds[index], letter: World.name(of: index), &dice)
         for pass in Pass.allCases {
             let order = pass.order(records, &dice)
             let wrong: Int?
@@ -67,11 +70,13 @@ package struct AdversarialRun: ~Copyable {
             }
             compared += order.count
             guard let wrong else { continue }
-            let history = order[...wrong].map { records[$0] }
+            reduced += 1
+            let history = reduced <= Self.mostReduced ? order[...wrong].map { records[$0] } : []
+            let reduction = SequenceReduction(worlds[index], letter: World.name(of: index))
             found.append(
                 Difference(
                     world: worlds[index].name, pass: pass.rawValue, round: round, record: records[order[wrong]],
-                    input: SequenceReduction(worlds[index], letter: World.name(of: index)).reduce(history)))
+                    input: reduction.reduce(history)))
         }
         round += 1
         return found
@@ -128,6 +133,20 @@ package struct AdversarialRun: ~Copyable {
             }
             return digest
         }
+    }
+
+    /// Holds some of the records against others that say the same.
+    private func lawBreaches(
+        _ records: [FuzzRecord], _ world: World, letter: UInt8, _ dice: inout Dice
+    ) -> [Difference] {
+        var found: [Difference] = []
+        for record in records where dice.one(in: 20) {
+            let answer = RecordLane.fresh(record, world)
+            guard let wrong = EventLaws(world).wrong(answer, of: record) else { continue }
+            let input = SequenceReduction.input([record], letter: letter)
+            found.append(Difference(world: world.name, pass: wrong, round: round, record: record, input: input))
+        }
+        return found
     }
 
     /// Sends records in batches of all sizes; returns the place in the order of the first that comes out otherwise.

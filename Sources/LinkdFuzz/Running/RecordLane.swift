@@ -5,7 +5,7 @@ internal import StrictJSON
 /// A processor with its arena, as a lane of a worker keeps them: batch after batch.
 package struct RecordLane: ~Copyable {
     private var processor: RecordProcessor
-    private var arena = OutputArena()
+    private var arena: OutputArena
     private var decisions: [ProducedDecision] = []
     private var ends: [Int] = []
     private var causes: [DeadLetterCause?] = []
@@ -24,6 +24,8 @@ package struct RecordLane: ~Copyable {
     package init(_ world: World, isPacked: Bool = false) {
         processor = RecordProcessor(tables: world.tables, limits: world.limits, passthrough: world.passthrough)
         memory = RecordMemory(isPacked: isPacked)
+        // Small chunks: they are left often, as a busy worker's are, and a lane of one record costs little.
+        arena = OutputArena(chunkBytes: 16 << 10)
     }
 
     /// Processes a batch; its answers are looked at when it is over, as a worker does that sends them.

@@ -30,8 +30,12 @@ extension FuzzRunner {
                 return "the \(time) time the record comes out otherwise\nfirst:\n\(answer)\nthen:\n\(again)"
             }
         }
+        if value.count <= Self.lawLimit, let wrong = EventLaws(world).wrong(answer, of: record) { return wrong }
         return wrongResume(answer, of: record, world)
     }
+
+    /// Most bytes of a value that is held against its other spellings.
+    private static let lawLimit = 32 << 10
 
     /// What a record costs beyond its bound, the least of three times.
     private func wrongCost(_ record: FuzzRecord, _ answer: Answer, _ lane: inout RecordLane) -> String? {

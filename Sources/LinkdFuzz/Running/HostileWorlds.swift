@@ -1,0 +1,70 @@
+/// Tables that make every record cost as much as it can: for the benchmark of hostile records only.
+extension World {
+    /// Makes the worlds that the benchmark adds to those of all searches; their letters follow.
+    ///
+    /// - Throws: Errors of tables that do not load.
+    package static func hostile() throws -> [World] {
+        let bound = Array(manyBindings.utf8)
+        let params = Array(manyParameters.utf8)
+        return [
+            try World("many bindings", files: [bound]), try World("many parameters", files: [params]),
+            try World("many routes", files: [Array(manyRoutes.utf8)]),
+            try World(
+                "hostile tables", files: [bound, params, Array(FuzzTables.vault.utf8), Array(FuzzTables.attic.utf8)]),
+        ]
+    }
+
+    private static func list(_ count: Int, _ text: (Int) -> String) -> String {
+        (0..<count).map(text).joined(separator: ",")
+    }
+
+    /// 300 fields and 100 lists of one model, each bound to a place of the payload; 40 pointers to a link.
+    private static let manyBindings = #"""
+        { "schemaVersion": 1, "table": { "id": "bindings", "version": "1", "applications": ["com.example.bindings"] },
+          "link": { "schemes": ["bind"], "host": "authority", "hosts": ["*"],
+            "payload": { "link": ["/aps/link", "/a/0/b", "/a/0", "/a", \#(list(36) { "\"/x\($0)/y/z\"" })],
+              "route": "/data/route", "params": "/data/params" } },
+          "models": { "M": { \#(list(300) { "\"f\($0)\": \"string?\"" }),
+            \#(list(100) { "\"l\($0)\": \"list<string>(0..128)\"" }) } },
+          "coordinators": { "main": { "initial": "a", "screens": { "a": {}, "m": { "needs": ["M"] } } } },
+          "guards": {},
+          "routes": [
+            { "id": "m", "match": "/m", "to": { "path": "/main/m" }, "bind": { "M": {
+              \#(list(300) { "\"f\($0)\": \"payload./a/b/\($0)\"" }),
+              \#(list(100) { "\"l\($0)\": \"payload./list\"" }) } } },
+            { "id": "one", "match": "/one", "to": { "path": "/main/m" }, "bind": { "M": {
+              \#(list(300) { "\"f\($0)\": \"payload./text\"" }) } } }
+          ], "fallback": { "outcome": "reject" } }
+        """#
+
+    /// 500 fields bound to parameters whose names differ in the case of letters only for a careless reader.
+    private static let manyParameters = #"""
+        { "schemaVersion": 1,
+          "table": { "id": "parameters", "version": "1", "applications": ["com.example.parameters"] },
+          "link": { "schemes": ["param"], "host": "segment", "repair": true,
+            "query": { "names": "insensitive", "nulls": "erase", "duplicates": "last" },
+            "limits": { "maxBytes": 65536, "maxSegments": 256, "maxQueryItems": 512 } },
+          "models": { "M": { \#(list(400) { "\"f\($0)\": \"string?\"" }), \#(list(60) { "\"d\($0)\": \"date?\"" }),
+            \#(list(20) { "\"l\($0)\": \"list<uuid>(0..128)\"" }) } },
+          "coordinators": { "main": { "initial": "a", "screens": { "a": {}, "m": { "needs": ["M"] } } } },
+          "routes": [
+            { "id": "m", "match": "/m", "to": { "path": "/main/m" }, "onInvalid": "drop", "bind": { "M": {
+              \#(list(400) { "\"f\($0)\": \"query.aaaaaaaaaaaaaaaa\($0)\"" }),
+              \#(list(60) { "\"d\($0)\": \"query.day\($0)\"" }),
+              \#(list(20) { "\"l\($0)\": \"query.tag\"" }) } } },
+            { "id": "tail", "match": "/t/{rest*}", "to": { "path": "/main/m" },
+              "bind": { "M": { "l0": "query.rest" } } }
+          ], "fallback": { "outcome": "reject" } }
+        """#
+
+    /// 2,000 routes of 30 segments that differ in the last one and could each be taken until then.
+    private static let manyRoutes = #"""
+        { "schemaVersion": 1, "table": { "id": "routes", "version": "1", "applications": ["com.example.routes"] },
+          "link": { "schemes": ["route"], "host": "segment" },
+          "coordinators": { "main": { "initial": "a", "screens": { "a": {} } } },
+          "routes": [\#(list(2_000) { number in
+              let path = (0..<11).map { number >> $0 & 1 == 1 ? "/a" : "/{x\($0)}" }.joined()
+              return "{ \"id\": \"r\(number)\", \"match\": \"\(path)/z\(number)\", \"to\": { \"path\": \"/main/a\" } }"
+          })], "fallback": { "outcome": "reject" } }
+        """#
+}
