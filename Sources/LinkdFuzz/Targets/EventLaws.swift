@@ -1,4 +1,5 @@
 internal import DispatchWorker
+internal import LinkIngest
 internal import StrictJSON
 
 /// What must hold of a record beside another that says the same.
