@@ -76,7 +76,7 @@ internal import Testing
         let arguments = ["resolve", "--explain", "--device", #"{"app":"3.9.0"}"#]
         let link = "shop:///p/B121D5E7-EA65-49F8-8B33-B3C43FA93866"
         let readable = try Self.run(arguments + [link])
-        for words in ["/p/{id:uuid}", "chosen", "no, segment 1: wanted new", "3.9.0", "decision   external"] {
+        for words in ["/p/{id:uuid}", "chosen", "no: segment 1 is not `new`", "3.9.0", "decision   external"] {
             #expect(readable.out.contains(words), "\(words) in \(readable.out)")
         }
         let json = try Self.run(arguments + ["--json", link])

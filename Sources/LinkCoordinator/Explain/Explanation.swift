@@ -10,16 +10,29 @@ public struct Explanation: Sendable {
         public let chosen: Bool
     }
 
-    /// A pattern that does not take the link, and where it parts from it.
+    /// A pattern that does not take the link, and what keeps it from doing so.
     public struct Rejected: Sendable, Equatable {
         /// The route.
         public let route: String
         /// The pattern, as the table has it.
         public let pattern: String
-        /// Index of the first segment that does not fit; nil where scheme, host or query do not.
-        public let at: Int?
-        /// What the pattern wants there.
-        public let want: String
+        /// The parts of the link that do not fit, in the order scheme, host, segments, query; never empty.
+        public let misses: [Miss]
+        /// A Boolean value that indicates whether the pattern comes close: one of its segments fits, or was misspelled.
+        public let isNear: Bool
+
+        /// Index of the first segment that does not fit; nil where only scheme, host or query do not.
+        public var at: Int? { misses.first { $0.index != nil }?.index }
+        /// What the pattern wants at its first miss, as the table writes it.
+        public var want: String { misses.first?.want ?? "" }
+    }
+
+    /// What to write instead.
+    public struct Suggestion: Sendable, Equatable {
+        /// The whole link corrected, or a name where the request is no link.
+        public let text: String
+        /// The route that it was resolved to; nil where no route takes it either, and for names.
+        public let route: String?
     }
 
     /// A variant of the chosen route, and why it was taken or not.
@@ -111,6 +124,8 @@ public struct Explanation: Sendable {
         public let field: String
         /// Where the value is looked for, as the table says it, such as `query.count`.
         public let source: String
+        /// The type of the field, as the table writes it, without `?` and default.
+        public let type: String
         /// What stands there, as it came; empty if nothing does.
         public let raw: [String]
         /// What became of it.
@@ -132,7 +147,7 @@ public struct Explanation: Sendable {
     }
 
     /// Which of the five phases.
-    public enum Phase: String, Sendable, CaseIterable {
+    public enum Phase: String, Sendable, CaseIterable, Comparable {
         /// The link is taken apart and decoded.
         case normalise
         /// A route is chosen.
@@ -143,6 +158,11 @@ public struct Explanation: Sendable {
         case compose
         /// Values are bound to the stack.
         case bind
+
+        /// Returns whether a phase comes before another.
+        public static func < (a: Phase, b: Phase) -> Bool {
+            (allCases.firstIndex(of: a) ?? 0) < (allCases.firstIndex(of: b) ?? 0)
+        }
     }
 
     /// Where a request failed, and what the table wants then.
@@ -155,6 +175,8 @@ public struct Explanation: Sendable {
         public let detail: String
         /// Index of the fallback rule that counts; nil where none names the reason.
         public let rule: Int?
+        /// The reason in words, without a full stop.
+        public let words: String
     }
 
     /// The decision.
@@ -167,10 +189,16 @@ public struct Explanation: Sendable {
     public internal(set) var link: Link?
     /// Patterns that take the link, the best first.
     public internal(set) var candidates: [Candidate] = []
-    /// Patterns that do not, those that go furthest first; at most `maxRejected`.
+    /// Patterns that do not, the nearest first; at most `maxRejected`.
+    ///
+    /// Where the link's scheme or host is not listed, these are patterns for the link with one that is.
     public internal(set) var rejected: [Rejected] = []
     /// Number of all patterns that do not take the link.
     public internal(set) var rejectedCount = 0
+    /// What to write instead where the request failed, the best first; each was resolved with this table.
+    public internal(set) var suggestions: [Suggestion] = []
+    /// What the table lists where the link's scheme or host, the route or the payload is not known to it.
+    public internal(set) var listed: [String] = []
     /// The redirects that were followed, in their order.
     public internal(set) var redirects: [Redirect] = []
     /// What the pattern that took the link, or the path of the last redirect, captured.

@@ -10,7 +10,15 @@ extension Explanation {
             .list("candidates", candidates.map(\.value)), .list("rejected", rejected.map(\.value)),
             .list("variants", trials.map(\.value)),
         ]
-        if let link { members.append(JSONMember(name: "link", value: link.value(parts))) }
+        if !suggestions.isEmpty { members.append(.list("suggestions", suggestions.map(\.value))) }
+        if !listed.isEmpty { members.append(.texts("listed", listed)) }
+        if let link {
+            members.append(JSONMember(name: "link", value: link.value(parts)))
+        } else if !parts.isEmpty {
+            // What could be told apart of a link that *normalise* refused.
+            let own = JSONValue.object(.list("parts", parts.map(\.value)))
+            members.append(JSONMember(name: "link", value: own))
+        }
         members.append(.list("redirects", redirects.map(\.value)))
         members.append(.list("captures", captures.map { .object(.text("name", $0.name), .text("value", $0.value)) }))
         members.append(.list("compose", composed.map(\.value)))
@@ -84,7 +92,7 @@ extension LinkPart {
     fileprivate var value: JSONValue {
         .object(
             .text("kind", kind.rawValue), .number("offset", offset), .number("bytes", count),
-            use.map { .text("use", $0) })
+            use.map { .text("use", $0) }, hint.map { .text("hint", $0) }, fault.map { .text("fault", $0) })
     }
 }
 
@@ -96,8 +104,22 @@ extension Explanation.Candidate {
 
 extension Explanation.Rejected {
     fileprivate var value: JSONValue {
-        .object(.text("route", route), at.map { .number("at", $0) }, .text("want", want))
+        .object(
+            .text("route", route), .text("pattern", pattern), at.map { .number("at", $0) }, .text("want", want),
+            .bool("near", isNear), .list("misses", misses.map(\.value)))
     }
+}
+
+extension Explanation.Miss {
+    fileprivate var value: JSONValue {
+        .object(
+            .text("part", part.rawValue), index.map { .number("segment", $0) }, .text("want", want),
+            found.map { .text("found", $0) }, .text("text", text))
+    }
+}
+
+extension Explanation.Suggestion {
+    fileprivate var value: JSONValue { .object(.text("text", text), route.map { .text("route", $0) }) }
 }
 
 extension Explanation.Trial {
@@ -123,7 +145,8 @@ extension Explanation.Composed {
 extension Explanation.Binding {
     fileprivate var jsonValue: JSONValue {
         .object(
-            .text("field", field), .text("source", source), .texts("raw", raw), .text("result", result.rawValue),
+            .text("field", field), .text("source", source), .text("type", type), .texts("raw", raw),
+            .text("result", result.rawValue),
             self.value.map { JSONMember(name: "value", value: $0.json) })
     }
 }
@@ -139,6 +162,6 @@ extension Explanation.Failure {
     fileprivate var value: JSONValue {
         .object(
             .text("phase", phase.rawValue), .text("reason", reason), detail.isEmpty ? nil : .text("detail", detail),
-            rule.map { .number("fallback", $0) })
+            .text("text", words), rule.map { .number("fallback", $0) })
     }
 }

@@ -1,3 +1,5 @@
+internal import StrictJSON
+
 /// A part of a link as it came, by its place in the text.
 public struct LinkPart: Sendable, Equatable {
     /// What a part is.
@@ -16,6 +18,8 @@ public struct LinkPart: Sendable, Equatable {
         case query
         /// The fragment, without its `#`.
         case fragment
+        /// A place of no bytes where something is missing, or bytes that belong to no part.
+        case place
     }
 
     /// What it is.
@@ -26,6 +30,10 @@ public struct LinkPart: Sendable, Equatable {
     public let count: Int
     /// What it became: the literal or capture that took it, the rewrite, the fields that read it; nil for nothing.
     public internal(set) var use: String?
+    /// A remark, such as the name that was meant; nil for none.
+    public internal(set) var hint: String?
+    /// The fault because of which the request failed, in words; nil where there is none.
+    public internal(set) var fault: String?
 }
 
 /// Finds the parts of a link by its raw bytes, as *normalise* does (N2, N3, N4, N8), but with their places.
@@ -35,24 +43,40 @@ struct LinkParts {
     private let separators: [UInt8]
     private let cutsQuery: Bool
     private(set) var parts: [LinkPart] = []
+    /// Where an authority begins, or would.
+    private(set) var authorityStart = 0
+    /// Where the path ends.
+    private(set) var pathEnd = 0
+    /// Where the query ends, or would.
+    private(set) var queryEnd = 0
+    /// Where two slashes of the path stand side by side, if any do.
+    private(set) var emptySegment: Int?
 
+    /// Finds the parts of any text, as a block reads links; what has no scheme is a path.
     init(_ link: [UInt8], _ block: TableSource.LinkBlock) {
         self.link = link
         hostIsSegment = block.hostRole == .segment
         separators = block.query.pairSeparators
         cutsQuery = block.query.decode != .before && !block.query.flatten
-        guard let colon = link.firstIndex(of: UInt8(ascii: ":")) else { return }
+        let colon = link.withUnsafeBufferPointer { Resolver.schemeLength(ByteView($0)) }
         add(.scheme, 0, colon)
         var end = link.firstIndex(of: UInt8(ascii: "#")) ?? link.count
         let fragment = end
         let query = link[..<end].firstIndex(of: UInt8(ascii: "?"))
         end = query ?? end
-        var at = colon + 1
+        var at = colon > 0 ? colon + 1 : 0
+        authorityStart = at
         if link[at..<end].starts(with: [UInt8(ascii: "/"), UInt8(ascii: "/")]) {
             let stop = link[(at + 2)..<end].firstIndex(of: UInt8(ascii: "/")) ?? end
+            authorityStart = at + 2
             addAuthority(at + 2, stop)
             at = stop
         }
+        (pathEnd, queryEnd) = (end, fragment)
+        emptySegment =
+            zip(at..<end, (at..<end).dropFirst()).first {
+                link[$0] == UInt8(ascii: "/") && link[$1] == UInt8(ascii: "/")
+            }?.1
         addPieces(.segment, at, end, [UInt8(ascii: "/")])
         if let query {
             if cutsQuery {

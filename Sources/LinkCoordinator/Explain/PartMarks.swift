@@ -1,7 +1,7 @@
 /// Draws what the parts of a link are under the link, one column for each character.
 ///
-/// A row of carets marks the parts; labels hang below them, the rightmost highest, each under its part's first
-/// column, so that none runs into another.
+/// A row of carets marks the parts, exclamation marks those that are at fault; labels hang below them, the rightmost
+/// highest, each under its part's first column, so that none runs into another.
 struct PartMarks {
     /// Widest line that is drawn; what lies behind it has no mark.
     static let maxColumns = 200
@@ -18,9 +18,12 @@ struct PartMarks {
             let column = Self.columns(link, part.offset)
             let end = Self.columns(link, part.offset + part.count)
             guard column < Self.maxColumns else { continue }
-            for index in column..<min(max(end, column + 1), Self.maxColumns) { Self.put("^", at: index, in: &carets) }
+            let mark: Character = part.fault == nil ? "^" : "!"
+            for index in column..<min(max(end, column + 1), Self.maxColumns) { Self.put(mark, at: index, in: &carets) }
             places.append((column, label(part)))
         }
+        places.sort { $0.column < $1.column }
+        places.removeAll { $0.label.isEmpty }
         for place in places.reversed() { hang(place.label, at: place.column) }
     }
 

@@ -23,20 +23,52 @@ extension Table {
     package func explain(
         _ request: UnsafePointer<LinkRequest>, _ facts: UnsafePointer<DeviceFacts>
     ) -> Explanation {
+        explain(request, facts, advises: true)
+    }
+
+    private func explain(
+        _ request: UnsafePointer<LinkRequest>, _ facts: UnsafePointer<DeviceFacts>, advises: Bool
+    ) -> Explanation {
         var resolver = Resolver()
         var arena = OutputArena(chunkBytes: 4096)
         arena.begin()
         _ = resolver.resolve(request, facts, table: compiled.handle, head: nil, into: &arena)
         var explanation = Explanation(decision: Decision(arena.finish().array))
         var tracer = Tracer(self, request, facts)
-        tracer.trace(into: &explanation)
+        tracer.trace(into: &explanation, advises: advises)
         return explanation
+    }
+
+    /// Explains another link for the same device, without suggestions unless they are wanted.
+    func explained(
+        _ link: String, device facts: UnsafePointer<DeviceFacts>, advises: Bool = false
+    ) -> Explanation {
+        Array(link.utf8).withUnsafeBufferPointer { bytes in
+            withUnsafePointer(to: LinkRequest(form: .link, text: ByteView(bytes), isPlain: false)) {
+                explain($0, facts, advises: advises)
+            }
+        }
+    }
+
+    /// The route and the pattern that a link, or the link of a payload, chooses first; nil where nothing does, and for
+    /// other requests.
+    func firstChoice(_ request: Request, device: Device) -> (route: String, pattern: String)? {
+        device.withFacts { facts in
+            request.withRequest { request in
+                withUnsafePointer(to: facts) { facts in
+                    withUnsafePointer(to: request) { request in
+                        var tracer = Tracer(self, request, facts)
+                        return tracer.firstChoice()
+                    }
+                }
+            } ?? nil
+        }
     }
 }
 
 extension Tracer {
     /// The phases in their order, as `Resolver.run` has them; the first failure ends them.
-    mutating func trace(into explanation: inout Explanation) {
+    mutating func trace(into explanation: inout Explanation, advises: Bool = true) {
         resolver.start(request, facts, image: table.compiled.image)
         var phase = Explanation.Phase.normalise
         do throws(Rejection) {
@@ -48,10 +80,31 @@ extension Tracer {
             } else {
                 try traceRoute(into: &explanation, &phase)
             }
+            mark(&explanation)
         } catch {
-            explanation.failure = failure(error, in: phase)
+            mark(&explanation)
+            explanation.failure = failure(error, in: phase, explanation)
+            if advises { advise(error, &explanation) }
+            markFault(error, in: &explanation)
         }
-        mark(&explanation)
+    }
+
+    /// The pattern that a link chooses before any redirect.
+    mutating func firstChoice() -> (route: String, pattern: String)? {
+        resolver.start(request, facts, image: table.compiled.image)
+        do throws(Rejection) {
+            switch request.pointee.form {
+            case .link: try resolver.normalise(request.pointee.text)
+            case .payload:
+                guard let link = resolver.findPayloadLink() else { return nil }
+                try resolver.normalise(link)
+            case .path, .route: return nil
+            }
+        } catch {
+            return nil
+        }
+        resolver.pattern = resolver.search()
+        return chosenPattern().map { ($0.route, $0.pattern.text) }
     }
 
     /// *Normalise* and *select*, whatever the form; false where there is nothing to route.
@@ -66,7 +119,11 @@ extension Tracer {
         case .payload:
             guard let link = resolver.findPayloadLink() else {
                 phase = .select
-                return try resolver.readPayload()
+                let payload = table.source.payload
+                explanation.listed = payload.link.map(\.value.text) + [payload.route].compactMap { $0?.value.text }
+                guard try resolver.readPayload() else { return false }
+                explanation.listed = []
+                return true
             }
             try readLink(link, into: &explanation)
         case .route:
@@ -81,6 +138,12 @@ extension Tracer {
 
     private mutating func readLink(_ link: ByteView, into explanation: inout Explanation) throws(Rejection) {
         explanation.input = link.string
+        let bytes = link.array
+        let number = bytes.withUnsafeBufferPointer { Resolver.schemeLength(ByteView($0)) }
+        blockNumber = table.source.block(listing: String(decoding: bytes[..<number], as: UTF8.self)) ?? 0
+        let block = table.source.blocks[blockNumber]
+        places = LinkParts(bytes, block)
+        explanation.parts = places?.parts ?? []
         try resolver.normalise(link)
         resolver.splitQuery()
         var query: [(name: String, value: String?)] = []
@@ -88,16 +151,9 @@ extension Tracer {
             let piece = resolver.pieces[index]
             query.append((piece.name.string, piece.hasValue ? resolver.text(of: piece)?.string : nil))
         }
-        let block = table.source.blocks[blockIndex]
         explanation.link = Explanation.Link(
             scheme: resolver.scheme.string, host: resolver.hasHost ? resolver.host.string : nil,
             segments: resolver.path.map(\.text.string), query: query, rewrites: rewrites(block), dialect: block.words)
-        explanation.parts = LinkParts(link.array, block).parts
-    }
-
-    /// Which block of the table reads the link.
-    private var blockIndex: Int {
-        mutating get { resolver.block.pointer - table.compiled.image.blocks.baseAddress.unsafelyUnwrapped }
     }
 
     /// What rewrites took off, as the decision's notes say it.
@@ -110,13 +166,16 @@ extension Tracer {
         return taken
     }
 
-    private func failure(_ rejection: Rejection, in phase: Explanation.Phase) -> Explanation.Failure {
+    private mutating func failure(
+        _ rejection: Rejection, in phase: Explanation.Phase, _ explanation: Explanation
+    ) -> Explanation.Failure {
         let rule = table.source.fallback.firstIndex { rule in
             rule.on?.contains { $0.value == rejection.reason } ?? true
         }
         return Explanation.Failure(
             phase: phase, reason: rejection.reason.rawValue,
-            detail: ByteView.cut(rejection.detail), rule: rejection.reason == .excluded ? nil : rule)
+            detail: ByteView.cut(rejection.detail), rule: rejection.reason == .excluded ? nil : rule,
+            words: words(rejection, explanation))
     }
 }
 

@@ -4,8 +4,7 @@ internal import StrictJSON
 extension Tracer {
     /// Says of every segment which rewrite, literal or capture of the first chosen pattern took it.
     mutating func markSegments(_ explanation: inout Explanation) {
-        let (route, pattern) = chosenPattern()
-        guard route >= 0, let pattern else { return }
+        guard let pattern = chosenPattern()?.pattern.path else { return }
         let taken = resolver.firstSegment
         var index = 0
         for place in explanation.parts.indices where explanation.parts[place].kind == .segment {
@@ -14,18 +13,20 @@ extension Tracer {
         }
     }
 
-    /// The chosen pattern as the table has it.
-    private mutating func chosenPattern() -> (route: Int, pattern: Pattern?) {
+    /// The chosen pattern as the table has it, and its route.
+    mutating func chosenPattern() -> (route: String, pattern: TableSource.RoutePattern)? {
         let number = resolver.pattern
-        guard number >= 0 else { return (-1, nil) }
+        guard number >= 0 else { return nil }
         let route = Int(resolver.image.patterns[number].route)
         var first = number
         while first > 0, Int(resolver.image.patterns[first - 1].route) == route { first -= 1 }
-        let patterns = table.source.routes[route].patterns
-        return patterns.indices.contains(number - first) ? (route, patterns[number - first].path) : (route, nil)
+        let source = table.source.routes[route]
+        guard source.patterns.indices.contains(number - first) else { return nil }
+        return (source.id.value, source.patterns[number - first])
     }
 
-    private func use(of index: Int, in pattern: Pattern) -> String {
+    /// What a segment is to a pattern that takes the path.
+    func use(of index: Int, in pattern: Pattern) -> String {
         if case .anySegment(let text) = pattern.matchers[pattern.segmentCount] {
             return "any segment '\(String(decoding: text, as: UTF8.self))'"
         }
@@ -40,6 +41,11 @@ extension Tracer {
     mutating func mark(_ explanation: inout Explanation) {
         guard resolver.route >= 0, !explanation.parts.isEmpty else { return }
         let readers = self.readers(of: table.source.routes[resolver.route])
+        let given = (explanation.link?.query ?? []).map(\.name)
+        var absent: [String] = []
+        for reader in readers where !absent.contains(reader.name) {
+            if !given.contains(where: { same($0, reader.name) }) { absent.append(reader.name) }
+        }
         var index = 0
         for place in explanation.parts.indices {
             switch explanation.parts[place].kind {
@@ -50,7 +56,11 @@ extension Tracer {
                 let isWhole = explanation.parts.count { $0.kind == .query } == 1
                 let own = isWhole ? names : names.indices.contains(index) ? [names[index]] : []
                 let uses = readers.filter { reader in own.contains { same($0, reader.name) } }.map(\.use)
-                if !uses.isEmpty { explanation.parts[place].use = uses.joined(separator: ", ") }
+                if !uses.isEmpty {
+                    explanation.parts[place].use = uses.joined(separator: ", ")
+                } else if own.count == 1, let meant = NearestName.of(own[0], among: absent) {
+                    explanation.parts[place].hint = "unused, did you mean `\(meant)`?"
+                }
             case .fragment:
                 let uses = explanation.bindings.filter { $0.source == "fragment" }.map(\.field)
                 if !uses.isEmpty { explanation.parts[place].use = uses.joined(separator: ", ") }

@@ -57,63 +57,6 @@ extension Tracer {
         }
     }
 
-    private mutating func traceCandidates(into explanation: inout Explanation) {
-        let segments = resolver.path.map(\.text.array)
-        var taken: [(precedence: Precedence, route: String, pattern: String)] = []
-        var rejected: [Explanation.Rejected] = []
-        for route in table.source.routes {
-            for pattern in route.patterns {
-                if let (at, want) = mismatch(pattern, of: route, segments) {
-                    rejected.append(
-                        Explanation.Rejected(route: route.id.value, pattern: pattern.text, at: at, want: want))
-                } else {
-                    taken.append((route.precedence(of: pattern), route.id.value, pattern.text))
-                }
-            }
-        }
-        taken.sort { Precedence.compare($0.precedence, $1.precedence) < 0 }
-        explanation.candidates = taken.enumerated().map {
-            Explanation.Candidate(route: $0.element.route, pattern: $0.element.pattern, chosen: $0.offset == 0)
-        }
-        rejected.sort { ($0.at ?? -1, $1.route) > ($1.at ?? -1, $0.route) }
-        explanation.rejectedCount = rejected.count
-        explanation.rejected = Array(rejected.prefix(Explanation.maxRejected))
-    }
-
-    /// Where a pattern parts from the link and what it wants there, or nil if it takes it.
-    private mutating func mismatch(
-        _ pattern: TableSource.RoutePattern, of route: TableSource.Route, _ segments: [[UInt8]]
-    ) -> (at: Int?, want: String)? {
-        if let scheme = pattern.scheme, compiler.schemeNumbers[scheme] != resolver.schemeNumber {
-            return (nil, "scheme \(scheme)")
-        }
-        if let host = pattern.host, host != .any {
-            let port = resolver.port < 0 ? nil : UInt16(resolver.port)
-            if !resolver.hasHost || !host.takes(host: resolver.host.array, port: port) {
-                return (nil, "host \(host.text.isEmpty ? "none" : host.text)")
-            }
-        }
-        let folds = table.source.foldsPathCase
-        for (index, matcher) in pattern.path.matchers.enumerated() {
-            if matcher.isTerminal {
-                let takes = matcher.takesTail(segments, from: index, foldsCase: folds) { coordinators.contains($0) }
-                return takes ? constraintMismatch(route) : (index, matcher.name)
-            }
-            guard index < segments.count else { return (index, matcher.name) }
-            let takes = segments[index].withUnsafeBufferPointer { matcher.takes(ByteView($0), foldsCase: folds) }
-            if !takes { return (index, matcher.name) }
-        }
-        return nil
-    }
-
-    private mutating func constraintMismatch(_ route: TableSource.Route) -> (at: Int?, want: String)? {
-        for constraint in route.query {
-            let image = compiler.slab.store([compiler.image(constraint)])
-            if !resolver.holds(image.at(0)) { return (nil, constraint.name(holding: true)) }
-        }
-        return nil
-    }
-
     /// The variants of a route, up to the one that is taken.
     mutating func traceVariants(of route: TableSource.Route, into explanation: inout Explanation) {
         guard route.listsVariants else { return }

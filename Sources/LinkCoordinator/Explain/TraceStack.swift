@@ -93,10 +93,16 @@ extension Tracer {
             explanation.bindings.append(
                 Explanation.Binding(
                     field: "\(field.modelName.string).\(field.name.string)",
-                    source: route.bindings[index].source.value.text, raw: raw, result: result,
+                    source: route.bindings[index].source.value.text, type: type(of: route.bindings[index]), raw: raw,
+                    result: result,
                     value: hasValue ? value : nil))
         }
         try resolver.bindRoute(image)
+    }
+
+    private func type(of binding: TableSource.Binding) -> String {
+        let model = table.source.models.first { $0.name.value == binding.model.value }
+        return model?.field(named: binding.field.value)?.type.text ?? ""
     }
 
     /// What stands at a source, as it came.

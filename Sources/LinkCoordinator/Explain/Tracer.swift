@@ -11,6 +11,12 @@ struct Tracer: ~Copyable {
     var resolver = Resolver()
     var compiler: TableCompiler
     var coordinators: Set<[UInt8]>
+    /// Where the parts of the link stand; nil until a link was found.
+    var places: LinkParts?
+    /// Which block of the table reads the link, or would, were its scheme listed.
+    var blockNumber = 0
+    /// The patterns that `Explanation.rejected` tells, in its order.
+    var misses: [RejectedPattern] = []
 
     init(_ table: Table, _ request: UnsafePointer<LinkRequest>, _ facts: UnsafePointer<DeviceFacts>) {
         self.table = table

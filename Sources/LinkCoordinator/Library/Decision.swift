@@ -73,6 +73,19 @@ public struct Decision: Sendable {
     /// Remarks on how the decision came about.
     public var notes: [String] { value["notes"]?.array?.compactMap(\.string) ?? [] }
 
+    /// A Boolean value that indicates whether the outcome is that of a fallback rule: the request itself failed.
+    public var isFallback: Bool { Self.isFallback(value) }
+
+    /// Returns whether a decision's members say what a fallback rule made of a failed request.
+    package static func isFallback(_ value: JSONValue) -> Bool {
+        guard let reason = value["reason"]?.string else { return false }
+        switch value["outcome"]?.string {
+        case "navigate", "external": return true
+        case "none": return reason != Reason.noLink.rawValue && reason != Reason.excluded.rawValue
+        default: return false
+        }
+    }
+
     /// An entry of the stack: a screen and how it is presented.
     public struct Entry: Sendable {
         /// The entry as the decision has it.

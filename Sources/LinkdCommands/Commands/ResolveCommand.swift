@@ -90,17 +90,22 @@ private struct ResolveJob: ~Copyable {
         let value = event(input)
         var decisions: [(device: String, json: [UInt8])] = []
         var explanations: [Explanation] = []
+        var unclaimed: [(table: Table, explanation: Explanation)] = []
         let cause = value.withUnsafeBufferPointer { value in
             // The key of a bare link; an event names its own device.
             let key: ByteView? = value.first == UInt8(ascii: "{") ? nil : ByteView("device")
             if call.isOn("explain") { explanations = explainer.explain(value: ByteView(value), key: key) }
-            return processor.process(value: ByteView(value), key: key, into: &arena) { device, decision, _ in
+            let cause = processor.process(value: ByteView(value), key: key, into: &arena) { device, decision, _ in
                 decisions.append((device.string, decision.array))
             }
+            if call.isOn("explain"), cause?.reason == .applicationUnknown {
+                unclaimed = explainer.unclaimed(value: ByteView(value), key: key)
+            }
+            return cause
         }
         if let cause {
             deadLetters += 1
-            return printDeadLetter(cause, input)
+            return printDeadLetter(cause, input, unclaimed)
         }
         if !call.json { printInput(input) }
         for (index, decision) in decisions.enumerated() {
@@ -163,13 +168,19 @@ private struct ResolveJob: ~Copyable {
     }
 
     /// `{"dead_letter":{"reason","stage","pointer","detail"}}`; the pointer is null where no member is at fault.
-    private func printDeadLetter(_ cause: DeadLetterCause, _ input: [UInt8]) {
+    private func printDeadLetter(
+        _ cause: DeadLetterCause, _ input: [UInt8], _ unclaimed: [(table: Table, explanation: Explanation)]
+    ) {
         let out = call.console.out
         guard call.json else {
             printInput(input)
             out.line(
                 "  " + view.style.paint("dead letter", .bad) + "  \(cause.reason.rawValue) (\(cause.reason.stage))")
             out.line("    " + Escaping.visible(cause.detail + (cause.pointer.map { " at " + $0 } ?? "")))
+            for (table, explanation) in unclaimed { printUnclaimed(table, explanation) }
+            if call.isOn("explain"), cause.reason == .applicationUnknown, unclaimed.isEmpty {
+                out.line("    applications of the tables: " + Escaping.visible(list(explainer.applications)))
+            }
             return
         }
         var json = JSONText()
@@ -179,8 +190,36 @@ private struct ResolveJob: ~Copyable {
         json.text("stage", cause.reason.stage)
         json.text("pointer", cause.pointer)
         json.text("detail", cause.detail)
+        if !unclaimed.isEmpty {
+            json.beginArray("tables")
+            for (table, explanation) in unclaimed {
+                json.beginObject()
+                json.text("table", table.identity)
+                json.raw("explain", explanation.json)
+                json.endObject()
+            }
+            json.endArray()
+        }
         json.endObject()
         json.endObject()
         out.line(json.finish())
+    }
+
+    /// Why a table does not claim a link: all of it where it may be meant, else a line.
+    private func printUnclaimed(_ table: Table, _ explanation: Explanation) {
+        let out = call.console.out
+        let name = view.style.name(Escaping.visible(table.id))
+        guard explanation.suggestions.isEmpty else {
+            out.line("    " + name)
+            for line in explanation.text.split(separator: "\n") { out.line("      " + Escaping.visible(String(line))) }
+            return
+        }
+        let words = explanation.failure?.words ?? "claims it too"
+        let listed = explanation.listed.isEmpty ? "" : "; listed are \(list(explanation.listed))"
+        out.line("    " + name + "  " + Escaping.visible(words + listed))
+    }
+
+    private func list(_ names: [String]) -> String {
+        names.isEmpty ? "none" : names.map { $0.isEmpty ? "(no host)" : $0 }.joined(separator: ", ")
     }
 }

@@ -30,4 +30,26 @@ struct Explainer: ~Copyable {
         }
         return explanations
     }
+
+    /// What each table makes of an event that none of them is known to be for, those with suggestions first.
+    mutating func unclaimed(value: ByteView, key: ByteView?) -> [(table: Table, explanation: Explanation)] {
+        guard reader.readInPlace(value: value, key: key) else { return [] }
+        let event = reader.eventPointer
+        reader.selectDevice(at: 0)
+        guard !event.pointee.hasApplication, let request = event.pointer(to: \.request),
+            let facts = reader.devicePointer.pointer(to: \.facts),
+            request.pointee.form == .link || request.pointee.form == .payload
+        else { return [] }
+        let all = tables.tables.map { (table: $0, explanation: $0.explain(request, facts)) }
+        // Tables of the scheme first, among them those of a host like it.
+        func rank(_ explanation: Explanation) -> Int {
+            (explanation.suggestions.isEmpty ? 2 : 0) + (explanation.decision.reason == "scheme" ? 1 : 0)
+        }
+        return all.enumerated().sorted { a, b in
+            (rank(a.element.explanation), a.offset) < (rank(b.element.explanation), b.offset)
+        }.map(\.element)
+    }
+
+    /// The applications that the tables name.
+    var applications: [String] { tables.tables.flatMap { $0.source.applications.map(\.value) } }
 }

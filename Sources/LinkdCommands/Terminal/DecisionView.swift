@@ -1,3 +1,4 @@
+internal import LinkCoordinator
 internal import StrictJSON
 
 /// Draws a decision for people: outcome, route, and the stack from its bottom to its top.
@@ -5,9 +6,10 @@ struct DecisionView {
     /// How to colour.
     let style: Style
 
-    /// The outcome in its colour.
+    /// The outcome in its color; a fallback is called one.
     func outcome(_ decision: JSONValue) -> String {
         let outcome = decision["outcome"]?.string ?? "?"
+        if Decision.isFallback(decision) { return style.paint(Escaping.visible(outcome) + " by fallback", .warning) }
         return style.paint(Escaping.visible(outcome), Self.paint(outcome))
     }
 

@@ -57,6 +57,7 @@ import Testing
     func text() throws {
         let trace = try Self.anchor().explain(.link(Self.item), device: Device(app: "6.1.0"))
         let expected = #"""
+            decision   navigate  by item
                        https://shop.example/ru/p/b121d5e7-ea65-49f8-8b33-b3c43fa93866?COUNT=3&x=1
                        ^^^^^   ^^^^^^^^^^^^ ^^ ^ ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ ^^^^^^^ ^^^
                        scheme  host         |  | {id}                                 |       unused
@@ -68,7 +69,10 @@ import Testing
                        query x = 1
                        rewrite takes off locale=ru
                        note: rewrite:locale=ru
-            select     item       /p/{id:uuid}         chosen
+            select     item       /p/{id:uuid}        chosen
+                       new-items  /p/new              no: segment 1 is not `new`
+                       item       /product/{id:uuid}  no: segment 0 is not `product`
+                       and 5 more, further away
             """#
         #expect(trace.text.hasPrefix(expected), "\(trace.text)")
         let end = #"""
@@ -81,7 +85,6 @@ import Testing
             bind       Product.id     path.id      \#(LinkTests.uuid)  bound "\#(LinkTests.uuid)"
                        Product.count  query.count  3  bound 3
             stack      /home/feed/catalog/list/item
-            decision   navigate
             """#
         #expect(trace.text.hasSuffix(end), "\(trace.text)")
     }

@@ -1,4 +1,6 @@
+internal import Foundation
 internal import StrictJSON
+internal import TestSupport
 internal import Testing
 
 @testable internal import LinkdCommands
@@ -61,5 +63,42 @@ internal import Testing
     func escaping() {
         let result = linkd("routes", "explain", table, "shop:///search?q=%1B%5B31m&x=\u{202E}y")
         #expect(!result.out.contains("\u{1B}") && !result.out.contains("\u{202E}"))
+    }
+
+    @Test("A fallback is called one in the headline, with and without reasons")
+    func fallback() {
+        for flags in [[], ["--explain"]] {
+            let result = run(["resolve", "--table", table] + flags + ["https://shop.example/zzzz", "shop:///p/new"])
+            #expect(result.out.contains("\n  navigate by fallback  shop@42"), "\(result.out)")
+            #expect(result.out.contains("\n  navigate  new-items"), "\(result.out)")
+        }
+    }
+
+    @Test("A link that no table claims is explained with each table: what was meant, and what is listed")
+    func unclaimed() throws {
+        let link = "https://shop.exmaple/p/new"
+        let tables = ["config/routes/shop.json", "config/routes/seeds/content-flow.json"].flatMap {
+            ["--table", Checkout.root.appending(path: $0).path]
+        }
+        let result = run(["resolve", "--explain"] + tables + [link])
+        #expect(result.code == 65)
+        #expect(result.out.contains("did you mean https://shop.example/p/new (new-items)?"), "\(result.out)")
+        #expect(result.out.contains("listed     shop.example, *.shop.example, (no host)"))
+        #expect(result.out.contains("content-flow  the scheme `https` is not listed; listed are content"))
+        #expect(!run(["resolve"] + tables + [link]).out.contains("did you mean"))
+        let json = run(["resolve", "--explain", "--json"] + tables + [link])
+        let letter = try JSONValue.parse(Array(json.out.utf8), maxDepth: 64)["dead_letter"]
+        let first = letter?["tables"]?.array?.first
+        #expect(first?["explain"]?["suggestions"]?.array?.first?["route"]?.string == "new-items", "\(json.out)")
+        let other = run(
+            ["resolve", "--explain"] + tables + [#"{"application":"x","link":"shop:///","device":{"id":"d"}}"#])
+        #expect(other.out.contains("applications of the tables: com.example.shop"), "\(other.out)")
+    }
+
+    private func run(_ arguments: [String]) -> CommandResult {
+        let console = Console(
+            out: Channel(collecting: Style(enabled: false)), err: Channel(collecting: Style(enabled: false)))
+        let code = Linkd.run(arguments: arguments, environment: [:], console: console)
+        return CommandResult(code: code.rawValue, out: console.out.text, err: console.err.text)
     }
 }
