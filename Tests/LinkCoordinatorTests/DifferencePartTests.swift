@@ -207,6 +207,9 @@ struct DifferencePartTests {
                 )
                 #expect(x.comparable != y.comparable, "\(change.request.text)")
             }
+            // One place is one cause, told once.
+            #expect(difference.groups.count == 1, "\(difference.groups.map(\.causes))")
+            #expect(difference.groups.flatMap(\.changes).count == difference.changes.count)
             let requests = difference.changes.map(\.request.text)
             #expect(requests.contains { $0.contains(pair.shows) }, "\(pair) \(requests)")
         }

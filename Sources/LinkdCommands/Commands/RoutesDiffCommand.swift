@@ -12,13 +12,24 @@ enum RoutesDiffCommand {
             "Without it all links are looked at, as sets: those that choose one pattern in the old table and one in "
                 + "the new, with the same rewrites before and the same redirects behind them, on a device of every "
                 + "kind that the routes concerned tell apart, with values of every kind that their fields tell apart "
-                + "in query, path, fragment and payload. Then requests that are no links. Each change comes with a "
-                + "link, or another request, and a device that show it; what was not looked at whole is said.",
-            "Ends with 0 if all decisions are the same, with 1 if any differs, with another code if it could not tell.",
+                + "in query, path, fragment and payload. Then requests that are no links. The changes are told by "
+                + "the edit of the table that brings them about, each edit once, with what it does, a link or "
+                + "another request and a device that show it, and the values that changed for these. What was not "
+                + "looked at whole is said.",
+            "A change is breaking where a request led somewhere (navigate, external, deferred) and no longer does, "
+                + "is caught by a fallback or must have a claim first; where another URL is opened, another screen "
+                + "is on top, or a screen of the stack is gone; and where a screen has lost a value or has another. "
+                + "Screens, values and links that are added, another order of the same reasons, presentation, mode, "
+                + "notices and notes break nothing.",
+            "Ends with 0 if nothing of what --fail-on names was found, with 1 if something was, with another code if "
+                + "it could not tell.",
         ],
         flags: [
             FlagDeclaration("--traffic", type: .file, "File with links or events, `-` for standard input."),
-            FlagDeclaration("--json", type: .boolean, "Print one JSON object."),
+            FlagDeclaration(
+                "--fail-on", type: .choice(["any", "breaking", "none"]), default: "any",
+                "Which changes end with 1: any, only breaking ones, or none."),
+            FlagDeclaration("--json", type: .boolean, "Print one JSON object, with an object for each cause."),
         ],
         operands: OperandDeclaration(name: "OLD NEW", help: "The files of two tables.", count: 2...2),
         examples: [
@@ -28,21 +39,29 @@ enum RoutesDiffCommand {
             CommandExample(
                 line: "linkd routes diff config/routes/shop.json my-shop.json --traffic links.txt",
                 words: "What it does to yesterday's links."),
+            CommandExample(
+                line: "linkd routes diff config/routes/shop.json my-shop.json --fail-on breaking",
+                words: "For CI: links may be added, but none may be lost."),
         ],
         run: run)
 
     private static func run(_ call: Invocation) throws(CommandFailure) -> ExitCode {
         let old = try CheckedTable.whole(call.operands[0])
         let new = try CheckedTable.whole(call.operands[1])
+        let breakingOnly = call.text("fail-on") == "breaking"
         if let path = call.text("traffic") {
             let report = try traffic(path, call, old, new)
             print(call, old, new, report.print, report.write)
-            let total = report.difference.total
-            return try end(total - report.difference.same, "of \(total) decisions differ")
+            let difference = report.difference
+            let found = breakingOnly ? difference.breaking : difference.total - difference.same
+            return try end(
+                call, found, "of \(difference.total) decisions \(breakingOnly ? "lose something" : "differ")")
         }
         let report = SetsReport(difference: new.difference(from: old))
         print(call, old, new, report.print, report.write)
-        return try end(report.difference.changes.count, "changes between \(old.identity) and \(new.identity)")
+        let found = breakingOnly ? report.breaking : report.difference.groups.count
+        let kind = (breakingOnly ? "breaking " : "") + (found == 1 ? "cause" : "causes")
+        return try end(call, found, "\(kind) of changes between \(old.identity) and \(new.identity)")
     }
 
     private static func print(
@@ -62,8 +81,10 @@ enum RoutesDiffCommand {
         out.line(json.finish())
     }
 
-    private static func end(_ changed: Int, _ words: String) throws(CommandFailure) -> ExitCode {
-        guard changed > 0 else { return .success }
+    private static func end(
+        _ call: Invocation, _ changed: Int, _ words: String
+    ) throws(CommandFailure) -> ExitCode {
+        guard changed > 0, call.text("fail-on") != "none" else { return .success }
         throw CommandFailure(
             .finding, Escaping.visible("\(changed) \(words)"),
             advice: "look at the examples above with `linkd routes explain`, and change the table if they are not meant"

@@ -116,7 +116,7 @@ internal import Testing
         arguments: [
             (#""match": "/search""#, #""match": "/find""#, "search: navigate", "no_route"),
             (#""app": ">=4.0.0" }"#, #""app": ">=4.1.0" }"#, "item: navigate", #"{"app":"4.0"#),
-            (#""claim": "session""#, #""claim": "member""#, "order: deferred", "claims"),
+            (#""claim": "session""#, #""claim": "member""#, "order: deferred", #""session" -> "member""#),
             (#""requires": ["orders"]"#, #""requires": []"#, "order", "order"),
             (#""on": ["no_route"]"#, #""on": ["scheme"]"#, "navigate (no_route)", "reject (no_route)"),
         ])
@@ -138,5 +138,76 @@ internal import Testing
         let result = try LinkdProcess.run(["routes", "diff", path, path])
         #expect(result.code == 0, "\(result.err)")
         #expect(result.out.contains(": 0 of "))
+    }
+
+    /// A table with one thing changed, both without examples, which may no longer hold.
+    private func edited(
+        _ old: String, _ new: String, of table: String, _ body: (_ old: String, _ new: String) throws -> Void
+    ) throws {
+        let text = try String(contentsOfFile: table, encoding: .utf8)
+        try #require(text.contains(old))
+        let bare = text.replacing(#/,\s*"examples": \[(.|\n)*\]/#, with: "")
+        try withTemporaryFile(bare) { before in
+            try withTemporaryFile(bare.replacing(old, with: new)) { after in try body(before, after) }
+        }
+    }
+
+    @Test("One cause is told once, with the values that changed, a link and a count, however many links it is about")
+    func causes() throws {
+        try edited("enum(en|ru|de)", "enum(en|ru|de|fr)", of: Self.shop) { old, new in
+            let result = try LinkdProcess.run(["routes", "diff", old, new])
+            let cause = "harmless  link.rewrites: /{locale:enum(en|ru|de)} -> /{locale:enum(en|ru|de|fr)}"
+            #expect(result.out.contains(cause), "\(result.out)")
+            #expect(result.out.matches(of: #/(?m)^(harmless|breaking) /#).count == 1)
+            #expect(result.out.matches(of: #/for example /#).count == 1)
+            #expect(result.out.contains("-> new-items: navigate") || result.out.contains("changes of"))
+            #expect(result.out.split(separator: "\n").count < 24, "\(result.out)")
+            let json = try LinkdProcess.run(["routes", "diff", old, new, "--json"])
+            let difference = try JSONValue.parse(Array(json.out.utf8), maxDepth: 64)["difference"]
+            let groups = try #require(difference?["groups"]?.array)
+            #expect(groups.count == 1 && groups[0]["causes"]?.array?.count == 1)
+            #expect(groups[0]["causes"]?.array?[0]["place"]?.string == "link.rewrites")
+            #expect(groups[0]["link"]?.string?.contains("/fr") == true)
+            let values = try #require(groups[0]["values"]?.array)
+            #expect(values.contains { $0["member"]?.string == "notes" || $0["member"]?.string == "outcome" })
+            let counts = groups[0]["effects"]?.array?.compactMap { $0["count"]?.integer }
+            #expect(counts?.reduce(0, +) == groups[0]["changes"]?.integer && counts?.count ?? 0 > 3)
+        }
+    }
+
+    @Test(
+        "--fail-on says which changes end with 1",
+        arguments: [
+            ("enum(en|ru|de)", "enum(en|ru|de|fr)", false), (#""match": "/search""#, #""match": "/find""#, true),
+            ("int(1..99)=1", "int(1..9)=1", true), ("int(1..9)=1", "int(1..99)=1", false),
+        ])
+    func failOn(old: String, new: String, isBreaking: Bool) throws {
+        // One pair is there to be looked at the other way round.
+        let table = old == "int(1..9)=1" ? (new, old) : (old, new)
+        try edited(table.0, table.1, of: Self.shop) { before, after in
+            let tables = ["routes", "diff"] + (table.0 == old ? [before, after] : [after, before])
+            for (mode, code) in [("any", 1), ("breaking", isBreaking ? 1 : 0), ("none", 0)] as [(String, Int32)] {
+                let result = try LinkdProcess.run(tables + ["--fail-on", mode])
+                #expect(result.code == code, "\(mode): \(result.out)\(result.err)")
+                #expect(result.out.contains(isBreaking ? "breaking  " : "harmless  "))
+                if code == 1 { #expect(result.err.contains(mode == "any" ? "1 cause of" : "1 breaking cause of")) }
+            }
+            #expect(try LinkdProcess.run(tables).code == 1)
+            #expect(try LinkdProcess.run(tables + ["--fail-on", "some"]).code == 64)
+        }
+    }
+
+    @Test("Recorded traffic is judged by --fail-on too, and tells the values that changed")
+    func failOnTraffic() throws {
+        try edited(#""match": "/search""#, #""match": "/find""#, of: Self.shop) { old, new in
+            let tables = ["routes", "diff", old, new, "--traffic", "-"]
+            let lost = try LinkdProcess.run(tables + ["--fail-on", "breaking"], input: Self.traffic)
+            #expect(lost.code == 1 && lost.err.contains("9 of 52 decisions lose something"), "\(lost.err)")
+            #expect(lost.out.contains("breaking") && lost.out.contains(#"route "#), "\(lost.out)")
+            #expect(lost.out.contains(#""search" -> nothing"#), "\(lost.out)")
+            let found = try LinkdProcess.run(
+                tables + ["--fail-on", "breaking"], input: "https://shop.example/find?q=a")
+            #expect(found.code == 0 && found.out.contains("harmless"), "\(found.out)\(found.err)")
+        }
     }
 }

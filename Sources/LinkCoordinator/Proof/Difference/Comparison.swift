@@ -118,7 +118,7 @@ struct Comparison {
     }
 
     private static func choice(_ table: Table, _ request: Request, _ device: Device) -> TableDifference.Choice? {
-        table.explain(request, device: device).candidates.first(where: \.chosen).map {
+        table.firstChoice(request, device: device).map {
             TableDifference.Choice(route: $0.route, pattern: $0.pattern)
         }
     }

@@ -12,13 +12,13 @@ struct DecisionPair {
     }
 
     /// Whether the tables decide alike, their own names aside.
-    var isSame: Bool { Self.rest(old) == Self.rest(new) }
+    var isSame: Bool { Self.withoutTable(old) == Self.withoutTable(new) }
 
     /// Whether one of the requests waits for a claim, so that the stack behind the guard does not show.
     var isDeferred: Bool { Self.has(old) || Self.has(new) }
 
     /// The decision without its first member, which names the table and holds no quote but escaped ones.
-    private static func rest(_ decision: [UInt8]) -> ArraySlice<UInt8> {
+    static func withoutTable(_ decision: [UInt8]) -> ArraySlice<UInt8> {
         var at = head.count
         while at < decision.count && decision[at] != UInt8(ascii: "\"") {
             at += decision[at] == UInt8(ascii: "\\") ? 2 : 1

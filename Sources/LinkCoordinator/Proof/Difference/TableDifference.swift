@@ -36,7 +36,42 @@ public struct TableDifference: Sendable {
         public var old: Decision
         /// The new table's.
         public var new: Decision
+
+        /// What of the old decision the new one takes away, in words; nil for a change that breaks nothing.
+        ///
+        /// A change is breaking where the old table led somewhere (`navigate`, `external`, `deferred`, not by a
+        /// fallback) and the new one does not, asks for a claim first, opens another URL, shows another screen on top
+        /// or lacks one of the stack, or lacks a value that a screen had; and where a fallback led somewhere and
+        /// nothing is left of that.
+        public var breaks: String? { Breakage.of(old.value, new.value) }
+
+        /// A Boolean value that indicates whether the change takes away something that worked.
+        public var isBreaking: Bool { breaks != nil }
     }
+
+    /// A place in which the tables differ.
+    public struct Cause: Sendable, Hashable {
+        /// The place, as the table names it, such as `link.rewrites` or `routes.item`.
+        public var place: String
+        /// What only the old table has there; nil for nothing.
+        public var old: String?
+        /// What only the new table has there; nil for nothing.
+        public var new: String?
+    }
+
+    /// The changes that one edit of the table, or some edits together, bring about.
+    public struct Group: Sendable {
+        /// The edits.
+        public var causes: [Cause]
+        /// The changes, those that break something first.
+        public var changes: [Change]
+
+        /// A Boolean value that indicates whether any of the changes takes away something that worked.
+        public var isBreaking: Bool { changes.first?.isBreaking ?? false }
+    }
+
+    /// The changes, gathered by what brings them about: what breaks something first, then the largest group.
+    public var groups: [Group] = []
 
     /// The changes, in the order of the new table's patterns, the ones that choose nothing there last.
     public var changes: [Change] = []
@@ -64,7 +99,12 @@ extension Table {
     public func difference(from old: Table) -> TableDifference {
         var search = DifferenceSearch(old: old, new: self, budget: WorkBudget())
         search.run()
-        return search.difference
+        var difference = search.difference
+        if !difference.changes.isEmpty {
+            var causes = DifferenceCauses([old, self])
+            difference.groups = causes.groups(of: difference.changes)
+        }
+        return difference
     }
 }
 

@@ -7,7 +7,7 @@ struct DifferenceReport {
     /// Lines that are neither a link nor an event.
     let unreadable: Int
 
-    /// Prints the groups, the heaviest first, each with a witness.
+    /// Prints the groups, those that break something first, each with a witness.
     func print(on out: Channel) {
         let groups = difference.groups
         let changed = difference.total - difference.same
@@ -16,13 +16,14 @@ struct DifferenceReport {
         guard !groups.isEmpty else { return }
         out.line()
         var lines = TextTable([
-            ("COUNT", .right), ("SHARE", .right), ("OLD", .left), ("NEW", .left), ("DIFFERS IN", .left),
+            ("COUNT", .right), ("SHARE", .right), ("OLD", .left), ("NEW", .left), ("", .left), ("DIFFERS IN", .left),
         ])
         for group in groups {
             lines.add([
                 TextTable.Cell("\(group.count)"), TextTable.Cell(Self.share(group.count, of: difference.total)),
                 TextTable.Cell(Escaping.visible(group.old.text), .name),
                 TextTable.Cell(Escaping.visible(group.new.text), .name),
+                TextTable.Cell(group.breaks == nil ? "harmless" : "breaking"),
                 TextTable.Cell(Escaping.visible(group.members.joined(separator: ", "))),
             ])
         }
@@ -33,6 +34,8 @@ struct DifferenceReport {
             out.line(
                 "       "
                     + out.style.paint("for example " + Escaping.visible(group.witness), .dim))
+            if let breaks = group.breaks { out.line("         " + Escaping.visible(breaks)) }
+            ValueLines.print(group.values, most: 8, on: out)
         }
     }
 
@@ -47,28 +50,24 @@ struct DifferenceReport {
         json.beginObject("traffic")
         json.number("decisions", Int64(difference.total))
         json.number("same", Int64(difference.same))
+        json.number("breaking", Int64(difference.breaking))
         json.number("unreadable", Int64(unreadable))
         json.beginArray("groups")
         for group in difference.groups {
             json.beginObject()
             json.number("count", Int64(group.count))
-            write("old", group.old, to: &json)
-            write("new", group.new, to: &json)
+            group.old.write("old", to: &json)
+            group.new.write("new", to: &json)
+            json.boolean("breaking", group.breaks != nil)
+            if let breaks = group.breaks { json.text("breaks", breaks) }
             json.beginArray("members")
             for member in group.members { json.text(nil, member) }
             json.endArray()
             json.text("witness", group.witness)
+            ValueLines.write(group.values, to: &json)
             json.endObject()
         }
         json.endArray()
-        json.endObject()
-    }
-
-    private func write(_ name: String, _ side: TrafficDifference.Side, to json: inout JSONText) {
-        json.beginObject(name)
-        json.text("route", side.route)
-        json.text("outcome", side.outcome)
-        json.text("reason", side.reason)
         json.endObject()
     }
 }

@@ -1,64 +1,91 @@
 internal import LinkCoordinator
+internal import StrictJSON
 
-/// The difference of two tables over all links and devices, for people and for programs.
+/// The difference of two tables over all links and devices, for people and for programs: cause by cause.
 struct SetsReport {
     let difference: TableDifference
 
-    /// Prints each change with its set of links, a link and a device.
+    /// Most effects of a cause, and most values of a witness, that are printed for people.
+    private static let (maxEffects, maxValues) = (6, 8)
+
+    /// Changes of one group that turn the same outcome into the same other.
+    private struct Effect {
+        var old: TrafficDifference.Side
+        var new: TrafficDifference.Side
+        var changes: [TableDifference.Change]
+
+        /// The effects of a group, those that break something first, then the most frequent.
+        static func all(_ group: TableDifference.Group) -> [Effect] {
+            var effects: [Effect] = []
+            for change in group.changes {
+                let (old, new) = (TrafficDifference.Side(change.old.value), TrafficDifference.Side(change.new.value))
+                if let index = effects.firstIndex(where: { $0.old == old && $0.new == new }) {
+                    effects[index].changes.append(change)
+                } else {
+                    effects.append(Effect(old: old, new: new, changes: [change]))
+                }
+            }
+            return effects.enumerated().sorted { a, b in
+                let (x, y) = (a.element, b.element)
+                if x.isBreaking != y.isBreaking { return x.isBreaking }
+                return x.changes.count != y.changes.count ? x.changes.count > y.changes.count : a.offset < b.offset
+            }.map(\.element)
+        }
+
+        var isBreaking: Bool { changes.contains(where: \.isBreaking) }
+    }
+
+    /// Number of causes whose changes break something.
+    var breaking: Int { difference.groups.count(where: \.isBreaking) }
+
+    /// Prints each cause with what it does, a link and a device that show it, and the values that changed for these.
     func print(on out: Channel) {
         let sets = Set(difference.changes.map { [$0.oldChoice, $0.newChoice] }).count
         out.line("all links and devices: \(sets) of \(difference.sets) sets of links are decided differently")
         for line in limits { out.line(line) }
-        guard !difference.changes.isEmpty else { return }
-        out.line()
-        var lines = TextTable([("LINKS", .left), ("OLD", .left), ("NEW", .left), ("DIFFERS IN", .left)])
-        for change in difference.changes {
-            lines.add([
-                TextTable.Cell(Escaping.visible(Self.links(change)), .name),
-                TextTable.Cell(Escaping.visible(side(change.old).text)),
-                TextTable.Cell(Escaping.visible(side(change.new).text)),
-                TextTable.Cell(Escaping.visible(members(change).joined(separator: ", "))),
-            ])
-        }
-        let rows = lines.lines(style: out.style)
-        out.line(rows[0])
-        for (row, change) in zip(rows.dropFirst(), difference.changes) {
-            out.line(row)
-            let device = change.device.json
-            let words = "for example \(change.request.text)" + (device == "{}" ? "" : " on \(device)")
-            out.line("       " + out.style.paint(Escaping.visible(words), .dim))
+        for group in difference.groups {
+            out.line()
+            let title = group.causes.map(Self.words).joined(separator: " and ")
+            let mark = group.isBreaking ? out.style.paint("breaking", .bad) : out.style.paint("harmless", .good)
+            out.line(mark + "  " + out.style.name(Escaping.visible(DisplayWidth.cut(title, to: 200))))
+            printEffects(of: group, on: out)
+            if let witness = group.changes.first { printWitness(witness, on: out) }
         }
     }
 
-    /// Writes the members of the report.
-    func write(to json: inout JSONText) {
-        json.beginObject("difference")
-        json.number("sets", Int64(difference.sets))
-        json.boolean("all_devices", difference.sampled.isEmpty)
-        for (name, pairs) in [("unproved", difference.unproved), ("sampled", difference.sampled)] {
-            json.beginArray(name)
-            for pair in pairs {
-                json.beginObject()
-                write("old", pair.old, nil, to: &json)
-                write("new", pair.new, nil, to: &json)
-                json.endObject()
-            }
-            json.endArray()
+    /// A cause in a line: the place, and what stood and stands there.
+    private static func words(_ cause: TableDifference.Cause) -> String {
+        switch (cause.old, cause.new) {
+        case (nil, nil): cause.place
+        case (nil, let new?): "\(cause.place) added: \(new)"
+        case (let old?, nil): "\(cause.place) removed: \(old)"
+        case (let old?, let new?): "\(cause.place): \(old) -> \(new)"
         }
-        json.beginArray("changes")
-        for change in difference.changes {
-            json.beginObject()
-            write("old", change.oldChoice, change.old, to: &json)
-            write("new", change.newChoice, change.new, to: &json)
-            json.beginArray("members")
-            for member in members(change) { json.text(nil, member) }
-            json.endArray()
-            write(change.request, to: &json)
-            json.raw("device", Array(change.device.json.utf8))
-            json.endObject()
+    }
+
+    private func printEffects(of group: TableDifference.Group, on out: Channel) {
+        let effects = Effect.all(group)
+        var table = TextTable([("", .right), ("", .left), ("", .left), ("", .left)])
+        for effect in effects.prefix(Self.maxEffects) {
+            table.add([
+                TextTable.Cell("\(effect.changes.count)"), TextTable.Cell(Escaping.visible(effect.old.text)),
+                TextTable.Cell("-> " + Escaping.visible(effect.new.text)),
+                TextTable.Cell(group.isBreaking && effect.isBreaking ? "breaking" : ""),
+            ])
         }
-        json.endArray()
-        json.endObject()
+        for line in table.lines(style: out.style).dropFirst() { out.line("  " + line) }
+        let rest = effects.dropFirst(Self.maxEffects)
+        if !rest.isEmpty {
+            out.line("  and \(rest.reduce(0) { $0 + $1.changes.count }) changes of \(rest.count) other kinds")
+        }
+    }
+
+    private func printWitness(_ change: TableDifference.Change, on out: Channel) {
+        let device = change.device.json
+        let words = "for example \(change.request.text)" + (device == "{}" ? "" : " on \(device)")
+        out.line("  " + out.style.paint(Escaping.visible(words), .dim))
+        if let breaks = change.breaks { out.line("    " + Escaping.visible(breaks)) }
+        ValueLines.print(ChangedValues.between(change.old.value, change.new.value), most: Self.maxValues, on: out)
     }
 
     /// What was not looked at whole.
@@ -74,9 +101,69 @@ struct SetsReport {
             }
     }
 
-    /// Writes the request that shows a change: `link`, or another form under its own name.
-    private func write(_ request: Request, to json: inout JSONText) {
-        switch request {
+    /// The patterns that a set of links chooses: one text where both tables choose the same.
+    private static func links(old: TableDifference.Choice?, new: TableDifference.Choice?) -> String {
+        let (a, b) = (old?.pattern ?? "no route", new?.pattern ?? "no route")
+        return a == b ? a : "\(a) -> \(b)"
+    }
+}
+
+// For programs.
+extension SetsReport {
+    /// Writes the members of the report: an object for each group.
+    func write(to json: inout JSONText) {
+        json.beginObject("difference")
+        json.number("sets", Int64(difference.sets))
+        json.boolean("all_devices", difference.sampled.isEmpty)
+        for (name, pairs) in [("unproved", difference.unproved), ("sampled", difference.sampled)] {
+            json.beginArray(name)
+            for pair in pairs {
+                json.beginObject()
+                write("old", pair.old, to: &json)
+                write("new", pair.new, to: &json)
+                json.endObject()
+            }
+            json.endArray()
+        }
+        json.number("changes", Int64(difference.changes.count))
+        json.number("breaking", Int64(breaking))
+        json.beginArray("groups")
+        for group in difference.groups { write(group, to: &json) }
+        json.endArray()
+        json.endObject()
+    }
+
+    private func write(_ group: TableDifference.Group, to json: inout JSONText) {
+        json.beginObject()
+        json.beginArray("causes")
+        for cause in group.causes {
+            json.beginObject()
+            json.text("place", cause.place)
+            json.text("old", cause.old)
+            json.text("new", cause.new)
+            json.endObject()
+        }
+        json.endArray()
+        json.boolean("breaking", group.isBreaking)
+        json.number("changes", Int64(group.changes.count))
+        if let witness = group.changes.first { write(witness, to: &json) }
+        json.beginArray("effects")
+        for effect in Effect.all(group) {
+            json.beginObject()
+            json.number("count", Int64(effect.changes.count))
+            effect.old.write("old", to: &json)
+            effect.new.write("new", to: &json)
+            json.boolean("breaking", effect.isBreaking)
+            write(effect.changes[0], to: &json)
+            json.endObject()
+        }
+        json.endArray()
+        json.endObject()
+    }
+
+    /// Writes what shows a change: the request under its own name, the device, and the values.
+    private func write(_ change: TableDifference.Change, to json: inout JSONText) {
+        switch change.request {
         case .link(let link): json.text("link", link)
         case .path(let path, _): json.text("path", path)
         case .route(let id, let params):
@@ -84,34 +171,15 @@ struct SetsReport {
             json.raw("params", Array(params.utf8))
         case .payload(let payload): json.raw("payload", Array(payload.utf8))
         }
+        json.raw("device", Array(change.device.json.utf8))
+        if let breaks = change.breaks { json.text("breaks", breaks) }
+        ValueLines.write(ChangedValues.between(change.old.value, change.new.value), to: &json)
     }
 
-    private func side(_ decision: Decision) -> TrafficDifference.Side { TrafficDifference.Side(decision.value) }
-
-    private func members(_ change: TableDifference.Change) -> [String] {
-        TrafficDifference.difference(change.old.value, change.new.value)
-    }
-
-    private static func links(_ change: TableDifference.Change) -> String {
-        links(old: change.oldChoice, new: change.newChoice)
-    }
-
-    /// The patterns that a set of links chooses: one text where both tables choose the same.
-    private static func links(old: TableDifference.Choice?, new: TableDifference.Choice?) -> String {
-        let (a, b) = (old?.pattern ?? "no route", new?.pattern ?? "no route")
-        return a == b ? a : "\(a) -> \(b)"
-    }
-
-    private func write(
-        _ name: String, _ choice: TableDifference.Choice?, _ decision: Decision?, to json: inout JSONText
-    ) {
+    private func write(_ name: String, _ choice: TableDifference.Choice?, to json: inout JSONText) {
         json.beginObject(name)
         json.text("route", choice?.route)
         json.text("pattern", choice?.pattern)
-        if let decision {
-            json.text("outcome", decision.outcome.rawValue)
-            json.text("reason", decision.reason)
-        }
         json.endObject()
     }
 }

@@ -1,4 +1,5 @@
 internal import LinkCoordinator
+internal import LinkCoordinator
 internal import StrictJSON
 
 /// Recorded links that two tables decide differently, gathered by what changed.
@@ -19,6 +20,15 @@ struct TrafficDifference {
         /// `route: outcome (reason)`.
         var text: String { (route.map { $0 + ": " } ?? "") + outcome + (reason.map { " (\($0))" } ?? "") }
 
+        /// Writes the side as a member.
+        func write(_ name: String, to json: inout JSONText) {
+            json.beginObject(name)
+            json.text("route", route)
+            json.text("outcome", outcome)
+            json.text("reason", reason)
+            json.endObject()
+        }
+
         static func < (a: Side, b: Side) -> Bool { a.text < b.text }
     }
 
@@ -32,12 +42,17 @@ struct TrafficDifference {
         var count = 0
         /// The first input that shows it.
         var witness: String
+        /// What the new decision takes away of the old one; nil for a change that breaks nothing.
+        var breaks: String?
+        /// The values of the first input's decisions that changed.
+        var values: [ChangedValues.Value]
     }
 
     private struct Key: Hashable {
         var old: Side
         var new: Side
         var members: [String]
+        var isBreaking: Bool
     }
 
     /// Decisions that were compared, by weight.
@@ -66,17 +81,26 @@ struct TrafficDifference {
             }
             let (from, to) = (Side(a), Side(b))
             // Where route or outcome changed, what else changed with it tells nothing apart.
-            let key = Key(old: from, new: to, members: from == to ? members : [])
-            var group = found[key] ?? Group(old: from, new: to, members: [], witness: witness)
+            let breaks = Breakage.of(a, b)
+            let key = Key(old: from, new: to, members: from == to ? members : [], isBreaking: breaks != nil)
+            var group =
+                found[key]
+                ?? Group(
+                    old: from, new: to, members: [], witness: witness, breaks: breaks,
+                    values: ChangedValues.between(a, b))
             group.count &+= weight
             for member in members where !group.members.contains(member) { group.members.append(member) }
             found[key] = group
         }
     }
 
-    /// The groups, the heaviest first.
+    /// Weight of the decisions whose change breaks something.
+    var breaking: Int { found.values.reduce(0) { $1.breaks == nil ? $0 : $0 + $1.count } }
+
+    /// The groups, those that break something first, then the heaviest.
     var groups: [Group] {
         found.values.sorted { a, b in
+            if (a.breaks == nil) != (b.breaks == nil) { return a.breaks != nil }
             if a.count != b.count { return a.count > b.count }
             if a.old != b.old { return a.old < b.old }
             if a.new != b.new { return a.new < b.new }
