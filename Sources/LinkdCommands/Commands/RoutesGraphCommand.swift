@@ -7,8 +7,9 @@ enum RoutesGraphCommand {
         summary: "Draw a table: routes, coordinators, screens, and what leads where",
         discussion: [
             "Routes stand left with their patterns and conditions, coordinators with their screens right. Lines show "
-                + "targets, redirects, parents, guards and the fallback. The SVG suits light and dark pages and needs "
-                + "nothing else; Mermaid and Graphviz texts are for documents that draw them."
+                + "targets, redirects, notices, parents, guards and the fallback. The SVG needs no style sheet, so "
+                + "that any program draws it, and suits dark pages where style sheets are read; Mermaid "
+                + "and Graphviz texts are for documents that draw them."
         ],
         flags: [
             FlagDeclaration("--format", type: .choice(["svg", "mermaid", "dot"]), default: "svg", "What to print.")

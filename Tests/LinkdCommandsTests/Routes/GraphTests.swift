@@ -69,6 +69,40 @@ internal import Testing
         #expect(texts.contains("/word/été &quot;&lt;&amp;&gt;`|"))
     }
 
+    @Test("A picture needs no style sheet: every shape has its colors as attributes", arguments: SampleTables.paths)
+    func colors(path: String) throws {
+        let svg = GraphSVG.text(RouteGraphBuilder.graph(of: try SampleTables.load(path)))
+        #expect(!svg.contains("var("))
+        let plain = svg.replacing(#/<style>(.|\n)*<\/style>/#, with: "")
+        let color = #/ (fill|stroke)="#[0-9a-f]{6}"/#
+        for match in plain.matches(of: #/<(rect|text|path) [^>]*>/#) {
+            #expect(match.0.contains(color), "\(match.0)")
+        }
+        // A line is no area, whatever the default of the program that draws it.
+        for match in plain.matches(of: #/<path class="line [^>]*>/#) { #expect(match.0.contains(" fill=\"none\"")) }
+        // The sheet holds colors of dark pages only, which are as literal.
+        let sheet = try #require(
+            svg.firstMatch(of: #/<style>\n@media \(prefers-color-scheme: dark\) \{\n((.|\n)*)\n\}\n<\/style>/#))
+        #expect(sheet.1.split(separator: "\n").allSatisfy { $0.contains(#/^[.a-z].*\{ (fill|stroke): #[0-9a-f]{6};/#) })
+    }
+
+    @Test("Notices are drawn: a line from the route to the screen, and an edge in the texts")
+    func notices() throws {
+        let graph = RouteGraphBuilder.graph(of: try SampleTables.load(SampleTables.path("anchor")))
+        let item = try #require(graph.routes.first { $0.id == "item" })
+        let notice = try #require(item.exits.first { $0.kind == .notice })
+        guard case .screen(let coordinator, let screen)? = notice.target else {
+            Issue.record("the notice leads to no screen")
+            return
+        }
+        #expect(graph.coordinators[coordinator].name == "system")
+        #expect(graph.coordinators[coordinator].screens[screen].name == "update")
+        #expect(GraphLayout(graph).lines.filter { $0.look == "notice" }.count == 1)
+        #expect(GraphSVG.text(graph).contains("shows a notice"))
+        #expect(GraphText.mermaid(graph).contains("-.->|\"notice"))
+        #expect(GraphText.dot(graph).contains("label=\"notice"))
+    }
+
     @Test("A table that is refused ends with 65, one that is not there with 78, none with 64")
     func refused() throws {
         withTemporaryFile("{}") { #expect(linkd("routes", "graph", $0).code == 65) }

@@ -132,7 +132,8 @@ extension GraphLayout {
     private func routeOrder() -> [Int] {
         var keys = [(key: Int, depth: Int)](repeating: (.max, 0), count: graph.routes.count)
         for (index, route) in graph.routes.enumerated() {
-            let ranks = route.exits.compactMap { $0.target.flatMap(rank) }.sorted()
+            // What is shown beside the result moves no route away from where it leads.
+            let ranks = route.exits.filter { $0.kind != .notice }.compactMap { $0.target.flatMap(rank) }.sorted()
             if !ranks.isEmpty { keys[index].key = ranks[(ranks.count - 1) / 2] }
         }
         // A redirect takes the place of what it leads to; chains have at most five steps.

@@ -8,16 +8,32 @@ enum GraphSVG {
         let width = max(layout.size.width, legend.end)
         var lines = [
             "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"\(width)\" height=\"\(height)\" "
-                + "viewBox=\"0 0 \(width) \(height)\">",
+                + "viewBox=\"0 0 \(width) \(height)\" font-family=\"\(font)\" font-size=\"13\">",
             "<title>Routes of \(Markup.xml(graph.title))</title>",
             "<desc>\(graph.routes.count) boxes of routes, \(graph.coordinators.count) coordinators</desc>",
-            style, markers, "<rect class=\"ground\" width=\"100%\" height=\"100%\"/>",
-            "<text class=\"heading\" x=\"24\" y=\"32\">\(Markup.xml(graph.title))</text>",
+            GraphColors.sheet, markers,
+            "<rect class=\"ground\" width=\"\(width)\" height=\"\(height)\" fill=\"\(color("ground"))\"/>",
+            "<text class=\"heading\" x=\"24\" y=\"32\" font-size=\"17\" font-weight=\"600\" fill=\"\(color("ink"))\">"
+                + "\(Markup.xml(graph.title))</text>",
         ]
         lines += layout.lines.map(path)
         lines += (layout.routes + layout.coordinators + layout.others).map(box)
         lines += legend.lines
         return lines.joined(separator: "\n") + "\n</svg>\n"
+    }
+
+    private static let font =
+        "ui-monospace, SF Mono, Menlo, Consolas, DejaVu Sans Mono, Liberation Mono, Courier New, monospace"
+
+    private static func color(_ name: String) -> String { GraphColors.light[name] ?? "" }
+
+    private static func line(_ look: String, _ shape: String) -> String {
+        "<path class=\"line \(look)\" fill=\"none\" stroke=\"\(color(look))\" stroke-width=\"1.5\""
+            + "\(GraphColors.dashes(look)) d=\"\(shape)\" marker-end=\"url(#to-\(look))\"/>"
+    }
+
+    private static func note(_ text: String, x: Int, y: Int) -> String {
+        "<text class=\"note\" x=\"\(x)\" y=\"\(y)\" fill=\"\(color("dim"))\">\(text)</text>"
     }
 
     private static func path(_ line: GraphLayout.Line) -> String {
@@ -29,7 +45,7 @@ enum GraphSVG {
             let bend = max(60, (to.x - from.x) / 2)
             shape += " C\(from.x + bend) \(from.y) \(to.x - bend) \(to.y) \(to.x - 2) \(to.y)"
         }
-        return "<path class=\"line \(line.look)\" d=\"\(shape)\" marker-end=\"url(#to-\(line.look))\"/>"
+        return Self.line(line.look, shape)
     }
 
     /// Out to the lane, along it, and back, with round corners.
@@ -43,9 +59,12 @@ enum GraphSVG {
 
     private static func box(_ box: GraphLayout.Box) -> String {
         let frame = box.frame
+        let kind = box.look.split(separator: " ").first.map(String.init) ?? box.look
+        let dashes = box.look.hasSuffix("excluded") ? " stroke-dasharray=\"4 3\"" : ""
         var lines = [
             "<g class=\"\(box.look)\">",
-            "<rect x=\"\(frame.x)\" y=\"\(frame.y)\" width=\"\(frame.width)\" height=\"\(frame.height)\" rx=\"6\"/>",
+            "<rect class=\"box\" x=\"\(frame.x)\" y=\"\(frame.y)\" width=\"\(frame.width)\" height=\"\(frame.height)\" "
+                + "rx=\"6\" fill=\"\(color(kind))\" stroke=\"\(color("edge"))\"\(dashes)/>",
         ]
         for (index, row) in box.rows.enumerated() {
             let y = box.middle(of: index) + 5
@@ -54,8 +73,10 @@ enum GraphSVG {
             let tooltip = shown == whole ? "" : "<title>\(Markup.xml(whole))</title>"
             let isExit = row.role == .exit
             let x = isExit ? frame.x + frame.width - 12 : frame.x + 12
+            let ink = row.role == .title || row.role == .plain ? "ink" : "dim"
             lines.append(
-                "<text class=\"\(row.role.rawValue)\" x=\"\(x)\" y=\"\(y)\""
+                "<text class=\"\(row.role.rawValue)\" x=\"\(x)\" y=\"\(y)\" fill=\"\(color(ink))\""
+                    + (row.role == .title ? " font-weight=\"700\"" : "")
                     + (isExit ? " text-anchor=\"end\"" : "") + " xml:space=\"preserve\">"
                     + tooltip + Markup.xml(shown) + "</text>")
         }
@@ -71,6 +92,7 @@ enum GraphSVG {
             case .navigate: kinds.append((kind.rawValue, "leads to"))
             case .redirect: kinds.append((kind.rawValue, "redirects"))
             case .unsupported: kinds.append((kind.rawValue, "where unsupported"))
+            case .notice: kinds.append((kind.rawValue, "shows a notice"))
             case .external, .excluded: continue
             }
         }
@@ -79,59 +101,72 @@ enum GraphSVG {
         var x = 24
         var lines: [String] = []
         for kind in kinds {
-            lines.append(
-                "<path class=\"line \(kind.look)\" d=\"M\(x) \(y) H\(x + 30)\" marker-end=\"url(#to-\(kind.look))\"/>")
-            lines.append("<text class=\"note\" x=\"\(x + 38)\" y=\"\(y + 4)\">\(kind.words)</text>")
+            lines.append(line(kind.look, "M\(x) \(y) H\(x + 30)"))
+            lines.append(note(kind.words, x: x + 38, y: y + 4))
             x += 38 + GraphLayout.Metrics.width(kind.words) + 24
         }
         if graph.coordinators.contains(where: { $0.initial != nil }) {
-            lines.append("<text class=\"note\" x=\"\(x)\" y=\"\(y + 4)\">● initial screen</text>")
+            lines.append(note("● initial screen", x: x, y: y + 4))
             x += GraphLayout.Metrics.width("● initial screen") + 24
         }
         if graph.routes.contains(where: { $0.exits.contains { $0.url != nil } }) {
-            lines.append("<text class=\"note\" x=\"\(x)\" y=\"\(y + 4)\">↗ opened outside</text>")
+            lines.append(note("↗ opened outside", x: x, y: y + 4))
             x += GraphLayout.Metrics.width("↗ opened outside") + 24
         }
         return (lines, x)
     }
 
-    private static let looks = ["navigate", "redirect", "unsupported", "parent", "guard"]
+    /// Kinds of lines.
+    private static let looks = ["navigate", "redirect", "unsupported", "notice", "parent", "guard"]
 
     private static let markers =
         "<defs>"
         + looks.map {
             "<marker id=\"to-\($0)\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" "
-                + "orient=\"auto-start-reverse\"><path class=\"head \($0)\" d=\"M0 0 L8 4 L0 8 Z\"/></marker>"
+                + "orient=\"auto-start-reverse\"><path class=\"head \($0)\" fill=\"\(GraphColors.light[$0] ?? "")\" "
+                + "d=\"M0 0 L8 4 L0 8 Z\"/></marker>"
         }.joined() + "</defs>"
+}
 
-    private static let style = """
-        <style>
-        svg { color-scheme: light dark;
-          --ground: #ffffff; --ink: #1c2430; --dim: #5b6675; --edge: #aab4c2; --route: #f3f6fb; --screen: #eef8f1;
-          --other: #f7f4ec; --navigate: #2563b8; --redirect: #b4480f; --unsupported: #8b3a8b;
-          --parent: #2f7d4f; --guard: #b3261e; }
-        @media (prefers-color-scheme: dark) { svg {
-          --ground: #14181f; --ink: #e6ebf2; --dim: #9aa7b8; --edge: #46515f; --route: #1d2531; --screen: #1a2a22;
-          --other: #2a2618; --navigate: #7db1ff; --redirect: #ff9d66; --unsupported: #dd9bdd;
-          --parent: #78cf9a; --guard: #ff8a80; } }
-        .ground { fill: var(--ground); }
-        text { font: 13px ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; fill: var(--ink); }
-        .heading { font-size: 17px; font-weight: 600; }
-        .title { font-weight: 700; }
-        .note, .exit { fill: var(--dim); }
-        rect { stroke: var(--edge); }
-        .route rect { fill: var(--route); }
-        .coordinator rect { fill: var(--screen); }
-        .other rect { fill: var(--other); }
-        .excluded rect { stroke-dasharray: 4 3; }
-        .line { fill: none; stroke-width: 1.5; }
-        .navigate { stroke: var(--navigate); }
-        .redirect { stroke: var(--redirect); stroke-dasharray: 2 3; } .unsupported { stroke: var(--unsupported); }
-        .parent { stroke: var(--parent); } .guard { stroke: var(--guard); stroke-dasharray: 5 3; }
-        .head { stroke: none; }
-        .head.navigate { fill: var(--navigate); }
-        .head.redirect { fill: var(--redirect); } .head.unsupported { fill: var(--unsupported); }
-        .head.parent { fill: var(--parent); } .head.guard { fill: var(--guard); }
-        </style>
-        """
+/// Colors of a picture: written on every element, so that programs without style sheets draw it too, and once more
+/// for dark pages in a style sheet that others may leave alone.
+enum GraphColors {
+    /// On light ground.
+    static let light: [String: String] = [
+        "ground": "#ffffff", "ink": "#1c2430", "dim": "#5b6675", "edge": "#aab4c2", "route": "#f3f6fb",
+        "coordinator": "#eef8f1", "other": "#f7f4ec", "navigate": "#2563b8", "redirect": "#b4480f",
+        "unsupported": "#8b3a8b", "notice": "#0f7285", "parent": "#2f7d4f", "guard": "#b3261e",
+    ]
+
+    private static let dark: [(name: String, color: String)] = [
+        ("ground", "#14181f"), ("ink", "#e6ebf2"), ("dim", "#9aa7b8"), ("edge", "#46515f"), ("route", "#1d2531"),
+        ("coordinator", "#1a2a22"), ("other", "#2a2618"), ("navigate", "#7db1ff"), ("redirect", "#ff9d66"),
+        ("unsupported", "#dd9bdd"), ("notice", "#67c9dc"), ("parent", "#78cf9a"), ("guard", "#ff8a80"),
+    ]
+
+    /// Dashes of a kind of line, as an attribute; lines that lead to screens have none.
+    static func dashes(_ look: String) -> String {
+        switch look {
+        case "redirect", "notice": " stroke-dasharray=\"2 3\""
+        case "guard": " stroke-dasharray=\"5 3\""
+        default: ""
+        }
+    }
+
+    /// The style sheet, which holds nothing but the colors of dark pages.
+    static let sheet: String = {
+        var rules: [String] = []
+        for (name, color) in dark {
+            switch name {
+            case "ground": rules.append(".ground { fill: \(color); }")
+            case "ink": rules.append("text { fill: \(color); }")
+            case "dim": rules.append(".note, .exit { fill: \(color); }")
+            case "edge": rules.append(".box { stroke: \(color); }")
+            case "route", "coordinator", "other": rules.append(".\(name) .box { fill: \(color); }")
+            default:
+                rules.append(".line.\(name) { stroke: \(color); } .head.\(name) { fill: \(color); }")
+            }
+        }
+        return "<style>\n@media (prefers-color-scheme: dark) {\n" + rules.joined(separator: "\n") + "\n}\n</style>"
+    }()
 }

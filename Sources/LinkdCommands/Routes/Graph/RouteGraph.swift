@@ -16,7 +16,7 @@ struct RouteGraph {
 
     /// What an exit of a route means.
     enum Kind: String, CaseIterable {
-        case navigate, external, redirect, excluded, unsupported
+        case navigate, external, redirect, excluded, unsupported, notice
     }
 
     /// One way that a route may go.
@@ -179,9 +179,27 @@ struct RouteGraphBuilder {
             exits.append(RouteGraph.Exit(label: "excluded: \(outcome.rawValue)", kind: .excluded, target: nil))
         }
         if case .to(let target) = route.unsupported {
-            exits.append(RouteGraph.Exit(label: "if unsupported", kind: .unsupported, target: node(of: target)))
+            var exit = exit("if unsupported", target)
+            exit.kind = .unsupported
+            exits.append(exit)
         }
-        return exits
+        return exits + notices(of: route)
+    }
+
+    /// What routes show beside their results: one exit for each notice, with the variants that it belongs to.
+    private mutating func notices(of route: TableSource.Route) -> [RouteGraph.Exit] {
+        var paths: [[String]] = []
+        for path in route.variants.compactMap({ $0.notice?.value }) + [route.notice?.value].compactMap({ $0 })
+        where !paths.contains(path) {
+            paths.append(path)
+        }
+        return paths.map { path in
+            let own = route.variants.filter { $0.notice?.value == path }
+            let label =
+                own.count == route.variants.count || own.isEmpty
+                ? "notice" : own.map { "notice: " + ConditionWords.of($0.when) }.joined(separator: "; ")
+            return RouteGraph.Exit(label: label, kind: .notice, target: node(of: path))
+        }
     }
 
     private mutating func exit(_ label: String, _ target: TableSource.Target) -> RouteGraph.Exit {
@@ -194,15 +212,19 @@ struct RouteGraphBuilder {
     /// The last screen of a target, or what it leads to instead.
     private mutating func node(of target: TableSource.Target) -> RouteGraph.Node? {
         switch target.destination {
-        case .path(let segments):
-            guard let stack = try? StaticStack.compose(segments, in: table.source, names: names),
-                let last = stack.entries.last
-            else { return other("root: the empty stack") }
-            return coordinatorIndex[last.coordinator].map { .screen($0, last.screen) }
+        case .path(let segments): return node(of: segments)
         case .captured(let name): return other("any coordinator path: {\(name.value)}")
         case .root: return other("root: the empty stack")
         case .external: return nil
         }
+    }
+
+    /// The last screen of a coordinator path.
+    private mutating func node(of path: [String]) -> RouteGraph.Node? {
+        guard let stack = try? StaticStack.compose(path, in: table.source, names: names),
+            let last = stack.entries.last
+        else { return other("root: the empty stack") }
+        return coordinatorIndex[last.coordinator].map { .screen($0, last.screen) }
     }
 
     /// Puts what stands outside in the order of the first screens of the routes that lead there.
