@@ -67,6 +67,7 @@ import Testing
             let world = SimulatedWorld(seed: 3, oneIn: 0, lanes: 2, isStable: call % 2 == 0)
             world.produce(120, SimulationTests.value)
             world.plan.fixed = (call, fault)
+            world.hasFaults = true
             #expect(world.run(steps: 20_000), "crash at call \(call): not settled")
             #expect(world.broken == nil, "crash at call \(call)")
             #expect(world.check() == OutcomeCheck.good, "crash at call \(call): \(world.check().summary)")
@@ -83,6 +84,7 @@ import Testing
             let world = SimulatedWorld(seed: 5, oneIn: 0, lanes: 1, isStable: true)
             world.produce(120, SimulationTests.value)
             world.plan.fixed = (call, fault)
+            world.hasFaults = true
             #expect(world.run(steps: 20_000), "\(fault) at call \(call): not settled")
             #expect(world.broken == nil, "\(fault) at call \(call)")
             #expect(world.check() == OutcomeCheck.good, "\(fault) at call \(call): \(world.check().summary)")

@@ -42,9 +42,6 @@ extension LaneMachine {
     private mutating func relocate(_ index: Int, _ offset: Int64?) {
         let slot = partitions.slots[index]
         if let offset {
-            if isExactlyOnce, let known = slot.committed, offset < known {
-                breach = breach ?? "I2: \(slot.partition) was committed up to \(known), the group says \(offset)"
-            }
             partitions.slots[index].committed = offset
             partitions.slots[index].place = .located(StartPosition(at: NextOffset(told: offset)))
             return

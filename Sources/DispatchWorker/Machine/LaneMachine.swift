@@ -49,7 +49,7 @@ package struct LaneMachine: Sendable {
     var lastRecordAt: UInt64 = 0
     var commitMilliseconds = 5.0
     /// Most messages of a poll: fewer than `batch.records` when a batch took too long.
-    var batchLimit: Int
+    package internal(set) var batchLimit: Int
     /// Whether `stop.after` leaves nothing to take.
     var isExhausted = false
     /// Records that were handled in vain and will come again; `stop.after` counts them once.

@@ -162,6 +162,7 @@ struct Schedule {
         world.produce(20) { "v\($0)" }
         world.plan.only = [.abort]
         world.plan.oneIn = 2
+        world.hasFaults = true
         world.turn(300)
         world.settle(steps: 4_000)
         return finish(world)
@@ -179,8 +180,8 @@ struct Schedule {
             if world.broken != nil { break }
         }
         let made = world.processes[0].environment?.made ?? []
-        for (index, time) in made.enumerated() where index >= 6 && time - made[index - 6] < 1_000_000_000 {
-            return "7 producers were made within a second"
+        for (index, time) in made.enumerated() where index >= 5 && time - made[index - 5] < 1_000_000_000 {
+            return "6 producers were made within a second"
         }
         world.settle(steps: 4_000)
         return finish(world)

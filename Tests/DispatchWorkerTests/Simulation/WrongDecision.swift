@@ -36,13 +36,19 @@ enum WrongDecision: String, CaseIterable {
     case batchWithoutTime
 
     /// Puts the decision back before a step; `isStopping` tells that a stop is asked for.
-    func prepare(_ machine: inout LaneMachine, isStopping: Bool) {
-        guard self == .drainSkipsInitialisation, isStopping, case .initializing = machine.producer else { return }
-        machine.producer = .ready(.none, .open(since: 0))
+    func prepare(_ machine: inout LaneMachine, isStopping: Bool, now: UInt64) {
+        switch (self, machine.producer, machine.batch) {
+        case (.drainSkipsInitialisation, .initializing, _) where isStopping:
+            machine.producer = .ready(.none, .open(since: 0))
+        case (.batchWithoutTime, _, .left):
+            // As if the group had been served just now, whatever the time.
+            machine.group = .member(lastPoll: now + 3_600_000_000_000)
+        default: break
+        }
     }
 
     /// Puts the decision back after a step.
-    func apply(to machine: inout LaneMachine, before: LaneMachine) {
+    func apply(to machine: inout LaneMachine, before: LaneMachine, now: UInt64) {
         switch self {
         case .rewoundClearsAll: clearAllWhenOneMoved(&machine, before)
         case .droppedRecordsForgotten: keepPlaces(&machine, before)
@@ -67,9 +73,7 @@ enum WrongDecision: String, CaseIterable {
             machine.rotationBackoff.reset()
         case .refusedDeadLetterForever: machine.isolation.refused?.deadLetterRefusals = 0
         case .batchWithoutTime:
-            if case .member(let lastPoll) = machine.group {
-                machine.group = .member(lastPoll: lastPoll + 60_000_000_000)
-            }
+            if case .member(let lastPoll) = machine.group, lastPoll > now { machine.group = .member(lastPoll: now) }
         case .endsNotLookedUp, .beginningIsZero, .everyCommitErrorIsLoss, .drainSkipsInitialisation: break
         }
     }

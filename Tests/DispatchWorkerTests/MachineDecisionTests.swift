@@ -1,0 +1,240 @@
+import DispatchWorker
+import KafkaClient
+import Testing
+
+/// The machine's answers where an earlier one lost records, waited in vain, or ended the worker for nothing.
+@Suite struct MachineDecisionTests {
+    static let partition = MachineTests.partition
+    static let other = TopicPartition(topic: "in", partition: 1)
+    static let ms = MachineTests.ms
+
+    static func offset(_ partition: TopicPartition, _ offset: Int64) -> PartitionOffset {
+        PartitionOffset(partition, offset: offset)
+    }
+
+    /// Commits what is pending, as the next action.
+    static func commit(_ machine: inout LaneMachine, now: UInt64) {
+        guard case .sendOffsets = machine.next(now: now) else {
+            Issue.record("no commit is due")
+            return
+        }
+        machine.offsetsSent(milliseconds: 1, now: now)
+        machine.committed(coordinatorDrops: 0, now: now)
+    }
+
+    @Test("A partition that was put back to its place does not vouch for another one whose records were thrown away")
+    func staleAlone() {
+        var machine = MachineTests.ready { $0.dataLoss = .earliest }
+        MachineTests.assign(&machine, [Self.other], now: 1)
+        machine.heard(ConsumerEvent(kind: .offsetOutOfRange, topic: 0, partition: 0, offset: 0), now: 1)
+        machine.partitions.slots[0].isStarted = true
+        // Brokers do not answer; the group is served meanwhile, and that throws a record of the other one away.
+        machine.polled(PollOutcome(records: 1, events: 0, rebalanced: false), isServe: true, now: 2)
+        #expect(machine.next(now: 2) == .fetchCommitted([Self.other]))
+        machine.failed(.fetchCommitted, KafkaError(code: .timedOut), now: 2)
+        #expect(machine.next(now: 2) == .findEnds(Self.partition))
+        machine.endsFound(Self.partition, Watermarks(low: 10, high: 20))
+        #expect(machine.next(now: 2) == .seek([Self.offset(Self.partition, 10)]))
+        machine.sought([Self.offset(Self.partition, 10)], failed: [])
+        #expect(machine.partitions.admit(topic: 0, partition: 0, offset: 10) != nil)
+        #expect(machine.partitions.admit(topic: 0, partition: 1, offset: 5) == nil)
+        #expect(machine.partitions.slots[1].place == .stale)
+    }
+
+    @Test("Refusals an hour apart, or with anything taken between them, do not end a lane; lasting ones do, with 77")
+    func refusals() {
+        let refusal = KafkaError(code: .authentication, text: "no")
+        let minute = 60_000 * Self.ms
+        var idle = MachineTests.ready()
+        for hour in 0..<3 { idle.failed(.consume, refusal, now: UInt64(hour) * 60 * minute) }
+        #expect(idle.fate == nil)
+
+        var served = MachineTests.ready()
+        for round in 0..<10 {
+            served.failed(.consume, refusal, now: UInt64(round) * minute / 2)
+            served.heard(ConsumerEvent(kind: .endOfPartition, topic: 0, partition: 0, offset: 0), now: 0)
+        }
+        #expect(served.fate == nil)
+
+        var refused = MachineTests.ready()
+        refused.failed(.consume, refusal, now: minute)
+        #expect(refused.fate == nil)
+        refused.failed(.consume, refusal, now: minute + minute / 2)
+        #expect(refused.fate?.code == .denied)
+    }
+
+    @Test("An end that comes with records counts after them, and a record behind it ends it")
+    func endWithRecords() {
+        var machine = MachineTests.ready()
+        machine.polled(PollOutcome(records: 1, events: 1, rebalanced: false), isServe: false, now: 1)
+        // Behind transactions: control records stand at offsets 1 and 3.
+        machine.heard(ConsumerEvent(kind: .endOfPartition, topic: 0, partition: 0, offset: 2), now: 1)
+        machine.partitions.sawEnd(at: 0, 4)
+        #expect(machine.partitions.admit(topic: 0, partition: 0, offset: 0) == 0)
+        #expect(machine.partitions.isAtEnd)
+        #expect(machine.partitions.admit(topic: 0, partition: 0, offset: 2) == 0)
+        #expect(!machine.partitions.isAtEnd)
+    }
+
+    @Test("The end that from: latest begins at is committed before any record, and kept when that commit fails")
+    func origin() {
+        var machine = MachineTests.ready { $0.from = .latest }
+        #expect(machine.next(now: 1) == .findEnds(Self.partition))
+        machine.endsFound(Self.partition, Watermarks(low: 3, high: 7))
+        let seven = [Self.offset(Self.partition, 7)]
+        #expect(machine.next(now: 1) == .seek(seven))
+        machine.sought(seven, failed: [])
+        #expect(machine.next(now: 1) == .begin)
+        machine.begun(coordinatorDrops: 0, now: 1)
+        #expect(machine.next(now: 1) == .sendOffsets(seven, isRepeat: false, milliseconds: -1))
+        machine.failed(.sendOffsets, MachineTests.error(.illegalGeneration, abortable: true), now: 1)
+        #expect(machine.next(now: 1) == .abort)
+        machine.aborted(refusal: nil, coordinatorDrops: 0, now: 1)
+        let later = 200 * Self.ms
+        #expect(machine.next(now: later) == .fetchCommitted([Self.partition]))
+        machine.located([PartitionResult(partition: Self.partition, offset: nil)], now: later)
+        #expect(machine.next(now: later) == .seek(seven))
+    }
+
+    /// Where a partition goes on whose committed offset is gone.
+    static let vanished: [(StartPolicy, LaneAction?)] = [
+        (.earliest, .seek([offset(partition, LogicalOffset.beginning)])), (.latest, .findEnds(partition)), (.fail, nil),
+    ]
+
+    @Test("A committed offset that is gone follows from, and is told", arguments: vanished.indices)
+    func vanishedCommit(row: Int) {
+        let (from, action) = Self.vanished[row]
+        var machine = MachineTests.ready()
+        MachineTests.take(&machine, 3, now: 1)
+        Self.commit(&machine, now: 200 * Self.ms)
+        var changed = MachineTests.ready { $0.from = from == .fail ? .earliest : from }
+        if from == .fail {
+            var policy = LanePolicy()
+            policy.from = .fail
+            changed = LaneMachine(policy: policy)
+        }
+        changed.producer = machine.producer
+        changed.group = machine.group
+        changed.partitions = machine.partitions
+        changed.partitions.recordsDropped()
+        let now = 201 * Self.ms
+        #expect(changed.next(now: now) == .fetchCommitted([Self.partition]))
+        changed.located([PartitionResult(partition: Self.partition, offset: nil)], now: now)
+        #expect(changed.takeNotes().contains(.commitVanished(Self.partition, had: 3)))
+        if let action { #expect(changed.next(now: now) == action) }
+        #expect(changed.fate?.code == (from == .fail ? .configuration : nil))
+    }
+
+    @Test("A place that stands for an offset stays one when all partitions are assigned anew")
+    func beginningStays() {
+        var machine = MachineTests.ready()
+        MachineTests.assign(&machine, [Self.other], now: 1)
+        MachineTests.take(&machine, 3, now: 1)
+        Self.commit(&machine, now: 200 * Self.ms)
+        let now = 201 * Self.ms
+        machine.partitions.slots[0].place = .stale
+        _ = machine.next(now: now)
+        machine.located([PartitionResult(partition: Self.partition, offset: 3)], now: now)
+        let three = [Self.offset(Self.partition, 3)]
+        #expect(machine.next(now: now) == .seek(three))
+        machine.sought(three, failed: [Self.partition])
+        #expect(
+            machine.next(now: now)
+                == .reassign(three, all: three + [Self.offset(Self.other, LogicalOffset.beginning)]))
+    }
+
+    @Test("A stop does not wait for a producer that is being initialised, and opens nothing with it")
+    func drainWhileInitializing() {
+        var machine = MachineTests.ready()
+        MachineTests.take(&machine, 1, now: 1)
+        _ = machine.next(now: 200 * Self.ms)
+        machine.offsetsSent(milliseconds: 500, now: 200 * Self.ms)
+        machine.committed(coordinatorDrops: 0, now: 200 * Self.ms)
+        #expect(machine.next(now: 200 * Self.ms) == .dropProducer)
+        machine.producerDropped(now: 200 * Self.ms)
+        machine.producerMade()
+        machine.failed(.initTransactions, KafkaError(code: .timedOut, isRetriable: true), now: 200 * Self.ms)
+        machine.drain()
+        #expect(machine.next(now: 200 * Self.ms) == .close)
+    }
+
+    /// Errors of a commit at least once, and whether the group has gone on without this member.
+    static let storeErrors: [(KafkaErrorCode, Bool)] = [
+        (.timedOut, false), (.transport, false), (.notCoordinator, false), (.coordinatorLoadInProgress, false),
+        (.rebalanceInProgress, false), (.illegalGeneration, true), (.unknownMember, true),
+    ]
+
+    @Test("At least once, only a lost membership makes a commit vain; all else is repeated", arguments: storeErrors)
+    func storeFails(code: KafkaErrorCode, isLost: Bool) {
+        var machine = MachineTests.ready { $0.guarantee = .atLeastOnce }
+        MachineTests.take(&machine, 2, now: 1)
+        let now = 200 * Self.ms
+        #expect(machine.next(now: now) == .flush(milliseconds: 1_000))
+        machine.flushed(undelivered: 0, failure: nil, now: now)
+        #expect(machine.next(now: now) == .storeOffsets([Self.offset(Self.partition, 2)]))
+        machine.failed(.storeOffsets, KafkaError(code: code), now: now)
+        let next = machine.next(now: now + 100 * Self.ms)
+        #expect(next == (isLost ? .dropProducer : .storeOffsets([Self.offset(Self.partition, 2)])))
+    }
+
+    @Test("The first rotation is free, the next ones wait longer and longer until a transaction ends well")
+    func rotationBackoff() {
+        var machine = MachineTests.ready()
+        var waits: [UInt64] = []
+        var now: UInt64 = 1
+        for round in 0..<4 {
+            MachineTests.take(&machine, 1, from: Int64(round), now: now)
+            now += 200 * Self.ms
+            _ = machine.next(now: now)
+            machine.offsetsSent(milliseconds: 500, now: now)
+            machine.committed(coordinatorDrops: 0, now: now)
+            #expect(machine.next(now: now) == .dropProducer)
+            machine.producerDropped(now: now)
+            guard case .absent(let notBefore) = machine.producer else { return }
+            waits.append((notBefore - now) / Self.ms)
+            now = notBefore
+            machine.producerMade()
+            machine.transactionsInitialized()
+            machine.topicsOpened(now: now)
+        }
+        #expect(waits == [0, 100, 200, 400])
+    }
+
+    @Test("A dead letter that is refused three times ends the lane with 78 and names its record")
+    func refusedDeadLetter() {
+        var machine = MachineTests.ready()
+        var now: UInt64 = 1
+        for _ in 0..<6 where machine.fate == nil {
+            MachineTests.take(&machine, 1, now: now)
+            now += 200 * Self.ms
+            _ = machine.next(now: now)
+            machine.failed(.sendOffsets, MachineTests.error(.invalidRecord, abortable: true), now: now)
+            #expect(machine.next(now: now) == .abort)
+            machine.aborted(refusal: .invalidRecord, coordinatorDrops: 0, now: now)
+            if machine.fate == nil { MachineTests.recover(&machine, now: &now) }
+        }
+        #expect(machine.fate?.code == .configuration)
+        #expect(machine.fate?.reason.contains("in [0] offset 0: INVALID_RECORD") == true)
+        let refused = machine.takeNotes().compactMap { note -> Bool? in
+            if case .refused(_, _, let isDeadLetter, _) = note { isDeadLetter } else { nil }
+        }
+        #expect(refused == [false, true, true, true])
+    }
+
+    @Test("A batch that takes a second gives the group its turn, and the next ones are smaller until they fit")
+    func lateBatch() {
+        var machine = MachineTests.ready { $0.commit.intervalMilliseconds = 5_000 }
+        #expect(machine.next(now: 1) == .poll(milliseconds: 50, maximum: 1_000))
+        machine.polled(PollOutcome(records: 10, events: 0, rebalanced: false), isServe: false, now: 1)
+        #expect(machine.next(now: 1) == .process(records: 50_000, until: 1 + 1_000 * Self.ms))
+        _ = machine.partitions.admit(topic: 0, partition: 0, offset: 0)
+        var result = BatchResult()
+        result.taken = 1
+        result.records = 1
+        result.isLate = true
+        machine.processed(result, now: 1_100 * Self.ms)
+        #expect(machine.batch == .void)
+        #expect(machine.partitions.admit(topic: 0, partition: 0, offset: 1) == nil)
+        #expect(machine.batchLimit == 500)
+    }
+}
