@@ -237,4 +237,30 @@ import Testing
         #expect(machine.partitions.admit(topic: 0, partition: 0, offset: 1) == nil)
         #expect(machine.batchLimit == 500)
     }
+
+    @Test("Two records that are refused, at the heads of two partitions, both become dead letters")
+    func twoRefused() {
+        var machine = MachineTests.ready()
+        MachineTests.assign(&machine, [Self.other], now: 1)
+        var now: UInt64 = 1
+        for round in 0..<8 {
+            // Whichever partition's record comes first in a batch is alone in its transaction.
+            let partition = Int32(round % 2)
+            machine.polled(PollOutcome(records: 1, events: 0, rebalanced: false), isServe: false, now: now)
+            #expect(machine.partitions.admit(topic: 0, partition: partition, offset: 0) != nil)
+            var result = BatchResult()
+            result.taken = 1
+            result.records = 1
+            machine.processed(result, now: now)
+            machine.begun(coordinatorDrops: 0, now: now)
+            machine.produced()
+            now += 200 * Self.ms
+            _ = machine.next(now: now)
+            machine.failed(.sendOffsets, MachineTests.error(.messageTooLarge, abortable: true), now: now)
+            machine.aborted(refusal: .messageTooLarge, coordinatorDrops: 0, now: now)
+            MachineTests.recover(&machine, now: &now)
+            if machine.isolation.refused.count == 2 { break }
+        }
+        #expect(machine.isolation.refused.map(\.partition) == [Self.partition, Self.other])
+    }
 }

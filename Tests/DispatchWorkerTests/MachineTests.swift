@@ -261,7 +261,8 @@ import Testing
             case .makeProducer: machine.producerMade()
             case .initTransactions: machine.transactionsInitialized()
             case .openTopics: machine.topicsOpened(now: now)
-            case .fetchCommitted: machine.located([PartitionResult(partition: partition, offset: 0)], now: now)
+            case .fetchCommitted(let partitions):
+                machine.located(partitions.map { PartitionResult(partition: $0, offset: 0) }, now: now)
             case .seek(let offsets): machine.sought(offsets, failed: [])
             case .poll: return
             default: break

@@ -111,7 +111,7 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
     ) -> BatchResult {
         let records = consumer.records
         let outputLimit = min(limits.decisionBytes, outputs.topic.messageLimit)
-        let refused = isolation.refused
+        let hasRefused = !isolation.refused.isEmpty
         var wallMilliseconds: Int64?
         var result = BatchResult()
         var pace = BatchPace(written: arena.bytesInUse, now: clock.now())
@@ -131,7 +131,7 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
                 topicName = consumer.topicNameBytes(at: topic)
             }
             var cause: DeadLetterCause?
-            if let refused, record.offset == refused.offset, partitions.slots[slot].partition == refused.partition {
+            if hasRefused, isolation.isRefused(partitions.slots[slot].partition, record.offset) {
                 cause = DeadLetterCause(
                     reason: .refusedOutput, detail: "the broker refuses this record's outputs, also when sent alone")
             } else {

@@ -29,25 +29,31 @@ package struct Isolation: Sendable, Equatable {
     package private(set) var failures = 0
     /// Most records of a transaction, or nil for no limit.
     package private(set) var limit: Int?
-    /// The record that was found.
-    package var refused: Refused?
+    /// The records that were found and are not committed yet: there may be one at the head of several partitions.
+    package var refused: [Refused] = []
     private var until: [PartitionOffset] = []
 
     /// Nothing was refused.
     package init() {}
+
+    /// Whether a record's outputs are refused, so that it becomes a dead letter.
+    func isRefused(_ partition: TopicPartition, _ offset: Int64) -> Bool {
+        refused.contains { $0.offset == offset && $0.partition == partition }
+    }
 
     /// A transaction was aborted because of one of its records.
     mutating func recordRefused(records: Int, pending: [PartitionOffset]) -> Finding {
         failures += 1
         guard failures >= Self.tries else { return .none }
         if records == 1, let only = pending.first, pending.count == 1 {
-            if var found = refused, found.partition == only.partition, found.offset == only.offset - 1 {
-                found.deadLetterRefusals += 1
-                refused = found
-                return .deadLetter(found)
+            if let index = refused.firstIndex(where: {
+                $0.partition == only.partition && $0.offset == only.offset - 1
+            }) {
+                refused[index].deadLetterRefusals += 1
+                return .deadLetter(refused[index])
             }
             let found = Refused(partition: only.partition, offset: only.offset - 1)
-            refused = found
+            refused.append(found)
             limit = 1
             return .record(found)
         }
@@ -61,9 +67,11 @@ package struct Isolation: Sendable, Equatable {
     /// A transaction was committed; `position` tells how far a partition is, nil for one that was given up.
     mutating func committed(position: (TopicPartition) -> Int64?) {
         guard failures > 0 else { return }
-        if let found = refused, let next = position(found.partition), next <= found.offset { return }
+        let hadRefused = !refused.isEmpty
+        refused.removeAll { found in position(found.partition).map { $0 > found.offset } ?? true }
+        guard refused.isEmpty else { return }
         until.removeAll { wanted in position(wanted.partition).map { $0 >= wanted.offset } ?? true }
-        if refused != nil || until.isEmpty {
+        if hadRefused || until.isEmpty {
             self = Isolation()
         } else {
             limit = limit.map { $0 * 2 }

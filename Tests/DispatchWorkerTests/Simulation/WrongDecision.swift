@@ -71,7 +71,8 @@ enum WrongDecision: String, CaseIterable {
         case .rotationWithoutPause:
             if case .absent = machine.producer { machine.producer = .absent(notBefore: 0) }
             machine.rotationBackoff.reset()
-        case .refusedDeadLetterForever: machine.isolation.refused?.deadLetterRefusals = 0
+        case .refusedDeadLetterForever:
+            for index in machine.isolation.refused.indices { machine.isolation.refused[index].deadLetterRefusals = 0 }
         case .batchWithoutTime:
             if case .member(let lastPoll) = machine.group, lastPoll > now { machine.group = .member(lastPoll: now) }
         case .endsNotLookedUp, .beginningIsZero, .everyCommitErrorIsLoss, .drainSkipsInitialisation: break
