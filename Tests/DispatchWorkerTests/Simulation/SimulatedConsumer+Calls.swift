@@ -86,6 +86,7 @@ extension SimulatedConsumer {
 
     func take(_ added: [PartitionOffset], all: [PartitionOffset]) throws(KafkaError) {
         let isCooperative = world.broker.group.isCooperative
+        if !life.isDead { granted = Set(added.map(\.partition)).union(isCooperative ? granted : []) }
         try assign(isCooperative ? added : all, isWhole: !isCooperative)
     }
 
@@ -99,6 +100,9 @@ extension SimulatedConsumer {
     }
 
     func give(_ given: [TopicPartition]) throws(KafkaError) {
+        if !life.isDead {
+            if world.broker.group.isCooperative { granted.subtract(given) } else { granted = [] }
+        }
         switch course([.crashBefore, .crashAfter, .failBefore], timeout: 0, KafkaError(code: .state)) {
         case .error(let error):
             // The rebalance is answered as the library would.
@@ -202,7 +206,7 @@ extension SimulatedConsumer {
     func close() throws(KafkaError) {
         guard !life.isDead, let id = member else { return }
         world.closing(self)
-        if !owned.isEmpty { rebalance(.revoke(owned.keys.sorted())) }
+        if !granted.isEmpty { rebalance(.revoke(granted.sorted())) }
         if instance == nil && !life.isDead { world.broker.group.leave(id) }
         member = nil
         switch course([.crashAfter, .failAfter, .hang], timeout: 20_000, KafkaError(code: .timedOut)) {

@@ -24,6 +24,8 @@ final class SimulatedConsumer: LaneConsumer {
     var member: Int?
     /// What is assigned, and where the next fetch begins.
     var owned: [TopicPartition: Int64] = [:]
+    /// What the group has granted: also what an assignment of the client's own has lost for now.
+    var granted: Set<TopicPartition> = []
     /// Partitions that are not fetched: the wanted offset does not exist.
     var halted: Set<TopicPartition> = []
     /// Where the last fetch saw the end; what `cachedWatermarks` tells.
@@ -91,13 +93,13 @@ final class SimulatedConsumer: LaneConsumer {
     private func serveGroup() -> Bool {
         guard let id = member, let state = world.broker.group.members[id] else {
             // Thrown out: what was owned is lost, a new member joins.
-            if !owned.isEmpty { rebalance(.lost(owned.keys.sorted())) }
+            if !granted.isEmpty { rebalance(.lost(granted.sorted())) }
             if !life.isDead { member = world.broker.group.join(instance: instance, now: world.broker.now) }
             return true
         }
         if world.broker.group.isCooperative { return serveCooperatively(id) }
         if !world.broker.group.isStable && !state.hasRejoined {
-            if !owned.isEmpty { rebalance(.revoke(owned.keys.sorted())) }
+            if !granted.isEmpty { rebalance(.revoke(granted.sorted())) }
             if !life.isDead { world.broker.group.rejoin(id) }
             return true
         }
@@ -113,11 +115,11 @@ final class SimulatedConsumer: LaneConsumer {
     private func serveCooperatively(_ id: Int) -> Bool {
         let generation = world.broker.group.generation
         world.broker.group.members[id]?.knownGeneration = generation
-        let (given, taken) = world.broker.group.moves(of: id, holding: Array(owned.keys))
+        let (given, taken) = world.broker.group.moves(of: id, holding: Array(granted))
         if !given.isEmpty { rebalance(.revoke(given)) }
         if !taken.isEmpty && !life.isDead { rebalance(.assign(taken)) }
         if !life.isDead {
-            let holding = Array(owned.keys)
+            let holding = Array(granted)
             world.broker.group.members[id]?.holding = holding
         }
         return !given.isEmpty || !taken.isEmpty
