@@ -165,6 +165,7 @@ extension LaneMachine {
             return .act(.process(records: roomForRecords, until: until))
         }
         if transaction == .none && partitions.hasPending {
+            if isPollDue(now) { return .act(.serve) }
             begin(nil, now)
             return .again
         }
@@ -180,6 +181,7 @@ extension LaneMachine {
             return .again
         }
         if pausedUntil > now { return .act(waitAndServe(until: pausedUntil, now)) }
+        if isPollDue(now) { return .act(.serve) }
         if let action = placeAction(now) { return .act(action) }
         if partitions.slots.contains(where: { $0.place == .current }) { return .pass }
         return .act(waitAndServe(until: now + 20_000_000, now))
@@ -233,6 +235,12 @@ extension LaneMachine {
         }
         if isExhausted { return waitAndServe(until: now + nanoseconds(max(1, min(timeout, 20))), now) }
         return .poll(milliseconds: timeout, maximum: min(batchLimit, roomForRecords))
+    }
+
+    /// Whether the group has waited for a poll too long: only a poll tells a member that the group has gone on.
+    private func isPollDue(_ now: UInt64) -> Bool {
+        guard case .member(let lastPoll) = group else { return false }
+        return now.saturatingSubtract(lastPoll) >= Self.pollNanoseconds
     }
 
     /// Sleeps until `time`, at most 50 ms at once.

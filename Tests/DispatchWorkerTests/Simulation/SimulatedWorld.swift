@@ -260,7 +260,7 @@ final class SimulatedWorld {
         if committed == nil && policy.from == .latest {
             broker.ledger.startedAtEnd(partition.partition, ends.high)
         }
-        if let committed, committed < ends.low, policy.dataLoss == .latest {
+        if committed ?? 0 < ends.low, policy.dataLoss == .latest {
             broker.ledger.startedAtEnd(partition.partition, ends.high)
         }
     }
