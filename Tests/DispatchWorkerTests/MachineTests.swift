@@ -257,7 +257,9 @@ import Testing
             switch machine.next(now: now) {
             case .dropProducer: machine.producerDropped(now: now)
             case .discard: machine.discarded()
-            case .wait, .serve: now += 6_000 * ms
+            case .wait: now += 6_000 * ms
+            case .serve:
+                machine.polled(PollOutcome(records: 0, events: 0, rebalanced: false), isServe: true, now: now)
             case .makeProducer: machine.producerMade()
             case .initTransactions: machine.transactionsInitialized()
             case .openTopics: machine.topicsOpened(now: now)
