@@ -3,6 +3,35 @@ package import LinkCoordinator
 package import LinkIngest
 package import StrictJSON
 
+/// Bounds of what is written for one record, judged while it is written: a record that passes one has no decision.
+package struct OutputLimits: Sendable, Equatable {
+    /// `limits.decision.bytes`: longest decision, in bytes.
+    package var decisionBytes: Int
+    /// `limits.output.bytes`: most bytes of all decisions of one record.
+    package var recordBytes: Int
+
+    /// Makes limits; without arguments those of the settings table.
+    package init(decisionBytes: Int = 1_000_000, recordBytes: Int = 8 << 20) {
+        self.decisionBytes = decisionBytes
+        self.recordBytes = recordBytes
+    }
+
+    /// A decision is over its limit.
+    var oversizeDecision: DeadLetterCause {
+        DeadLetterCause(
+            reason: .oversizeOutput,
+            detail: "a decision has more than \(decisionBytes) bytes, the limit (limits.decision.bytes)")
+    }
+
+    /// The decisions together are over their limit.
+    func oversizeRecord(_ devices: Int) -> DeadLetterCause {
+        DeadLetterCause(
+            reason: .oversizeOutput,
+            detail: "the decisions for \(devices) devices have more than \(recordBytes) bytes together, the limit "
+                + "(limits.output.bytes)")
+    }
+}
+
 /// From a record's bytes to its decisions: the reader, the choice of the table and the resolver, one after another.
 ///
 /// One per lane, used for every record of its life. It does no I/O, has no clock and allocates nothing per record: the
@@ -11,6 +40,7 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
     private var reader: EventReader
     private var resolver = Resolver()
     private let tables: TableSet
+    private let outputs: OutputLimits
     /// The table of all events that name no application, if there is one only.
     private let only: TableHandle?
     /// `topic-partition-offset` of the record, the start of its decisions' ids.
@@ -23,8 +53,13 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
     ///   - tables: The tables that are served.
     ///   - limits: Bounds of a record.
     ///   - passthrough: Names of the event's members that are copied into `context`.
-    package init(tables: TableSet, limits: IngestLimits = IngestLimits(), passthrough: [String] = []) {
+    ///   - outputs: Bounds of a record's decisions.
+    package init(
+        tables: TableSet, limits: IngestLimits = IngestLimits(), passthrough: [String] = [],
+        outputs: OutputLimits = OutputLimits()
+    ) {
         self.tables = tables
+        self.outputs = outputs
         only = tables.tables.count == 1 ? tables.tables[0].compiled.handle : nil
         reader = EventReader(limits: limits, passthrough: passthrough)
         head = .allocate(capacity: 1)
@@ -72,8 +107,13 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
         let event = reader.eventPointer
         let device = reader.devicePointer
         var index = 0
+        var written = 0
+        arena.recordLimit = outputs.decisionBytes
+        defer { arena.recordLimit = .max }
         while index < event.pointee.deviceCount {
-            if !event.pointee.isUsual { reader.selectDevice(at: index) }
+            if !event.pointee.isUsual && !reader.selectDevice(at: index) {
+                return DeadLetterCause(reader.failure, value: value)
+            }
             let request = event.pointer(to: \.request).unsafelyUnwrapped
             let facts = device.pointer(to: \.facts).unsafelyUnwrapped
             let isOnly = !event.pointee.hasApplication && only != nil
@@ -93,7 +133,12 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
                 isOver
                 ? resolver.expire(request, facts, table: table, head: place, into: &arena)
                 : resolver.resolve(request, facts, table: table, head: place, into: &arena)
-            body(id, arena.finish(), DecisionOutcome(summary.outcome))
+            if arena.overflowed { return outputs.oversizeDecision }
+            let decision = arena.finish()
+            written &+= decision.count
+            if written > outputs.recordBytes { return outputs.oversizeRecord(index &+ 1) }
+            if summary.reason == .internalError { return Self.internalError(event.pointee) }
+            body(id, decision, DecisionOutcome(summary.outcome))
             index &+= 1
         }
         return nil
@@ -118,6 +163,13 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
         arena.begin()
         arena.append(id)
         return arena.finish()
+    }
+
+    @inline(never)
+    private static func internalError(_ event: IngestedEvent) -> DeadLetterCause {
+        DeadLetterCause(
+            reason: .internal, detail: "what was read strictly does not read again: report this with the record",
+            event: event.id.isEmpty ? nil : event.id.array)
     }
 
     @inline(never)

@@ -1,22 +1,33 @@
 /// A borrowed run of bytes: a start and a length, owned by somebody else.
 ///
 /// The hot path passes these instead of strings and arrays. Whoever hands one out says how long its bytes live
-/// (a record's value, a table, an arena); a view is never kept longer than that.
+/// (a record's value, a table, an arena); a view is never kept longer than that. Debug builds check it (`ViewLease`).
 @frozen
 public struct ByteView: BitwiseCopyable, @unchecked Sendable {
     // Unchecked: a view is a pointer into memory that its owner keeps unchanged while the view lives.
 
-    /// The first byte, valid to read only where `count` is greater than 0.
-    public let start: UnsafePointer<UInt8>
+    @usableFromInline let base: UnsafePointer<UInt8>
 
     /// Number of bytes.
     public let count: Int
 
-    /// Makes a view of `count` bytes from `start`.
+    /// Until when the bytes may be read; it has a size in builds only that check it.
+    public let lease: ViewLease
+
+    /// Makes a view of `count` bytes from `start`; parts of another view keep its lease.
     @inlinable
-    public init(start: UnsafePointer<UInt8>, count: Int) {
-        self.start = start
+    public init(start: UnsafePointer<UInt8>, count: Int, lease: ViewLease = .none) {
+        base = start
         self.count = count
+        self.lease = lease
+    }
+
+    /// The first byte, valid to read only where `count` is greater than 0.
+    @inlinable
+    @inline(__always)
+    public var start: UnsafePointer<UInt8> {
+        if ViewLease.isChecked && count > 0 { lease.check() }
+        return base
     }
 
     /// Makes a view of a buffer; an empty buffer becomes `ByteView.empty`.
@@ -72,7 +83,7 @@ public struct ByteView: BitwiseCopyable, @unchecked Sendable {
     @inlinable
     public func slice(_ from: Int, _ to: Int) -> ByteView {
         assert(from >= 0 && from <= to && to <= count)
-        return ByteView(start: start + from, count: to - from)
+        return ByteView(start: start + from, count: to - from, lease: lease)
     }
 
     /// The bytes without the first `count`.

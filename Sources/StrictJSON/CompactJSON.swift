@@ -63,6 +63,13 @@ extension OutputArena {
     }
 
     /// Appends a Unicode scalar as UTF-8 (RFC 3629).
+    @inlinable
+    public mutating func append(scalar: UInt32) {
+        if scalar < 0x80 { append(byte: UInt8(truncatingIfNeeded: scalar)) } else { appendUTF8(scalar) }
+    }
+
+    /// Appends a Unicode scalar as UTF-8 (RFC 3629).
+    @usableFromInline
     mutating func appendUTF8(_ scalar: UInt32) {
         func tail(_ shift: UInt32) -> UInt8 { UInt8(truncatingIfNeeded: 0x80 | scalar &>> shift & 0x3F) }
         func lead(_ mark: UInt32, _ shift: UInt32) -> UInt8 { UInt8(truncatingIfNeeded: mark | scalar &>> shift) }

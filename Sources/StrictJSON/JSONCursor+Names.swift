@@ -74,7 +74,7 @@ extension JSONCursor {
         if shape.predictsNearEnd(position, end, place: scope.place) {
             let slot = shape.slot(scope.place)
             scope.nameOffset = offset &+ Int(slot.pointee.nameStart)
-            scope.name = ByteView(start: position + Int(slot.pointee.nameStart), count: Int(slot.pointee.nameLength))
+            scope.name = part(position + Int(slot.pointee.nameStart), count: Int(slot.pointee.nameLength))
             position += Int(slot.pointee.length)
             scope.place &+= 1
             scope.started = true

@@ -7,6 +7,8 @@ public struct JSONCursor: ~Copyable {
     @usableFromInline var base: UnsafePointer<UInt8>
     @usableFromInline var end: UnsafePointer<UInt8>
     @usableFromInline var position: UnsafePointer<UInt8>
+    /// Until when the text may be read.
+    @usableFromInline var lease = ViewLease.none
     @usableFromInline var depth = 0
     /// Number of entries of `names`; apart from them, since a value with a `deinit` cannot be inlined.
     @usableFromInline var nameCount = 0
@@ -33,6 +35,7 @@ public struct JSONCursor: ~Copyable {
         base = text.start
         end = text.end
         position = text.start
+        lease = text.lease
         depth = 0
         names.removeAll()
         nameCount = 0
@@ -48,6 +51,13 @@ public struct JSONCursor: ~Copyable {
     @inlinable
     @inline(__always)
     public var start: UnsafePointer<UInt8> { base }
+
+    /// Bytes of the text.
+    @inlinable
+    @inline(__always)
+    func part(_ start: UnsafePointer<UInt8>, count: Int) -> ByteView {
+        ByteView(start: start, count: count, lease: lease)
+    }
 
     /// An error at the cursor.
     @inlinable
@@ -121,8 +131,7 @@ public struct JSONCursor: ~Copyable {
                     scope.filter |= bit
                     scope.unlisted |= 1 &<< UInt32(truncatingIfNeeded: scope.place)
                 }
-                scope.name = ByteView(
-                    start: position + Int(slot.pointee.nameStart), count: Int(slot.pointee.nameLength))
+                scope.name = part(position + Int(slot.pointee.nameStart), count: Int(slot.pointee.nameLength))
                 scope.nameOffset = offset &+ Int(slot.pointee.nameStart)
                 scope.tag = slot.pointee.tag
                 scope.place &+= 1

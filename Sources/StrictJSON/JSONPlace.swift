@@ -52,7 +52,16 @@ package struct JSONPlace: Sendable, Equatable {
     private struct Finder: ~Copyable {
         let target: Int
         var cursor: JSONCursor
-        var path: [String] = []
+        /// The steps to where the cursor is; they become text only when the place was found.
+        var path: [Step] = []
+
+        /// A member's name, which the cursor lends until the next text, or where `name` is nil an index.
+        struct Step {
+            var name: ByteView?
+            var index = 0
+
+            var text: String { name.map { JSONPlace.step($0.string) } ?? "/\(index)" }
+        }
 
         init(target: Int, maxDepth: Int) {
             self.target = target
@@ -66,7 +75,7 @@ package struct JSONPlace: Sendable, Equatable {
             } catch {
                 // The text breaks here: the path so far is the answer.
             }
-            return path.joined()
+            return path.map(\.text).joined()
         }
 
         /// Reads the value at the cursor; true when the target lies in it, with its path in `path`.
@@ -81,13 +90,13 @@ package struct JSONPlace: Sendable, Equatable {
                         more = try cursor.nextMember(&scope)
                     } catch {
                         if error.code == .duplicateName, error.offset == scope.nameOffset {
-                            path.append(JSONPlace.step(scope.name.string))
+                            path.append(Step(name: scope.name))
                         }
                         throw error
                     }
                     if !more { return target < cursor.offset }
                     if target < scope.nameOffset - 1 { return true }
-                    path.append(JSONPlace.step(scope.name.string))
+                    path.append(Step(name: scope.name))
                     if target <= cursor.offset { return true }
                     if try walk() { return true }
                     path.removeLast()
@@ -98,7 +107,7 @@ package struct JSONPlace: Sendable, Equatable {
                 var index = 0
                 while try cursor.nextElement(&scope) {
                     if target < cursor.offset { return true }
-                    path.append("/\(index)")
+                    path.append(Step(name: nil, index: index))
                     if try walk() { return true }
                     path.removeLast()
                     index += 1

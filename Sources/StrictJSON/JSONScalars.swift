@@ -23,7 +23,7 @@ extension JSONCursor {
             }
             try digits()
         }
-        return ByteView(start: start, count: position - start)
+        return part(start, count: position - start)
     }
 
     private mutating func digits() throws(JSONError) {
@@ -74,7 +74,7 @@ extension JSONCursor {
         case UInt8(ascii: "{"), UInt8(ascii: "["): try skipContainer()
         default: try skipScalar(first)
         }
-        return ByteView(start: start, count: position - start)
+        return part(start, count: position - start)
     }
 
     private mutating func skipScalar(_ first: UInt8) throws(JSONError) {

@@ -55,7 +55,7 @@ extension JSONCursor {
             return try stringSlow(from: start)
         }
         position = quote + 1
-        let raw = ByteView(start: start, count: quote - start)
+        let raw = part(start, count: quote - start)
         let nonASCII = (high | word & ((1 &<< bits) &- 1)) & 0x8080_8080_8080_8080 != 0
         if nonASCII { try checkUTF8(raw) }
         return JSONString(raw: raw, hasEscape: false, hasNonASCII: nonASCII)
@@ -69,7 +69,7 @@ extension JSONCursor {
         while position < end {
             let byte = position.pointee
             if byte == UInt8(ascii: "\"") {
-                let raw = ByteView(start: start, count: position - start)
+                let raw = part(start, count: position - start)
                 let nonASCII = raw.hasNonASCII
                 if nonASCII { try checkUTF8(raw) }
                 position += 1

@@ -1,8 +1,8 @@
 /// The names met so far in the objects that are open, for finding a name that stands twice.
 ///
 /// One stack serves all open objects: each owns the entries from its `firstName` on. A 64-bit filter in the scope
-/// answers most questions; up to 16 names are compared one by one, more are sorted when their object ends, so that an
-/// object of very many members costs n log n and not n squared.
+/// answers most questions; up to 16 names are compared one by one, more are sorted by their hashes when their object
+/// ends, so that an object of very many members costs n and, with crafted hashes, n log n, but never n squared.
 struct NameList: ~Copyable {
     struct Entry {
         /// Bytes of the text, or of the cursor's scratch memory: nothing changes either before the next text.
@@ -16,10 +16,20 @@ struct NameList: ~Copyable {
     private(set) var entries: UnsafeMutablePointer<Entry>
     private(set) var count = 0
     private var capacity = 64
+    /// Fewer names than this are sorted by comparing.
+    private static let sortedByCounting = 1024
+    private var keys: UnsafeMutablePointer<UInt64>
+    private var keyCapacity = 64
 
-    init() { entries = .allocate(capacity: 64) }
+    init() {
+        entries = .allocate(capacity: 64)
+        keys = .allocate(capacity: 128)
+    }
 
-    deinit { entries.deallocate() }
+    deinit {
+        entries.deallocate()
+        keys.deallocate()
+    }
 
     mutating func removeAll() { count = 0 }
 
@@ -48,17 +58,77 @@ struct NameList: ~Copyable {
     }
 
     /// The offset of a name that stands twice from `first` on, or nil.
+    ///
+    /// Numbers are sorted, not entries: hash above, place below. Names are compared where hashes are the same.
     mutating func duplicate(from first: Int) -> Int? {
-        var slice = UnsafeMutableBufferPointer(start: entries + first, count: count - first)
-        slice.sort { a, b in
-            if a.hash != b.hash { return a.hash < b.hash }
-            if a.name != b.name { return a.name < b.name }
-            return a.offset < b.offset
-        }
+        let count = count - first
+        if count < 2 { return nil }
+        if count > keyCapacity { growKeys(count) }
+        for index in 0..<count { keys[index] = UInt64(entries[first + index].hash) << 32 | UInt64(index) }
+        let sorted = count <= Self.sortedByCounting ? sortByComparing(count) : sortByCounting(count)
         var found: Int?
-        for index in 1..<slice.count where slice[index].name == slice[index - 1].name {
-            found = min(found ?? slice[index].offset, slice[index].offset)
+        var start = 0
+        while start < count {
+            var end = start + 1
+            while end < count && sorted[end] >> 32 == sorted[start] >> 32 { end += 1 }
+            if end - start > 1, let offset = duplicate(among: sorted, start..<end, first) {
+                found = min(found ?? offset, offset)
+            }
+            start = end
         }
         return found
+    }
+
+    /// The least offset of a name that stands twice among those of one hash, or nil.
+    private func duplicate(among keys: UnsafeMutablePointer<UInt64>, _ range: Range<Int>, _ first: Int) -> Int? {
+        var same = UnsafeMutableBufferPointer(start: keys + range.lowerBound, count: range.count)
+        func entry(_ key: UInt64) -> Entry { entries[first + Int(truncatingIfNeeded: key & 0xFFFF_FFFF)] }
+        if same.count > 2 {
+            same.sort { a, b in
+                let a = entry(a)
+                let b = entry(b)
+                return a.name == b.name ? a.offset < b.offset : a.name < b.name
+            }
+        }
+        var found: Int?
+        for index in 1..<same.count {
+            let a = entry(same[index - 1])
+            let b = entry(same[index])
+            if a.name == b.name { found = min(found ?? .max, max(a.offset, b.offset)) }
+        }
+        return found
+    }
+
+    private mutating func growKeys(_ count: Int) {
+        keys.deallocate()
+        keyCapacity = max(count, keyCapacity * 2)
+        // Sorting by counting goes from one half to the other.
+        keys = .allocate(capacity: keyCapacity * 2)
+    }
+
+    private func sortByComparing(_ count: Int) -> UnsafeMutablePointer<UInt64> {
+        var all = UnsafeMutableBufferPointer(start: keys, count: count)
+        all.sort()
+        return keys
+    }
+
+    /// Sorts by the hash, eleven bits at a time from the lowest on; three rounds hold all 32.
+    private func sortByCounting(_ count: Int) -> UnsafeMutablePointer<UInt64> {
+        var from = keys
+        var to = keys + keyCapacity
+        withUnsafeTemporaryAllocation(of: Int.self, capacity: 2049) { starts in
+            for shift in [UInt64(32), 43, 54] {
+                starts.initialize(repeating: 0)
+                for index in 0..<count { starts[Int(from[index] >> shift & 2047) + 1] += 1 }
+                for digit in 1...2048 { starts[digit] += starts[digit - 1] }
+                for index in 0..<count {
+                    let digit = Int(from[index] >> shift & 2047)
+                    to[starts[digit]] = from[index]
+                    starts[digit] += 1
+                }
+                swap(&from, &to)
+            }
+        }
+        return from
     }
 }

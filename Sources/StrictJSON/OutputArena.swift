@@ -14,6 +14,15 @@ public struct OutputArena: ~Copyable {
     private var spare: [Chunk] = []
     @usableFromInline var fullBytes = 0
     private let chunkBytes: Int
+    /// Of finished records, until `reset`.
+    @usableFromInline let lender = ViewLender()
+    /// Most bytes of one record.
+    ///
+    /// What is written beyond them is dropped and `overflowed` says so, so that a record takes no more memory than this
+    /// and its largest single piece.
+    public var recordLimit = Int.max
+    /// A Boolean value that indicates whether bytes of the open record were dropped.
+    @usableFromInline var hasDropped = false
 
     @usableFromInline
     struct Chunk {
@@ -50,12 +59,21 @@ public struct OutputArena: ~Copyable {
 
     /// Starts a record.
     @inlinable
-    public mutating func begin() { recordStart = cursor }
+    public mutating func begin() {
+        recordStart = cursor
+        hasDropped = false
+    }
+
+    /// A Boolean value that indicates whether the open record has passed `recordLimit`: it must not be used.
+    @inlinable
+    public var overflowed: Bool {
+        @inline(__always) get { hasDropped || cursor - recordStart > recordLimit }
+    }
 
     /// Ends the record and returns its bytes, which live until `reset`.
     @inlinable
     public mutating func finish() -> ByteView {
-        let record = ByteView(start: UnsafePointer(recordStart), count: cursor - recordStart)
+        let record = lender.lend(UnsafePointer(recordStart), count: cursor - recordStart)
         recordStart = cursor
         return record
     }
@@ -71,19 +89,24 @@ public struct OutputArena: ~Copyable {
     /// Takes back the bytes of the open record after its first `count`.
     @inlinable
     public mutating func truncateRecord(to count: Int) {
+        if hasDropped { return }
         assert(count >= 0 && count <= recordBytes)
         cursor = recordStart + count
     }
 
     /// What was written of the open record so far; moves with the next append.
     @inlinable
-    public var openRecord: ByteView { ByteView(start: UnsafePointer(recordStart), count: cursor - recordStart) }
+    public var openRecord: ByteView { lender.lend(UnsafePointer(recordStart), count: cursor - recordStart) }
 
-    /// Forgets all records; their memory is used again, all but a few chunks of ordinary size given back.
+    /// Forgets all records and takes back what was lent.
+    ///
+    /// The memory is used again, all but a few chunks of ordinary size given back. Builds that check views give back all
+    /// of it, so that a sanitizer sees later uses.
     public mutating func reset() {
+        lender.revoke()
         // Asked first, since an array is kept alive while it is gone through, and allocates to be emptied.
         if !full.isEmpty { giveBack() }
-        if chunk.capacity != chunkBytes {
+        if chunk.capacity != chunkBytes || ViewLease.isChecked {
             chunk.base.deallocate()
             chunk = spare.popLast() ?? Self.allocate(chunkBytes)
         }
@@ -97,7 +120,7 @@ public struct OutputArena: ~Copyable {
     @inline(never)
     private mutating func giveBack() {
         for other in full {
-            if other.capacity == chunkBytes && spare.count < 64 {
+            if other.capacity == chunkBytes && spare.count < 64 && !ViewLease.isChecked {
                 spare.append(other)
             } else {
                 other.base.deallocate()
@@ -112,10 +135,15 @@ public struct OutputArena: ~Copyable {
         if limit - cursor < bytes { grow(bytes) }
     }
 
-    /// Moves the open record to a chunk that has room for `bytes` more.
+    /// Moves the open record to a chunk that has room for `bytes` more; one that has passed its limit is written over.
     @inline(never)
     @usableFromInline
     mutating func grow(_ bytes: Int) {
+        if cursor - recordStart > recordLimit {
+            hasDropped = true
+            cursor = recordStart
+            if limit - cursor >= bytes { return }
+        }
         let written = cursor - recordStart
         let need = written + bytes
         let next =

@@ -39,7 +39,7 @@ extension JSONCursor {
                 filter |= bit
                 scope.unlisted |= 1 &<< UInt32(truncatingIfNeeded: place)
             }
-            take(tag, ByteView(start: value, count: close - value))
+            take(tag, part(value, count: close - value))
             at = close + 1
             place &+= 1
             slot += 1

@@ -100,9 +100,9 @@ public struct TextTemplate: ~Copyable {
 
         /// Notes a value; false if it has too few or too many bytes.
         @inline(__always)
-        func note(_ start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) -> Bool {
+        func note(_ start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>, _ lease: ViewLease) -> Bool {
             let length = end - start
-            place.pointee = ByteView(start: start, count: length)
+            place.pointee = ByteView(start: start, count: length, lease: lease)
             return UInt(bitPattern: length &- least) <= span
         }
     }
@@ -142,18 +142,19 @@ public struct TextTemplate: ~Copyable {
         var front = UnsafePointer(slots)
         var back = front + (count &- 1)
         while front < back {
-            guard Self.goForward(&at, end, front), Self.goBackward(&stop, start, back) else { return false }
+            guard Self.goForward(&at, end, front, text.lease), Self.goBackward(&stop, start, back, text.lease)
+            else { return false }
             front += 1
             back -= 1
         }
-        if front == back && !Self.goForward(&at, end, front) { return false }
+        if front == back && !Self.goForward(&at, end, front, text.lease) { return false }
         return at == stop
     }
 
     /// Passes a gap and the value behind it; `at` comes to the value's end, as a string's closing quote.
     @inline(__always)
     private static func goForward(
-        _ at: inout UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>, _ slot: UnsafePointer<Slot>
+        _ at: inout UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>, _ slot: UnsafePointer<Slot>, _ lease: ViewLease
     ) -> Bool {
         if !slot.pointee.gap.begins(at: at, left: end - at) { return false }
         let value = at + slot.pointee.gap.bytes.count
@@ -166,13 +167,14 @@ public struct TextTemplate: ~Copyable {
             if close == end || close.pointee != UInt8(ascii: "\"") { return false }
         }
         at = close
-        return slot.pointee.note(value, close)
+        return slot.pointee.note(value, close, lease)
     }
 
     /// Passes a value, which ends at `stop`, and the gap before it; `stop` comes to the gap's begin.
     @inline(__always)
     private static func goBackward(
-        _ stop: inout UnsafePointer<UInt8>, _ start: UnsafePointer<UInt8>, _ slot: UnsafePointer<Slot>
+        _ stop: inout UnsafePointer<UInt8>, _ start: UnsafePointer<UInt8>, _ slot: UnsafePointer<Slot>,
+        _ lease: ViewLease
     ) -> Bool {
         let value: UnsafePointer<UInt8>
         if slot.pointee.isNumber {
@@ -184,7 +186,7 @@ public struct TextTemplate: ~Copyable {
         if !slot.pointee.gap.ends(at: value, left: value - start) { return false }
         let close = stop
         stop = value - slot.pointee.gap.bytes.count
-        return slot.pointee.note(value, close)
+        return slot.pointee.note(value, close, lease)
     }
 
     /// The byte behind the last one before `stop` that may not stand in a plain string, or `start`.

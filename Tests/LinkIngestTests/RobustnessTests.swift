@@ -53,7 +53,10 @@ struct RobustnessTests {
             case .event(let event):
                 read += 1
                 for index in 0..<event.deviceCount {
-                    let device = reader.device(at: index)
+                    guard let device = try? reader.device(at: index) else {
+                        Issue.record("seed \(generator.seed) round \(round)")
+                        continue
+                    }
                     if device.id.isEmpty || device.id.count > 256 {
                         Issue.record("seed \(generator.seed) round \(round)")
                     }

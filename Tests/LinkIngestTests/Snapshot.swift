@@ -59,7 +59,13 @@ func snapshot(
                 event: failure.event.map { String(decoding: $0, as: UTF8.self) }))
     case .event(let event):
         var seen = Snapshot(event)
-        for index in 0..<event.deviceCount { seen.devices.append(Snapshot.Device(reader.device(at: index))) }
+        for index in 0..<event.deviceCount {
+            guard let device = try? reader.device(at: index) else {
+                Issue.record("device \(index) does not read again")
+                continue
+            }
+            seen.devices.append(Snapshot.Device(device))
+        }
         return .success(seen)
     }
 }

@@ -115,12 +115,12 @@ extension TableCompiler {
             resumes: one.resume != nil, ttlSeconds: one.resume?.ttlSeconds ?? 0, once: one.resume?.once ?? true)
     }
 
-    /// The rule for each reason: the first that names it, or names none.
+    /// The rule for each reason: the first that names it, or names none; none for `internal`.
     mutating func fallbacks() -> UnsafeBufferPointer<FallbackImage> {
         var images: [FallbackImage] = []
         for reason in Reason.allCases {
             let rule = source.fallback.first { rule in
-                rule.on.map { $0.contains { $0.value == reason } } ?? true
+                reason != .internalError && rule.on.map { $0.contains { $0.value == reason } } ?? true
             }
             let target = rule?.to.map { image($0) }
             images.append(

@@ -20,6 +20,7 @@ extension Reason {
         case .paramMissing: ByteView("param_missing")
         case .presentation: ByteView("presentation")
         case .noLink: ByteView("no_link")
+        case .internalError: ByteView("internal")
         }
     }
 
@@ -42,6 +43,7 @@ extension Reason {
         case .paramMissing: 13
         case .presentation: 14
         case .noLink: 15
+        case .internalError: 16
         }
     }
 }

@@ -1,30 +1,23 @@
-#if canImport(Darwin)
-internal import Foundation
-#else
-@_spi(_Unicode) internal import Swift
-#endif
 internal import StrictJSON
 
 /// The text in Unicode's normal form C (rule N5); ASCII comes back as it is.
 ///
-/// On Linux the standard library's own tables do it, on Apple platforms Foundation's; no tables of ours.
-///
 /// - Parameter bytes: Well-formed UTF-8.
 package func nfc(_ bytes: [UInt8]) -> [UInt8] {
-    guard bytes.contains(where: { $0 >= 0x80 }) else { return bytes }
-    return [UInt8](nfc(String(decoding: bytes, as: UTF8.self)).utf8)
+    bytes.withUnsafeBufferPointer { text in
+        if ByteView(text).isSurelyComposed { return bytes }
+        var composer = Composer()
+        var arena = OutputArena(chunkBytes: bytes.count * 2)
+        arena.begin()
+        composer.append(ByteView(text), to: &arena)
+        return arena.finish().array
+    }
 }
 
 /// The text in Unicode's normal form C (rule N5).
 package func nfc(_ text: String) -> String {
     guard text.utf8.contains(where: { $0 >= 0x80 }) else { return text }
-    #if canImport(Darwin)
-    return text.precomposedStringWithCanonicalMapping
-    #else
-    var out = String.UnicodeScalarView()
-    out.append(contentsOf: text._nfc)
-    return String(out)
-    #endif
+    return String(decoding: nfc([UInt8](text.utf8)), as: UTF8.self)
 }
 
 extension ByteView {
@@ -32,8 +25,8 @@ extension ByteView {
     ///
     /// The ranges hold only characters that are starters and never change or join in NFC (Unicode's quick check `Yes`
     /// with combining class 0): up to U+02FF, Cyrillic letters, the dashes and quotes of U+2010 to U+2027, CJK
-    /// ideographs, Hangul syllables, and the pictographs of U+1F300 to U+1FAFF. All else is left to the library.
-    var isSurelyComposed: Bool {
+    /// ideographs, Hangul syllables, and the pictographs of U+1F300 to U+1FAFF. All else is left to `Composer`.
+    package var isSurelyComposed: Bool {
         var index = 0
         while index < count {
             let lead = start[index]

@@ -32,4 +32,6 @@ package enum Reason: String, Sendable, CaseIterable {
     case presentation
     /// A payload holds neither a link nor a route.
     case noLink = "no_link"
+    /// What was read strictly before does not read again: a defect of this program, of which no decision may come.
+    case internalError = "internal"
 }

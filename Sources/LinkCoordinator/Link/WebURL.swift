@@ -38,6 +38,13 @@ package struct WebURL: Sendable {
             ? nil : written
     }
 
+    /// A Boolean value that indicates whether a scheme, in any case, is one whose links a browser never reads without a
+    /// host: http or https.
+    static func isWeb(_ scheme: ByteView) -> Bool { equalsFolded(scheme, "https") || equalsFolded(scheme, "http") }
+
+    /// A Boolean value that indicates whether a scheme, in any case, is http or https.
+    static func isWeb(_ scheme: String) -> Bool { ["http", "https"].contains(scheme.lowercased()) }
+
     /// Whether the bytes are a scheme of RFC 3986: a letter, then letters, digits, `+`, `-` and `.`.
     package static func isScheme(_ text: ByteView) -> Bool {
         guard text.count > 0, (text[0] | 0x20) &- UInt8(ascii: "a") < 26 else { return false }
@@ -70,7 +77,8 @@ package struct WebURL: Sendable {
         return (authority.slice(0, at - 1), digits.isEmpty ? nil : UInt16(truncatingIfNeeded: port))
     }
 
-    /// The host in lower case without one trailing dot, if it is a name or an IPv6 literal of N3; else nil.
+    /// The host in lower case without one trailing dot, if it is empty, a name without empty labels or an IPv6 literal
+    /// (N3); else nil.
     package static func normalHost(_ host: ByteView) -> [UInt8]? {
         host.buffer.map(lowerASCII).withUnsafeBufferPointer { lowered in
             normalHost(lowered: ByteView(lowered))?.array
@@ -82,14 +90,19 @@ package struct WebURL: Sendable {
         if !lowered.isEmpty && lowered[0] == UInt8(ascii: "[") { return isIPv6Literal(lowered) ? lowered : nil }
         let isRooted = !lowered.isEmpty && lowered[lowered.count - 1] == UInt8(ascii: ".")
         let name = isRooted ? lowered.slice(0, lowered.count - 1) : lowered
+        var beginsLabel = !name.isEmpty
         for byte in name.buffer {
             switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): continue
-            case UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"), UInt8(ascii: "-"): continue
+            case UInt8(ascii: "."):
+                if beginsLabel { return nil }
+                beginsLabel = true
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"),
+                UInt8(ascii: "~"), UInt8(ascii: "-"):
+                beginsLabel = false
             default: return nil
             }
         }
-        return name
+        return beginsLabel ? nil : name
     }
 
     /// `[`, hexadecimal groups with colons (perhaps an IPv4 address at the end), `]`.

@@ -7,6 +7,7 @@ extension TableSource {
     func block(for scheme: String, _ host: [UInt8], _ port: UInt16?) -> Int? {
         guard let index = block(listing: scheme) else { return nil }
         let block = blocks[index]
+        if block.hostRole == .authority && host.isEmpty && WebURL.isWeb(scheme) { return nil }
         return block.hostRole == .segment || block.hosts.contains { $0.value.takes(host: host, port: port) }
             ? index : nil
     }

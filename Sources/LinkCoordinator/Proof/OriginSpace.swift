@@ -132,6 +132,8 @@ struct OriginSpace {
         let own: UInt16? = scheme.lowercased() == "https" ? 443 : scheme.lowercased() == "http" ? 80 : nil
         let listed = Set(block.hosts.map(\.value))
         return hosts.compactMap { host, written in
+            // http and https have no links without a host (N3).
+            if own != nil && host.isEmpty { return nil }
             let port = written == own ? nil : written
             let taking = Self.rules(host, port)
             guard taking.contains(where: { listed.contains($0) }) else { return nil }

@@ -138,7 +138,7 @@ extension Resolver {
     /// Whether a text is an https URL whose host is listed, without userinfo and blanks.
     private mutating func isURL(_ text: ByteView, _ hosts: UnsafeBufferPointer<HostRuleImage>) -> Bool {
         guard text.count <= FieldType.maxTextBytes, let url = WebURL(text), equalsFolded(url.scheme, "https"),
-            let host = WebURL.normalHost(url.host)
+            let host = WebURL.normalHost(url.host), !host.isEmpty
         else { return false }
         let port = url.port.map { Int32($0) } ?? -1
         return host.withUnsafeBufferPointer { bytes in

@@ -19,7 +19,7 @@ extension Resolver {
             textsUsed = false
         }
         let text = bytesBehind >= WideScan.behind ? path : padded(path)
-        if splitPlainSegments(text.start, text.end) != text.end {
+        if splitPlainSegments(text.start, text.end, text.lease) != text.end {
             segments.removeAll()
             guard (try? readSegments(authority: .empty, path: text)) != nil else { return nil }
         }

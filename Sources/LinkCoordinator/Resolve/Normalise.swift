@@ -78,7 +78,7 @@ extension Resolver {
         guard afterColon.hasPrefix(ByteView("//")) else {
             isRelative = afterColon.isEmpty || afterColon[0] != UInt8(ascii: "/")
             hasHost = !block.hostIsSegment
-            if hasHost { try matchHost() }
+            if hasHost { try matchHost(isWeb: WebURL.isWeb(scheme)) }
             return (.empty, colon &+ 1)
         }
         var end = colon &+ 3
@@ -139,7 +139,7 @@ extension Resolver {
     /// Userinfo and port off (N3); for `host: authority` the host is checked and kept.
     private mutating func readAuthority(_ written: ByteView) throws(Rejection) -> ByteView {
         var authority = written
-        let isWeb = ByteScan.equalFolded(scheme, ByteView("https")) || ByteScan.equalFolded(scheme, ByteView("http"))
+        let isWeb = WebURL.isWeb(scheme)
         var at = authority.count
         while at > 0 && authority[at - 1] != UInt8(ascii: "@") { at -= 1 }
         if at > 0 {
@@ -156,11 +156,14 @@ extension Resolver {
         guard hasHost else { return name }
         guard let normal = WebURL.normalHost(lowered: folded(name)) else { throw Rejection(.host, "syntax") }
         host = normal
-        try matchHost()
+        try matchHost(isWeb: isWeb)
         return name
     }
 
-    private mutating func matchHost() throws(Rejection) {
+    /// Judges the host by the block's list; on http and https an empty one is none, for a browser reads the next
+    /// segment as the host.
+    private mutating func matchHost(isWeb: Bool) throws(Rejection) {
+        if isWeb && host.isEmpty { throw Rejection(.host, "missing") }
         for rule in block.hosts where rule.takes(host: host, port: port) { return }
         throw Rejection(.host, "unlisted")
     }

@@ -27,6 +27,8 @@ struct OriginCache: ~Copyable {
     private let texts: UnsafeMutablePointer<UInt8>
     private let hosts: UnsafeMutablePointer<UInt8>
     private var next = 0
+    /// Of hosts, until another origin is kept.
+    private let lender = ViewLender()
 
     init() {
         entries = .allocate(capacity: Self.places)
@@ -72,12 +74,13 @@ struct OriginCache: ~Copyable {
     func entry(_ place: Int) -> UnsafePointer<Entry> { UnsafePointer(entries + place) }
 
     func host(_ place: Int) -> ByteView {
-        ByteView(start: hosts + place * Self.maxBytes, count: entries[place].hostCount)
+        lender.lend(hosts + place * Self.maxBytes, count: entries[place].hostCount)
     }
 
     /// Keeps an origin in the place that was filled longest ago.
     mutating func keep(_ origin: ByteView, host: ByteView, entry: Entry) {
         if origin.count > Self.maxBytes || host.count > Self.maxBytes { return }
+        lender.revoke()
         let place = next
         next = (next + 1) % Self.places
         (texts + place * Self.maxBytes).update(from: origin.start, count: origin.count)

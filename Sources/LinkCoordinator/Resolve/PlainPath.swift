@@ -7,17 +7,19 @@ extension Resolver {
     /// False where anything of it has to be decoded, judged or noted; then nothing is kept of it, and the general way
     /// has to be gone. `link` is padded.
     mutating func splitPlainPath(of link: ByteView, from start: Int) -> Bool {
-        guard let stop = splitPlainSegments(link.start + start, link.end) else {
+        guard let stop = splitPlainSegments(link.start + start, link.end, link.lease) else {
             segments.removeAll()
             return false
         }
-        if stop < link.end { splitPlainTail(stop, link.end) }
+        if stop < link.end { splitPlainTail(stop, link.end, link.lease) }
         return true
     }
 
     /// Sets aside the query and the fragment of which the first begins at `stop`.
     @inline(__always)
-    private mutating func splitPlainTail(_ stop: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) {
+    private mutating func splitPlainTail(
+        _ stop: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>, _ lease: ViewLease
+    ) {
         let isQuery = stop.pointee == UInt8(ascii: "?")
         let hash =
             isQuery
@@ -25,18 +27,18 @@ extension Resolver {
             : stop
         if isQuery {
             hasQuery = true
-            query = ByteView(start: stop + 1, count: hash - stop - 1)
+            query = ByteView(start: stop + 1, count: hash - stop - 1, lease: lease)
         }
         if hash < end {
             hasFragment = true
-            fragment = ByteView(start: hash + 1, count: end - hash - 1)
+            fragment = ByteView(start: hash + 1, count: end - hash - 1, lease: lease)
         }
     }
 
     /// Adds the segments from `start` to `?`, `#` or the end, and returns where that is; nil where one is not plain.
     @inline(__always)
     mutating func splitPlainSegments(
-        _ start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>
+        _ start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>, _ lease: ViewLease
     ) -> UnsafePointer<UInt8>? {
         var at = start
         if at < end && at.pointee == UInt8(ascii: "/") { at += 1 }
@@ -46,7 +48,7 @@ extension Resolver {
             if stop == at {
                 return byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") ? endPlain(at, from: start) : nil
             }
-            let text = ByteView(start: at, count: stop - at)
+            let text = ByteView(start: at, count: stop - at, lease: lease)
             if at.pointee == UInt8(ascii: ".") || segments.count >= image.maxSegments { return nil }
             segments.append(Segment(plain: text, head: WideScan.head(at, text.count)))
             if byte != UInt8(ascii: "/") {

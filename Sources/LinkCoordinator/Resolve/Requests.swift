@@ -100,7 +100,7 @@ extension Resolver {
     /// Adds the segments of a parameter that is a tail, given as a path, where no pattern captures it; false where one
     /// does not decode or is not of the list's type.
     mutating func addPathItems(_ path: ByteView, _ field: Ref<FieldImage>) -> Bool {
-        var valid = true
+        var valid = ByteScan.firstForbidden(in: path) == nil
         var at = 0
         while at < path.count {
             let end = ByteScan.first(UInt8(ascii: "/"), in: path, from: at)
@@ -140,6 +140,8 @@ extension Resolver {
             if chosen.tail == .restStar { return number }
             throw Rejection(.paramMissing, ByteView("path"), dot: name)
         }
+        // N4 of a path; in links it is judged before they are taken apart.
+        if let bad = ByteScan.firstForbidden(in: text) { throw Rejection(.badEncoding, "byte ", number: bad) }
         let before = segments.count
         try readPathSegments(text)
         if chosen.tail == .restPlus && segments.count == before {

@@ -80,6 +80,7 @@ package struct Resolver: ~Copyable {
     // Normalise.
     var texts = OutputArena(chunkBytes: 16 << 10)
     var textsUsed = false
+    var composer = Composer()
     /// What templates come to.
     var built = OutputArena(chunkBytes: 4 << 10)
     var block: Ref<BlockImage>
@@ -231,10 +232,9 @@ extension Resolver {
     @inline(never)
     mutating func normalForm(_ text: ByteView) -> ByteView {
         if text.isSurelyComposed { return text }
-        let composed = nfc(text.array)
         textsUsed = true
         texts.begin()
-        texts.append(composed)
+        composer.append(text, to: &texts)
         return texts.finish()
     }
 

@@ -15,11 +15,13 @@ extension Resolver {
                 isPlain = false
                 stop = Self.nameEnd(from: stop + 1, to: end, separators, plus)
             }
-            let name = ByteView(start: at, count: stop - at)
+            let name = ByteView(start: at, count: stop - at, lease: text.lease)
             if stop < end && stop.pointee == UInt8(ascii: "=") {
                 let value = stop + 1
                 at = WideScan.first(from: value, to: end) { WideBytes.equal(separators, in: $0) }
-                addPiece(name, value: ByteView(start: value, count: at - value), hasValue: true, isPlain: isPlain)
+                addPiece(
+                    name, value: ByteView(start: value, count: at - value, lease: text.lease), hasValue: true,
+                    isPlain: isPlain)
             } else {
                 at = stop
                 if name.count > 0 { addPiece(name, value: .empty, hasValue: false, isPlain: isPlain) }

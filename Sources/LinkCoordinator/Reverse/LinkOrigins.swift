@@ -20,7 +20,7 @@ extension TableSource {
                     }
                     continue
                 }
-                for authority in authorities(of: block, for: pattern, isWeb: ["http", "https"].contains(scheme)) {
+                for authority in authorities(of: block, for: pattern, isWeb: WebURL.isWeb(scheme)) {
                     let origin = LinkOrigin(block: index, scheme: scheme, authority: authority)
                     if !origins.contains(origin) { origins.append(origin) }
                 }
@@ -35,6 +35,8 @@ extension TableSource {
         let rules = [pattern.host].compactMap { $0 } + block.hosts.map(\.value) + externals.hosts
         return rules.compactMap { rule in
             let (host, port) = rule.sample(isWeb: isWeb)
+            // http and https have no links without a host (N3).
+            if isWeb && host.isEmpty { return nil }
             let isListed = block.hosts.contains { $0.value.takes(host: host, port: port) }
             guard isListed, pattern.host?.takes(host: host, port: port) ?? true else { return nil }
             return String(decoding: host, as: UTF8.self) + (port.map { ":\($0)" } ?? "")

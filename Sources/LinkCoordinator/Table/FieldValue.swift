@@ -22,7 +22,7 @@ extension FieldType {
     /// Whether the text is an https URL without userinfo and blanks whose host is listed.
     private static func isURL(_ text: ByteView, _ hosts: [HostRule]) -> Bool {
         guard text.count <= maxTextBytes, let url = WebURL(text), equalsFolded(url.scheme, "https"),
-            let host = WebURL.normalHost(url.host)
+            let host = WebURL.normalHost(url.host), !host.isEmpty
         else { return false }
         return hosts.contains { $0.takes(host: host, port: url.port) }
     }

@@ -14,9 +14,21 @@ struct DeviceReader: ~Copyable {
     private var attributeShape = MemberShape([])
     private var normalForms = OutputArena(chunkBytes: 4096)
     private var hasNormalForms = false
+    private var composer = Composer()
+    /// A Boolean value that indicates whether only the id is kept: facts of a list's devices are read when a device is asked for.
+    private var readsIDOnly = false
     private let capabilities = FactList(capacity: IngestLimits.factElements)
     private let claims = FactList(capacity: IngestLimits.factElements)
     private let attributes = FactList(capacity: 2 * IngestLimits.factElements)
+
+    /// Reads the object at the cursor, of which nothing but the id is asked for; all of it is judged as strictly.
+    mutating func readID(
+        _ cursor: inout JSONCursor, into device: UnsafeMutablePointer<EventDevice>
+    ) throws(JSONError) {
+        readsIDOnly = true
+        defer { readsIDOnly = false }
+        try read(&cursor, into: device)
+    }
 
     /// Reads the object at the cursor.
     mutating func read(
@@ -108,6 +120,10 @@ struct DeviceReader: ~Copyable {
             _ = try cursor.null()
             return
         }
+        if readsIDOnly && tag != 0 {
+            try cursor.skip()
+            return
+        }
         try readMember(tag, first, &cursor, into: &device)
     }
 
@@ -169,10 +185,10 @@ struct DeviceReader: ~Copyable {
     }
 
     private mutating func normalForm(of text: ByteView) -> ByteView {
-        if !text.hasNonASCII { return text }
+        if text.isSurelyComposed { return text }
         hasNormalForms = true
         normalForms.begin()
-        normalForms.append(nfc(text.array))
+        composer.append(text, to: &normalForms)
         return normalForms.finish()
     }
 
@@ -189,7 +205,11 @@ struct DeviceReader: ~Copyable {
         var isGood = true
         var scope = try cursor.enterArray()
         while try cursor.nextElement(&scope) {
-            if let text = try factText(cursor.peek(), &cursor), count < IngestLimits.factElements {
+            // A list with one thing wrong is not known: nothing of it has to be brought to its normal form.
+            if !isGood || count == IngestLimits.factElements {
+                try cursor.skip()
+                isGood = false
+            } else if let text = try factText(cursor.peek(), &cursor) {
                 views[count] = text
                 count += 1
             } else {
@@ -219,9 +239,10 @@ struct DeviceReader: ~Copyable {
                 continue
             }
             let name = scope.name
-            if let text = try factText(first, &cursor), name.count <= IngestLimits.factBytes,
-                count < 2 * IngestLimits.factElements
-            {
+            if !isGood || name.count > IngestLimits.factBytes || count == 2 * IngestLimits.factElements {
+                try cursor.skip()
+                isGood = false
+            } else if let text = try factText(first, &cursor) {
                 attributes.set(count, normalForm(of: name))
                 attributes.set(count + 1, text)
                 count += 2

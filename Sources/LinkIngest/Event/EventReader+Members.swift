@@ -226,7 +226,7 @@ extension EventReader {
                 try cursor.skip()
                 continue
             }
-            try devices.read(&cursor, into: devicePointer)
+            try devices.readID(&cursor, into: devicePointer)
             checkDeviceID()
             deviceTexts.set(state.listed, text.slice(start, cursor.offset))
             state.listed += 1

@@ -28,6 +28,8 @@ package struct EventReader: ~Copyable {
     var payloadBody = PushBody()
     /// Texts of the devices of an event with `devices`; their number is `state.listed`.
     let deviceTexts: FactList
+    /// Of records, until the next is read.
+    private let records = ViewLender()
     /// Reads devices again when they are asked for; its own, so that what the event lends stays.
     var deviceCursor: JSONCursor
 
@@ -92,6 +94,9 @@ package struct EventReader: ~Copyable {
             failure = IngestFailure(.oversizeInput, "expected at most \(limits.recordBytes) bytes")
             return false
         }
+        records.revoke()
+        let value = records.lend(value)
+        let key = key.map { records.lend($0) }
         if templates.take(value, into: eventPointer, devicePointer) {
             state.clear()
             return true
@@ -176,35 +181,50 @@ package struct EventReader: ~Copyable {
     /// One device of the event that was read last; what it lends lives until the next one is asked for.
     ///
     /// - Parameter index: From 0, below the event's `deviceCount`.
-    package mutating func device(at index: Int) -> EventDevice {
-        selectDevice(at: index)
+    /// - Throws: `IngestFailure` with reason `internal` where the device does not read again.
+    package mutating func device(at index: Int) throws(IngestFailure) -> EventDevice {
+        guard selectDevice(at: index) else { throw failure }
         return device
     }
 
     /// Makes one device of the event the one at `devicePointer`, and its roots those of the request.
-    package mutating func selectDevice(at index: Int) {
+    ///
+    /// - Parameter index: From 0, below the event's `deviceCount`.
+    /// - Returns: False where the device was read strictly before and does not read again, which only a defect brings
+    ///   about; then the record must have no decision, and `failure` says why.
+    package mutating func selectDevice(at index: Int) -> Bool {
         precondition(index >= 0 && index < eventPointer.pointee.deviceCount)
-        if state.hasOther { selectOther(at: index) }
+        return state.hasOther ? selectOther(at: index) : true
     }
 
     @inline(never)
-    private mutating func selectOther(at index: Int) {
-        if state.listed > 0 { readListed(index) }
+    private mutating func selectOther(at index: Int) -> Bool {
+        if state.listed > 0 && !readListed(index) { return false }
         if case .payload = event.request.form {
             let body = state.isPushRecord ? recordBody : payloadBody
             device.roots = pushRoots.roots(
                 of: body, text: event.request.payload, kind: state.kind ?? .other, platform: device.facts.platform)
             event.request.roots = device.roots
         }
+        return true
     }
 
-    /// Reads a device of a list again; it was read before, so it cannot fail.
-    private mutating func readListed(_ index: Int) {
+    /// Reads a device of a list again; false where it has become none, with an id.
+    private mutating func readListed(_ index: Int) -> Bool {
         deviceCursor.open(deviceTexts.prefix(state.listed)[index])
         do {
             try devices.read(&deviceCursor, into: devicePointer)
+            try deviceCursor.finish()
         } catch {
-            assertionFailure("a device that was read once reads again")
+            return failAgain()
         }
+        return device.id.isEmpty ? failAgain() : true
+    }
+
+    @inline(never)
+    private mutating func failAgain() -> Bool {
+        device.clear()
+        fail(IngestFailure(.internalError, "a device that was read strictly does not read again"))
+        return false
     }
 }

@@ -15,6 +15,8 @@ package struct IngestFailure: Error, Sendable {
         case badDevice = "bad_device"
         case tooManyDevices = "too_many_devices"
         case untargetable
+        /// What was read strictly before does not read again: a defect of this program.
+        case internalError = "internal"
     }
 
     /// The code.

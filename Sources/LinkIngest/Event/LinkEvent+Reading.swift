@@ -26,7 +26,13 @@ extension LinkEvent {
                 reason: failure.reason.rawValue, detail: failure.detail, pointer: failure.pointer(in: value))
         case .event(let event):
             var devices: [Device] = []
-            for index in 0..<event.deviceCount { devices.append(Device(reader.device(at: index))) }
+            for index in 0..<event.deviceCount {
+                do {
+                    devices.append(Device(try reader.device(at: index)))
+                } catch {
+                    throw Failure(reason: error.reason.rawValue, detail: error.detail)
+                }
+            }
             return LinkEvent(
                 id: event.id.isEmpty ? nil : event.id.string,
                 application: event.hasApplication ? event.application.string : nil,

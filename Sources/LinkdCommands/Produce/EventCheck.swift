@@ -27,7 +27,11 @@ final class EventCheck {
 
     private func read(_ value: ByteView, key: ByteView?) -> Result<[UInt8]?, EventLine.Fault> {
         switch reader.read(value: value, key: key) {
-        case .event: return .success(fixed ?? reader.device(at: 0).id.array)
+        case .event:
+            guard fixed == nil else { return .success(fixed) }
+            return reader.selectDevice(at: 0)
+                ? .success(reader.devicePointer.pointee.id.array)
+                : .failure(EventLine.Fault(text: "\(reader.failure.reason.rawValue): \(reader.failure.detail)"))
         case .failure(let failure):
             if key == nil, failure.reason == .missingDevice, failure.offset == nil { return .success(nil) }
             let pointer = failure.pointer(in: value).map { $0.isEmpty ? "" : " at \(Escaping.visible($0))" } ?? ""

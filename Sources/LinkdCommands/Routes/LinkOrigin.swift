@@ -14,15 +14,17 @@ struct LinkOrigin {
     /// A rule for many hosts stands for one of them: `*.shop.example` for `www.shop.example`.
     init?(_ source: TableSource, scheme: String? = nil, host rule: HostRule? = nil) {
         for block in source.blocks {
-            guard let name = Self.scheme(of: block, wanted: scheme, in: source) else { continue }
-            if block.hostRole == .segment {
-                guard rule == nil else { continue }
-                self.init(block: block, scheme: name, host: nil)
+            for name in Self.schemes(of: block, wanted: scheme, in: source) {
+                if block.hostRole == .segment {
+                    guard rule == nil else { continue }
+                    self.init(block: block, scheme: name, host: nil)
+                    return
+                }
+                let isWeb = ["http", "https"].contains(name.lowercased())
+                guard let host = Self.host(of: block, wanted: rule, isWeb: isWeb) else { continue }
+                self.init(block: block, scheme: name, host: host)
                 return
             }
-            guard let host = Self.host(of: block, wanted: rule) else { continue }
-            self.init(block: block, scheme: name, host: host)
-            return
         }
         return nil
     }
@@ -42,21 +44,23 @@ struct LinkOrigin {
     }
 
     /// Web schemes first: their links work everywhere.
-    private static func scheme(
+    private static func schemes(
         of block: TableSource.LinkBlock, wanted: String?, in source: TableSource
-    ) -> String? {
+    ) -> [String] {
         let names = block.schemes.map(\.value)
         if let wanted {
-            if names.contains(wanted) { return wanted }
+            if names.contains(wanted) { return [wanted] }
             let isNamed = source.blocks.contains { $0.schemes.contains { $0.value == wanted } }
-            return block.takesOtherSchemes && !isNamed ? wanted : nil
+            return block.takesOtherSchemes && !isNamed ? [wanted] : []
         }
-        if names.contains("https") { return "https" }
-        return names.first ?? (block.takesOtherSchemes ? "app" : nil)
+        let web = names.filter { $0 == "https" }
+        return web + names.filter { $0 != "https" } + (names.isEmpty && block.takesOtherSchemes ? ["app"] : [])
     }
 
-    private static func host(of block: TableSource.LinkBlock, wanted: HostRule?) -> String? {
-        let rules = block.hosts.map(\.value)
+    private static func host(of block: TableSource.LinkBlock, wanted: HostRule?, isWeb: Bool) -> String? {
+        // A link of http or https without a host is none.
+        if isWeb && wanted == .empty { return nil }
+        let rules = block.hosts.map(\.value).filter { !isWeb || $0 != .empty }
         if let wanted, wanted != .any {
             return rules.contains { $0.meets(wanted) } ? wanted.sample : nil
         }

@@ -21,7 +21,7 @@ struct Explainer: ~Copyable {
         let event = reader.eventPointer
         let device = reader.devicePointer
         for index in 0..<event.pointee.deviceCount {
-            reader.selectDevice(at: index)
+            guard reader.selectDevice(at: index) else { return [] }
             guard let request = event.pointer(to: \.request), let facts = device.pointer(to: \.facts) else { return [] }
             let application = event.pointee.hasApplication ? event.pointee.application : nil
             let chosen = tables.table(application: application, request: request, using: &resolver)

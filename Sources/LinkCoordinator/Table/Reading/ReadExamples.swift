@@ -41,7 +41,7 @@ extension TableReader {
         if case .array(let elements) = value.kind, elements.isEmpty {
             problems.error(.badValue, at: value.offset, "on must name at least one reason")
         }
-        let known = Reason.allCases.filter { $0 != .excluded && $0 != .noLink }
+        let known = Reason.allCases.filter { ![.excluded, .noLink, .internalError].contains($0) }
         return texts(value, "on").compactMap { text in
             if let reason = Reason(rawValue: text.value), known.contains(reason) {
                 return Placed(reason, at: text.offset)

@@ -1,0 +1,150 @@
+#if canImport(Darwin)
+internal import Foundation
+#else
+@_spi(_Unicode) internal import Swift
+#endif
+
+/// The properties of characters that normal form C needs, asked of the standard library once for a process.
+///
+/// No data of Unicode stands here: all of it is derived from the library, so that both always agree.
+struct CompositionTables: @unchecked Sendable {
+    // Unchecked: the memory is filled before it is shared, and never changed or freed.
+
+    /// The tables; made when the first text is met that has to be looked at character by character.
+    static let shared = CompositionTables()
+
+    /// Scalars below this have entries of their own; of those above only the compatibility ideographs decompose.
+    private static let direct: UInt32 = 0x20000
+    private static let ideographs: Range<UInt32> = 0x2F800..<0x2FA20
+    private static let block: UInt32 = 64
+    private static let pairBits: UInt64 = 13
+
+    /// For each scalar: bits 0 to 7 its combining class, bit 8 whether it may join the character before it, from bit 16
+    /// on one more than the place of its decomposition, or 0.
+    private let entries: UnsafeMutablePointer<UInt32>
+    /// Decompositions: their length, then their scalars.
+    private let parts: UnsafeMutablePointer<UInt32>
+    /// Pairs that join, by hash: both scalars as one word and what they become.
+    private let pairs: UnsafeMutablePointer<(key: UInt64, joined: UInt32)>
+
+    private init() {
+        let count = Int(Self.direct) + Self.ideographs.count
+        entries = .allocate(capacity: count)
+        entries.initialize(repeating: 0, count: count)
+        pairs = .allocate(capacity: 1 << Int(Self.pairBits))
+        pairs.initialize(repeating: (0, 0), count: 1 << Int(Self.pairBits))
+        var all: [UInt32] = []
+        for start in Array(stride(from: 0xC0, to: Self.direct, by: Int(Self.block)))
+            + Array(stride(from: Self.ideographs.lowerBound, to: Self.ideographs.upperBound, by: Int(Self.block)))
+        {
+            let scalars = (start..<start + Self.block).compactMap { Unicode.Scalar($0) }
+            let isHangul = CharacterJoining.isSyllable(start) && CharacterJoining.isSyllable(start + Self.block - 1)
+            if scalars.isEmpty || isHangul { continue }
+            for scalar in scalars {
+                let level = UInt32(scalar.properties.canonicalCombiningClass.rawValue)
+                if level != 0 { entries[Self.place(scalar.value)] = level }
+            }
+            // A block that decomposes to itself holds nothing to be asked about one by one.
+            if Self.decomposed(scalars) == scalars.map(\.value) { continue }
+            for scalar in scalars where !CharacterJoining.isSyllable(scalar.value) {
+                let own = Self.decomposed([scalar])
+                if own == [scalar.value] { continue }
+                entries[Self.place(scalar.value)] |= UInt32(all.count + 1) << 16
+                all += [UInt32(own.count)] + own
+            }
+        }
+        parts = .allocate(capacity: max(all.count, 1))
+        parts.initialize(from: all, count: all.count)
+        for place in 0..<count where entries[place] >> 16 != 0 {
+            let scalar = UInt32(place) < Self.direct ? UInt32(place) : UInt32(place) - Self.direct + 0x2F800
+            addPair(of: scalar)
+        }
+        // Vowels and final consonants of Hangul join by a rule, not by pairs.
+        for scalar in Array(0x1161...0x1175) + Array(0x11A8...0x11C2) { entries[scalar] |= 1 << 8 }
+    }
+
+    /// Keeps the pair that a character is composed of, if text in normal form C has that character.
+    private func addPair(of scalar: UInt32) {
+        let own = decomposition(of: scalar)
+        guard own.count > 1, let last = own.last, Self.composed([scalar]) == [scalar] else { return }
+        let head = Self.composed(Array(own.dropLast()))
+        guard head.count == 1 else { return }
+        let key = UInt64(head[0]) << 32 | UInt64(last)
+        var place = Self.slot(key)
+        while pairs[place].key != 0 { place = (place + 1) & ((1 << Int(Self.pairBits)) - 1) }
+        pairs[place] = (key, scalar)
+        entries[Self.place(last)] |= 1 << 8
+    }
+
+    private static func slot(_ key: UInt64) -> Int {
+        Int(truncatingIfNeeded: (key &* 0x9E37_79B9_7F4A_7C15) &>> (64 - pairBits))
+    }
+
+    private static func place(_ scalar: UInt32) -> Int {
+        scalar < direct ? Int(scalar) : Int(scalar - ideographs.lowerBound + direct)
+    }
+
+    private static func decomposed(_ scalars: [Unicode.Scalar]) -> [UInt32] {
+        var text = String.UnicodeScalarView()
+        text.append(contentsOf: scalars)
+        #if canImport(Darwin)
+        return String(text).decomposedStringWithCanonicalMapping.unicodeScalars.map(\.value)
+        #else
+        return String(text)._nfd.map(\.value)
+        #endif
+    }
+
+    private static func composed(_ scalars: [UInt32]) -> [UInt32] {
+        var text = String.UnicodeScalarView()
+        text.append(contentsOf: scalars.compactMap { Unicode.Scalar($0) })
+        #if canImport(Darwin)
+        return String(text).precomposedStringWithCanonicalMapping.unicodeScalars.map(\.value)
+        #else
+        return String(text)._nfc.map(\.value)
+        #endif
+    }
+
+    /// The properties of a scalar: 0 for one that stands for itself and never joins the character before it.
+    @inline(__always)
+    func entry(_ scalar: UInt32) -> UInt32 {
+        if scalar < Self.direct { return entries[Int(scalar)] }
+        return Self.ideographs.contains(scalar) ? entries[Self.place(scalar)] : 0
+    }
+
+    /// The full decomposition of a scalar; empty where it has none.
+    func decomposition(of scalar: UInt32) -> UnsafeBufferPointer<UInt32> {
+        let place = Int(entry(scalar) >> 16)
+        if place == 0 { return UnsafeBufferPointer(start: nil, count: 0) }
+        return UnsafeBufferPointer(start: parts + place, count: Int(parts[place - 1]))
+    }
+
+    /// The scalar that two scalars compose to, or 0.
+    @inline(__always)
+    func joined(_ first: UInt32, _ second: UInt32) -> UInt32 {
+        let syllable = CharacterJoining.syllable(first, second)
+        if syllable != 0 { return syllable }
+        let key = UInt64(first) << 32 | UInt64(second)
+        var place = Self.slot(key)
+        while pairs[place].key != 0 {
+            if pairs[place].key == key { return pairs[place].joined }
+            place = (place + 1) & ((1 << Int(Self.pairBits)) - 1)
+        }
+        return 0
+    }
+}
+
+/// The composition of the syllables of Hangul (The Unicode Standard, section 3.12).
+enum CharacterJoining {
+    /// A Boolean value that indicates whether a scalar is a syllable of Hangul.
+    static func isSyllable(_ scalar: UInt32) -> Bool { scalar &- 0xAC00 < 11_172 }
+
+    /// A leading consonant with a vowel, or a syllable without a final consonant with one; 0 for all else.
+    @inline(__always)
+    static func syllable(_ first: UInt32, _ second: UInt32) -> UInt32 {
+        if first &- 0x1100 < 19 && second &- 0x1161 < 21 {
+            return 0xAC00 + ((first - 0x1100) * 21 + (second - 0x1161)) * 28
+        }
+        if isSyllable(first) && (first - 0xAC00) % 28 == 0 && second &- 0x11A8 < 27 { return first + second - 0x11A7 }
+        return 0
+    }
+}

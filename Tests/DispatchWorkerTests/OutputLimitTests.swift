@@ -1,0 +1,101 @@
+import DispatchWorker
+import LinkCoordinator
+import LinkIngest
+import StrictJSON
+import Testing
+
+@Suite("A record's decisions are bounded while they are written")
+struct OutputLimitTests {
+    private static func table() throws -> Table {
+        try Table.load(
+            Array(
+                """
+                {"schemaVersion":1,"table":{"id":"t","version":"1"},
+                 "link":{"schemes":["t"],"host":"segment","payload":{"link":["/link"],"route":"/route"}},
+                 "models":{"M":{"q":"string?"}},
+                 "coordinators":{"a":{"guard":"in","screens":{"x":{"needs":["M"]}}},"l":{"screens":{"f":{}}}},
+                 "guards":{"in":{"claim":"s","else":{"to":{"path":"/l/f"},"resume":{"ttl":"1m","once":true}}}},
+                 "routes":[{"id":"r","match":"/x","to":{"path":"/a/x"},"bind":{"M":{"q":"payload./q"}}}],
+                 "fallback":{"outcome":"reject"}}
+                """.utf8))
+    }
+
+    private static func event(bytes: Int, devices: Int) -> [UInt8] {
+        let list = (0..<devices).map { #"{"id":"d\#($0)"}"# }.joined(separator: ",")
+        let payload = #"{"route":"r","x":"\#(String(repeating: "a", count: bytes))"}"#
+        return Array(#"{"payload":\#(payload),"devices":[\#(list)]}"#.utf8)
+    }
+
+    /// The dead letter's text or nothing, the decisions, and the bytes that the arena holds.
+    private static func run(
+        _ event: [UInt8], _ outputs: OutputLimits = OutputLimits()
+    ) throws -> (cause: String?, decisions: Int, bytes: Int) {
+        var processor = RecordProcessor(tables: TableSet([try table()]), outputs: outputs)
+        var arena = OutputArena()
+        var decisions = 0
+        let cause = event.withUnsafeBufferPointer { bytes in
+            processor.process(value: ByteView(bytes), key: nil, into: &arena) { _, _, _ in decisions += 1 }
+        }
+        let limit = arena.recordLimit
+        #expect(limit == .max)
+        return (cause.map { "\($0.reason.rawValue): \($0.detail)" }, decisions, arena.bytesInUse)
+    }
+
+    @Test(
+        "a payload of 900,000 bytes to be resumed on 500 devices takes no more memory than the bound and one decision")
+    func memory() throws {
+        let (cause, decisions, bytes) = try Self.run(Self.event(bytes: 900_000, devices: 500))
+        #expect(cause?.hasPrefix("oversize_output: the decisions for 10 devices have more than 8388608 bytes") == true)
+        #expect(decisions == 9)
+        #expect(bytes < 2 * (8 << 20), "\(bytes)")
+    }
+
+    /// The least number up to `most` for which a condition holds that holds for all above it.
+    private static func least(_ most: Int, _ holds: (Int) throws -> Bool) throws -> Int {
+        var low = 1
+        var high = most
+        while low < high {
+            let middle = (low + high) / 2
+            if try holds(middle) { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+
+    @Test("at the bound all decisions come, above it none of the record counts")
+    func bounds() throws {
+        let event = Self.event(bytes: 1000, devices: 7)
+        let whole = try Self.run(event)
+        #expect(whole.cause == nil && whole.decisions == 7)
+        let least = try Self.least(40_000) { try Self.run(event, OutputLimits(recordBytes: $0)).cause == nil }
+        #expect(try Self.run(event, OutputLimits(recordBytes: least - 1)).cause?.hasPrefix("oversize_output") == true)
+        let one = Self.event(bytes: 1000, devices: 1)
+        let decision = try Self.least(40_000) { try Self.run(one, OutputLimits(decisionBytes: $0)).cause == nil }
+        #expect(decision * 7 == least)
+        let below = try Self.run(event, OutputLimits(decisionBytes: decision - 1))
+        #expect(
+            below.cause
+                == "oversize_output: a decision has more than \(decision - 1) bytes, the limit (limits.decision.bytes)")
+        #expect(below.decisions == 0)
+    }
+
+    @Test("a device that does not read again ends its record as `internal`, with no decision")
+    func unreadable() throws {
+        for broken in ["x", "\"", "}", "1"] {
+            var processor = RecordProcessor(tables: TableSet([try Self.table()]))
+            var bytes = Array(#"{"link":"t://x","devices":[{"id":"a"},{"id":"b"}]}"#.utf8)
+            let place = try #require(bytes.lastIndex(of: UInt8(ascii: "b")))
+            var arena = OutputArena()
+            let cause = bytes.withUnsafeMutableBufferPointer { buffer in
+                let memory = buffer.baseAddress
+                return processor.process(value: ByteView(UnsafeBufferPointer(buffer)), key: nil, into: &arena) {
+                    _, _, _ in
+                    // What nothing may do: the record changes while it is resolved.
+                    memory?[place + 1] = UInt8(ascii: "x")
+                    memory?[place] = Array(broken.utf8)[0]
+                }
+            }
+            #expect(cause?.reason == .internal, "\(broken)")
+            #expect(cause?.reason.stage == "resolve")
+        }
+    }
+}

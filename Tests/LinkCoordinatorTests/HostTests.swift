@@ -1,0 +1,107 @@
+import LinkCoordinator
+import Testing
+
+@Suite("A host that a browser would read elsewhere is none")
+struct HostTests {
+    private static func table(_ hosts: String, schemes: String = #""t","http","https""#, path: String = "/p/new") throws
+        -> Table
+    {
+        try Table.load(
+            Array(
+                """
+                {"schemaVersion":1,"table":{"id":"h","version":"1"},
+                 "link":{"schemes":[\(schemes)],"host":"authority","hosts":[\(hosts)]},
+                 "coordinators":{"c":{"screens":{"a":{}}}},
+                 "routes":[{"id":"r","match":"\(path)","to":{"path":"/c/a"}}],
+                 "fallback":{"outcome":"reject"}}
+                """.utf8))
+    }
+
+    private static let missing = [
+        "https:p/new", "https:/p/new", "https:///p/new", "https://", "https://:443/p/new", "https://:8443/p/new",
+        "https:", "https:///", "https://?p/new", "https://#p", "http:p/new", "HTTP:///p/new", "hTTps:/p/new",
+        "https://./p/new",
+    ]
+
+    @Test(
+        "http and https without a host, whatever hosts says",
+        arguments: [#""""#, #""*""#, #""","*""#, #""a.example","""#])
+    func missing(hosts: String) throws {
+        let table = try Self.table(hosts)
+        for link in Self.missing {
+            let decision = table.resolve(link)
+            #expect(decision.reason == "host" && decision.detail == "missing", "\(link)")
+            let explanation = table.explain(.link(link))
+            #expect(explanation.decision.json == decision.json, "\(link)")
+        }
+        // Other schemes have links without one.
+        for link in ["t:p/new", "t:/p/new", "t:///p/new", "t://:443/p/new", "t://./p/new"] {
+            #expect(table.resolve(link).outcome == .navigate, "\(link)")
+        }
+    }
+
+    @Test("before what is missing stands what is wrong")
+    func order() throws {
+        let table = try Self.table(#""*""#)
+        #expect(table.resolve("https://u@/p/new").detail == "userinfo")
+        #expect(table.resolve("https://:99999/p/new").detail == "port")
+        #expect(table.resolve("https://%20/p/new").detail == "syntax")
+        #expect(table.resolve("https://a.example/p/new").outcome == .navigate)
+    }
+
+    @Test("a label without a letter, on every scheme")
+    func labels() throws {
+        let table = try Self.table(#""*","*.shop.example""#)
+        for scheme in ["t", "http", "https"] {
+            for host in [
+                "..shop.example", "b..shop.example", ".shop.example", "shop..example", "shop.example..", "..", "...",
+                ".", "a.shop.example.",
+            ] {
+                let decision = table.resolve("\(scheme)://\(host)/p/new")
+                switch host {
+                case ".": #expect(decision.detail == (scheme == "t" ? nil : "missing"), "\(scheme) \(host)")
+                case "a.shop.example.": #expect(decision.outcome == .navigate, "\(scheme) \(host)")
+                default: #expect(decision.reason == "host" && decision.detail == "syntax", "\(scheme) \(host)")
+                }
+            }
+        }
+    }
+
+    @Test("a host with an empty label cannot be listed", arguments: ["a..b", "*.a..b", ".a", "a.."])
+    func listed(host: String) {
+        #expect(throws: TableError.self) { try Self.table(#""\#(host)""#) }
+    }
+
+    @Test("witnesses, samples and links back name a host or another scheme")
+    func links() throws {
+        for hosts in [#""""#, #""*""#, #""","*""#, #""","a.example","*.b.example""#] {
+            let table = try Self.table(hosts)
+            let link = try table.link(route: "r")
+            #expect(table.resolve(link).route == "r", "\(hosts): \(link)")
+        }
+        // Nothing reads a link of https under this table, so its one route is never chosen.
+        #expect(throws: TableError.self) { try Self.table(#""""#, schemes: #""https""#) }
+    }
+
+    @Test("two tables that differ in the empty host only differ in links of other schemes")
+    func differences() throws {
+        let web = #""https""#
+        let a = try Self.table(#""a.example""#, schemes: web)
+        let b = try Self.table(#""a.example","""#, schemes: web)
+        #expect(b.difference(from: a).changes.isEmpty)
+    }
+
+    @Test(
+        "a tail parameter of a route request obeys what a path does",
+        arguments: [
+            (#"a\u0001b"#, "bad_encoding", "byte 1"), (#"a\\c"#, "bad_encoding", "byte 1"),
+            (#"x/\u007f"#, "bad_encoding", "byte 2"), ("x/%00", "bad_encoding", "segment 2"),
+            ("x/%5C", nil, nil), ("x/%zz", "bad_encoding", "segment 2"), (#"\u200b"#, "bad_encoding", "segment 1"),
+            ("x/%E2%80%8B", "bad_encoding", "segment 2"), ("a/../b", "dot_segment", "segment 2"), ("a/b", nil, nil),
+        ] as [(String, String?, String?)])
+    func tails(text: String, reason: String?, detail: String?) throws {
+        let table = try Self.table(#""*""#, path: "/f/{rest*}")
+        let decision = table.resolve(.route("r", params: #"{"rest":"\#(text)"}"#))
+        #expect(decision.reason == reason && decision.detail == detail, "\(text)")
+    }
+}

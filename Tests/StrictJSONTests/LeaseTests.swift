@@ -1,0 +1,90 @@
+import StrictJSON
+import Testing
+
+#if DEBUG || CHECKED_VIEWS
+@Suite("A view that is read after its memory was taken back ends the process")
+struct LeaseTests {
+    /// A view that an arena lent before its reset.
+    private static func stale() -> ByteView {
+        var arena = OutputArena(chunkBytes: 4096)
+        arena.begin()
+        arena.append("bytes of a record")
+        let view = arena.finish()
+        arena.reset()
+        return view
+    }
+
+    @Test("an arena's record, read whole, by byte, as a part or in a comparison, after its reset or its end")
+    func arena() async {
+        await #expect(processExitsWith: .failure) { print(Self.stale().array) }
+        await #expect(processExitsWith: .failure) { print(Self.stale()[0]) }
+        await #expect(processExitsWith: .failure) { print(Self.stale() == ByteView("bytes of a record")) }
+        await #expect(processExitsWith: .failure) {
+            var arena = OutputArena()
+            arena.begin()
+            arena.append("bytes")
+            let part = arena.finish().slice(1, 3)
+            arena.reset()
+            print(part.string)
+        }
+        await #expect(processExitsWith: .failure) {
+            var part = ByteView.empty
+            do {
+                var arena = OutputArena()
+                arena.begin()
+                arena.append("bytes")
+                part = arena.finish()
+            }
+            print(part.string)
+        }
+    }
+
+    @Test("text that a cursor resolved from escapes, after the next text was opened; text of a stale view as well")
+    func cursor() async {
+        await #expect(processExitsWith: .failure) {
+            var cursor = JSONCursor()
+            cursor.open(ByteView(#""a\u0062c""#))
+            guard let string = try? cursor.string() else { return }
+            let text = cursor.unescaped(string)
+            cursor.open(ByteView("1"))
+            print(text.string)
+        }
+        await #expect(processExitsWith: .failure) {
+            var arena = OutputArena()
+            arena.begin()
+            arena.append(#"{"name":"value"}"#)
+            var cursor = JSONCursor()
+            cursor.open(arena.finish())
+            guard var scope = try? cursor.enterObject(), (try? cursor.nextMember(&scope)) == true,
+                let value = try? cursor.skip()
+            else { return }
+            arena.reset()
+            print(value.string)
+        }
+    }
+
+    @Test("what is read in time, and what nobody takes back, is read")
+    func inTime() {
+        var arena = OutputArena(chunkBytes: 4096)
+        var views: [ByteView] = []
+        for _ in 0..<1000 {
+            arena.begin()
+            arena.append("bytes of a record")
+            views.append(arena.finish())
+        }
+        #expect(views.allSatisfy { $0.equals("bytes of a record") })
+        arena.reset()
+        arena.begin()
+        arena.append("others")
+        let other = arena.finish()
+        #expect(other.equals("others") && ByteView("literal").equals("literal"))
+        #expect(ViewLease.isChecked)
+    }
+}
+#else
+@Suite("A view costs nothing in a release build")
+struct LeaseTests {
+    @Test("it is a start and a length")
+    func size() { #expect(MemoryLayout<ByteView>.size == 16 && !ViewLease.isChecked) }
+}
+#endif
