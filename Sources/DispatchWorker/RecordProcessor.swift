@@ -125,7 +125,8 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
                     using: &resolver)
             guard let table = chosen else { return Self.applicationUnknown(event.pointee) }
             if hasHead { fillHead(event, device, index: index) }
-            let id = device.pointee.isPlain ? device.pointee.id : Self.kept(device.pointee.id, in: &arena)
+            let id =
+                device.pointee.isPlain ? Self.ownBytes(device.pointee.id) : Self.kept(device.pointee.id, in: &arena)
             arena.begin()
             let isOver = timestamp >= 0 && event.pointee.expires.map { timestamp > $0 } ?? false
             let place = hasHead ? UnsafePointer(head) : nil
@@ -156,6 +157,11 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
         head.pointee.deviceIsPlain = device.pointee.isPlain
         head.pointee.context = event.pointee.context
     }
+
+    /// An id that stands in the record itself, which the consumer keeps until its batch is over, and not until the
+    /// reader reads the next.
+    @inline(__always)
+    private static func ownBytes(_ id: ByteView) -> ByteView { ByteView(start: id.start, count: id.count) }
 
     /// A copy of an id that may stand in the reader's memory, which the next device or record takes back.
     @inline(never)

@@ -100,8 +100,8 @@ public struct OutputArena: ~Copyable {
 
     /// Forgets all records and takes back what was lent.
     ///
-    /// The memory is used again, all but a few chunks of ordinary size given back. Builds that check views give back all
-    /// of it, so that a sanitizer sees later uses.
+    /// The memory is used again, all but a few chunks of ordinary size given back. Builds that check views give back
+    /// all of it, so that a sanitizer sees later uses.
     public mutating func reset() {
         lender.revoke()
         // Asked first, since an array is kept alive while it is gone through, and allocates to be emptied.

@@ -98,4 +98,31 @@ struct OutputLimitTests {
             #expect(cause?.reason.stage == "resolve")
         }
     }
+
+    @Test("keys and decisions of a batch are read when all of its records are through")
+    func batch() throws {
+        var processor = RecordProcessor(tables: TableSet([try Self.table()]))
+        var arena = OutputArena(chunkBytes: 4096)
+        var decisions: [(device: ByteView, decision: ByteView)] = []
+        let records = (0..<40).map { number in
+            // Usual ones, with escapes, and several devices.
+            switch number % 4 {
+            case 0, 1: #"{"link":"t://x","device":{"id":"d\#(number)"}}"#
+            case 2: #"{"link":"t://x","device":{"id":"\u0064\#(number)"}}"#
+            default: #"{"link":"t://x","devices":[{"id":"d\#(number)"}]}"#
+            }
+        }
+        // The consumer's memory, which stays until its batch is over.
+        let bytes = records.map { UnsafeMutableBufferPointer<UInt8>.allocate(capacity: $0.utf8.count) }
+        defer { for one in bytes { one.deallocate() } }
+        for (record, memory) in zip(records, bytes) {
+            _ = memory.initialize(from: record.utf8)
+            let cause = processor.process(value: ByteView(UnsafeBufferPointer(memory)), key: nil, into: &arena) {
+                device, decision, _ in decisions.append((device, decision))
+            }
+            #expect(cause == nil)
+        }
+        #expect(decisions.map(\.device.string) == (0..<40).map { "d\($0)" })
+        #expect(decisions.allSatisfy { $0.decision.string.hasPrefix("{\"table\"") })
+    }
 }

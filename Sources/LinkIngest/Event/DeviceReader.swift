@@ -15,7 +15,9 @@ struct DeviceReader: ~Copyable {
     private var normalForms = OutputArena(chunkBytes: 4096)
     private var hasNormalForms = false
     private var composer = Composer()
-    /// A Boolean value that indicates whether only the id is kept: facts of a list's devices are read when a device is asked for.
+    /// A Boolean value that indicates whether only the id is kept.
+    ///
+    /// Facts of a list's devices are read when a device is asked for.
     private var readsIDOnly = false
     private let capabilities = FactList(capacity: IngestLimits.factElements)
     private let claims = FactList(capacity: IngestLimits.factElements)
