@@ -138,7 +138,7 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
             let decision = arena.finish()
             written &+= decision.count
             if written > outputs.recordBytes { return outputs.oversizeRecord(index &+ 1) }
-            if summary.reason == .internalError { return Self.internalError(event.pointee) }
+            if case .internalError? = summary.reason { return Self.internalError(event.pointee) }
             body(id, decision, DecisionOutcome(summary.outcome))
             index &+= 1
         }

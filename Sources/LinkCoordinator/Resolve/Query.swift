@@ -98,7 +98,8 @@ extension Resolver {
 
     /// The text of a piece's value, or nil where it does not decode.
     mutating func text(of piece: QueryPiece) -> ByteView? {
-        piece.isDecoded ? piece.value : decodedQueryText(piece.value)
+        guard let text = piece.isDecoded ? piece.value : decodedQueryText(piece.value) else { return nil }
+        return piece.repair == .none ? text : repaired(text, piece.repair)
     }
 
     /// Whether the piece at `index` has this name.

@@ -40,25 +40,31 @@ extension Resolver {
     }
 
     /// What the field would be after one repair, or nil where that does not parse.
+    ///
+    /// The pieces that a repair changes are made once, and values are repaired when they are read, so that many damaged
+    /// fields of many pieces do not cost their product.
     private mutating func attempt(
         _ repair: Repair, _ name: Ref<QueryNameImage>, _ field: Ref<FieldImage>
     ) -> BoundValue? {
         let kind = field.kind == .list ? field.item : field.kind
-        let before = (0..<pieces.count).map { pieces[$0] }
-        let isTried: Bool
         switch repair {
         case .dash:
-            isTried = kind == .uuid || kind == .date
-            if isTried { replaceDashes(name) }
+            guard kind == .uuid || kind == .date else { return nil }
+            mark(name, .hyphens)
+            defer { mark(name, .none) }
+            return parse(name, field)
         case .space:
-            isTried = true
-            trimPieces()
-        case .entity: isTried = splitWithoutEntities()
+            if trimStamp != stamp { trimPieces() }
+            swap(&pieces, &trimmedPieces)
+            defer { swap(&pieces, &trimmedPieces) }
+            return parse(name, field)
+        case .entity:
+            guard hasQuery else { return nil }
+            if entityStamp != stamp { splitWithoutEntities() }
+            swap(&pieces, &entityPieces)
+            defer { swap(&pieces, &entityPieces) }
+            return parse(name, field)
         }
-        let value = isTried ? parse(name, field) : nil
-        pieces.removeAll()
-        for piece in before { pieces.append(piece) }
-        return value
     }
 
     /// The value of a field of the pieces as they stand; of a list, its items at the end of `items`.
@@ -78,15 +84,22 @@ extension Resolver {
             state: .list, first: Int32(truncatingIfNeeded: first), count: Int32(truncatingIfNeeded: count))
     }
 
-    /// Puts `-` for the dashes of Unicode in the values of a name.
-    private mutating func replaceDashes(_ name: Ref<QueryNameImage>) {
-        for index in 0..<pieces.count where matches(index, name) && pieces[index].hasValue {
-            guard let value = text(of: pieces[index]) else { continue }
-            pieces[index].value = withHyphens(value)
-            pieces[index].isDecoded = true
+    /// Says what is done to the values of a name when they are read.
+    private mutating func mark(_ name: Ref<QueryNameImage>, _ repair: ValueRepair) {
+        for index in 0..<pieces.count where matches(index, name) { pieces[index].repair = repair }
+    }
+
+    /// A decoded value as a repair reads it.
+    @inline(never)
+    mutating func repaired(_ text: ByteView, _ repair: ValueRepair) -> ByteView {
+        switch repair {
+        case .none: text
+        case .hyphens: withHyphens(text)
+        case .trim: trim(text)
         }
     }
 
+    /// The value with `-` for the dashes of Unicode.
     private mutating func withHyphens(_ value: ByteView) -> ByteView {
         built.begin()
         var index = 0
@@ -101,17 +114,16 @@ extension Resolver {
         return built.finish()
     }
 
-    /// Drops the spaces around all names and values.
+    /// Makes the pieces whose names and values have no spaces around them.
     private mutating func trimPieces() {
+        trimStamp = stamp
+        trimmedPieces.removeAll()
         for index in 0..<pieces.count {
             var piece = pieces[index]
             piece.name = trim(piece.name)
             piece.key = ByteScan.foldedKey(piece.name)
-            if piece.hasValue, let text = text(of: piece) {
-                piece.value = trim(text)
-                piece.isDecoded = true
-            }
-            pieces[index] = piece
+            piece.repair = .trim
+            trimmedPieces.append(piece)
         }
     }
 
@@ -123,9 +135,9 @@ extension Resolver {
         return text.slice(first, last)
     }
 
-    /// Splits the query anew with `&amp;` read as `&` and a pilcrow as `&para`; false where there is no query.
-    private mutating func splitWithoutEntities() -> Bool {
-        guard hasQuery else { return false }
+    /// Makes the pieces of the query with `&amp;` read as `&` and a pilcrow as `&para`.
+    private mutating func splitWithoutEntities() {
+        entityStamp = stamp
         built.begin()
         var index = 0
         while index < query.count {
@@ -145,18 +157,20 @@ extension Resolver {
         built.reserve(WideScan.behind)
         query = built.finish()
         queryIsSplit = false
+        swap(&pieces, &entityPieces)
         pieces.removeAll()
         splitQuery()
+        swap(&pieces, &entityPieces)
         query = original
-        return true
     }
 
     /// Bytes of the `&amp;` that a text begins with, or 0; its letters may be escaped, which must make no difference.
     private static func ampersandLength(_ text: ByteView) -> Int {
         guard text.count > 0, text[0] == UInt8(ascii: "&") else { return 0 }
         var at = 1
-        for letter in [UInt8(ascii: "a"), UInt8(ascii: "m"), UInt8(ascii: "p")] {
-            let length = letterLength(text.dropFirst(at), letter)
+        let letters: StaticString = "amp"
+        for index in 0..<3 {
+            let length = letterLength(text.dropFirst(at), letters.utf8Start[index])
             if length == 0 { return 0 }
             at += length
         }

@@ -38,7 +38,12 @@ struct QueryPiece {
     var isBad: Bool
     /// Whether `value` is text already: a parameter of a `route` request.
     var isDecoded: Bool
+    /// What a repair that is being tried does to the value when it is read.
+    var repair: ValueRepair = .none
 }
+
+/// What a repair does to a value once it is decoded (N9).
+enum ValueRepair: UInt8 { case none, hyphens, trim }
 
 /// What was found of a value.
 enum Found {
@@ -98,6 +103,11 @@ package struct Resolver: ~Copyable {
     var hasQuery = false
     var queryIsSplit = false
     var pieces = Growable<QueryPiece>(capacity: 140)
+    /// The pieces as the repairs `space` and `entity` read them, made once a resolution, when the first is tried.
+    var trimmedPieces = Growable<QueryPiece>(capacity: 4)
+    var entityPieces = Growable<QueryPiece>(capacity: 4)
+    var trimStamp: UInt32 = 0
+    var entityStamp: UInt32 = 0
     var fragment: ByteView = .empty
     var hasFragment = false
     var rewrites = Growable<RewriteValue>(capacity: 8)
@@ -201,6 +211,8 @@ extension Resolver {
 
     private mutating func clearValues() {
         for index in 0..<values.count { values[index] = BoundValue() }
+        trimStamp = 0
+        entityStamp = 0
         stamp = 1
     }
 
