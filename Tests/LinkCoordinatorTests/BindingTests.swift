@@ -170,10 +170,13 @@ import Testing
             #""link":{"schemes":["t"],"host":"authority","hosts":["*"]},"#
                 + #""routes":[{"id":"sub","match":{"path":"/","host":"*.a.example"},"to":{"root":true}},"#
                 + #"{"id":"any","match":"/","to":{"root":true}}]"#)
-        let hosts = ["b.a.example": "sub", ".a.example": "any", "a.example": "any", "..a.example": "sub"]
+        let hosts = ["b.a.example": "sub", "a.example": "any", "ba.example": "any", "c.b.a.example": "sub"]
         for (host, route) in hosts {
             #expect(table.resolve("t://\(host)/").route == route, "\(host)")
             #expect(table.explain(.link("t://\(host)/")).candidates.first?.route == route, "\(host)")
+        }
+        for host in [".a.example", "..a.example"] {
+            #expect(table.resolve("t://\(host)/").detail == "syntax", "\(host)")
         }
     }
 }

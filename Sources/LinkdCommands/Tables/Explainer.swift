@@ -35,8 +35,7 @@ struct Explainer: ~Copyable {
     mutating func unclaimed(value: ByteView, key: ByteView?) -> [(table: Table, explanation: Explanation)] {
         guard reader.readInPlace(value: value, key: key) else { return [] }
         let event = reader.eventPointer
-        reader.selectDevice(at: 0)
-        guard !event.pointee.hasApplication, let request = event.pointer(to: \.request),
+        guard reader.selectDevice(at: 0), !event.pointee.hasApplication, let request = event.pointer(to: \.request),
             let facts = reader.devicePointer.pointer(to: \.facts),
             request.pointee.form == .link || request.pointee.form == .payload
         else { return [] }
