@@ -38,7 +38,10 @@ package struct OutputLimits: Sendable, Equatable {
 /// same record and tables give the same bytes.
 package struct RecordProcessor: RecordProcessing, ~Copyable {
     private var reader: EventReader
-    private var resolver = Resolver()
+    /// One resolver for each view that devices may have of one request; only the first is made before it is needed.
+    private let resolvers: UnsafeMutablePointer<Resolver>
+    private var resolverCount = 1
+    private let views: UnsafeMutablePointer<RequestView>
     private let tables: TableSet
     private let outputs: OutputLimits
     /// The table of all events that name no application, if there is one only.
@@ -60,7 +63,10 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
     ) {
         self.tables = tables
         self.outputs = outputs
-        only = tables.tables.count == 1 ? tables.tables[0].compiled.handle : nil
+        only = tables.single
+        resolvers = .allocate(capacity: RequestView.most)
+        resolvers.initialize(to: Resolver())
+        views = .allocate(capacity: RequestView.most)
         reader = EventReader(limits: limits, passthrough: passthrough)
         head = .allocate(capacity: 1)
         head.initialize(
@@ -69,7 +75,12 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
                 deviceIsPlain: true, context: .empty))
     }
 
-    deinit { head.deallocate() }
+    deinit {
+        head.deallocate()
+        resolvers.deinitialize(count: resolverCount)
+        resolvers.deallocate()
+        views.deallocate()
+    }
 
     /// Reads, resolves and encodes one record, as the protocol says.
     package mutating func process(
@@ -105,44 +116,107 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
     ) -> DeadLetterCause? {
         if !reader.readInPlace(value: value, key: key) { return DeadLetterCause(reader.failure, value: value) }
         let event = reader.eventPointer
-        let device = reader.devicePointer
-        var index = 0
-        var written = 0
         arena.recordLimit = outputs.decisionBytes
         defer { arena.recordLimit = .max }
-        while index < event.pointee.deviceCount {
-            if !event.pointee.isUsual && !reader.selectDevice(at: index) {
-                return DeadLetterCause(reader.failure, value: value)
+        guard event.pointee.isUsual, !event.pointee.hasApplication, let table = only else {
+            return processDevices(value, timestamp: timestamp, hasHead: hasHead, into: &arena, body: body)
+        }
+        let device = reader.devicePointer
+        let request = event.pointer(to: \.request).unsafelyUnwrapped
+        let facts = device.pointer(to: \.facts).unsafelyUnwrapped
+        if hasHead { fillHead(event, device, index: 0) }
+        let id = Self.lasting(device, in: &arena)
+        arena.begin()
+        let place = hasHead ? UnsafePointer(head) : nil
+        let summary =
+            Self.isOver(event, timestamp)
+            ? resolvers.pointee.expire(request, facts, table: table, head: place, into: &arena)
+            : resolvers.pointee.resolve(request, facts, table: table, head: place, into: &arena)
+        if arena.overflowed { return outputs.oversizeDecision }
+        let decision = arena.finish()
+        if decision.count > outputs.recordBytes { return outputs.oversizeRecord(1) }
+        if summary.reason == .internalError { return Self.internalError(event.pointee) }
+        body(id, decision, DecisionOutcome(summary.outcome))
+        return nil
+    }
+
+    /// Resolves an event of any kind: what it asks is read once for all devices that have the same view of it.
+    @inline(never)
+    private mutating func processDevices(
+        _ value: ByteView, timestamp: Int64, hasHead: Bool, into arena: inout OutputArena,
+        body: (ByteView, ByteView, DecisionOutcome) -> Void
+    ) -> DeadLetterCause? {
+        let event = reader.eventPointer
+        let device = reader.devicePointer
+        let request = event.pointer(to: \.request).unsafelyUnwrapped
+        let facts = device.pointer(to: \.facts).unsafelyUnwrapped
+        let isOver = Self.isOver(event, timestamp)
+        let place = hasHead ? UnsafePointer(head) : nil
+        var viewCount = 0
+        var written = 0
+        for index in 0..<event.pointee.deviceCount {
+            if !reader.selectDevice(at: index) { return DeadLetterCause(reader.failure, value: value) }
+            let known = view(of: request, among: viewCount)
+            let number = known ?? min(viewCount, RequestView.most - 1)
+            if known == nil {
+                do throws(ReadingFailure) {
+                    guard try addView(number, of: request) else { return Self.applicationUnknown(event.pointee) }
+                } catch {
+                    return Self.internalError(event.pointee)
+                }
+                viewCount = number + 1
             }
-            let request = event.pointer(to: \.request).unsafelyUnwrapped
-            let facts = device.pointer(to: \.facts).unsafelyUnwrapped
-            let isOnly = !event.pointee.hasApplication && only != nil
-            let chosen =
-                isOnly
-                ? only
-                : tables.table(
-                    application: event.pointee.hasApplication ? event.pointee.application : nil, request: request,
-                    using: &resolver)
-            guard let table = chosen else { return Self.applicationUnknown(event.pointee) }
             if hasHead { fillHead(event, device, index: index) }
-            let id =
-                device.pointee.isPlain ? Self.ownBytes(device.pointee.id) : Self.kept(device.pointee.id, in: &arena)
+            let id = Self.lasting(device, in: &arena)
             arena.begin()
-            let isOver = timestamp >= 0 && event.pointee.expires.map { timestamp > $0 } ?? false
-            let place = hasHead ? UnsafePointer(head) : nil
-            let summary =
-                isOver
-                ? resolver.expire(request, facts, table: table, head: place, into: &arena)
-                : resolver.resolve(request, facts, table: table, head: place, into: &arena)
+            let summary: DecisionSummary
+            if isOver {
+                summary = resolvers[number].expire(
+                    request, facts, table: views[number].table, head: place, into: &arena)
+            } else if known == nil {
+                summary = resolvers[number].resolve(
+                    request, facts, table: views[number].table, head: place, keepsReadings: views[number].isSearched,
+                    into: &arena)
+            } else {
+                summary = resolvers[number].resolveNext(facts, head: place, into: &arena)
+            }
             if arena.overflowed { return outputs.oversizeDecision }
             let decision = arena.finish()
             written &+= decision.count
             if written > outputs.recordBytes { return outputs.oversizeRecord(index &+ 1) }
             if case .internalError? = summary.reason { return Self.internalError(event.pointee) }
             body(id, decision, DecisionOutcome(summary.outcome))
-            index &+= 1
         }
         return nil
+    }
+
+    /// The view that the device which was selected has of the request, if another had it before.
+    private mutating func view(of request: UnsafePointer<LinkRequest>, among count: Int) -> Int? {
+        let root = RequestView.root(of: request)
+        for number in 0..<count where views[number].root == root { return number }
+        return nil
+    }
+
+    /// Makes a view of the request: its table is chosen; false where none is it.
+    private mutating func addView(
+        _ number: Int, of request: UnsafePointer<LinkRequest>
+    ) throws(ReadingFailure) -> Bool {
+        while resolverCount <= number {
+            (resolvers + resolverCount).initialize(to: Resolver())
+            resolverCount += 1
+        }
+        let event = reader.eventPointer
+        let application = event.pointee.hasApplication ? event.pointee.application : nil
+        let table = try tables.table(application: application, request: request, using: &resolvers[number])
+        guard let table else { return false }
+        views[number] = RequestView(
+            root: RequestView.root(of: request), table: table, isSearched: application == nil && only == nil)
+        return true
+    }
+
+    @inline(__always)
+    private static func isOver(_ event: UnsafeMutablePointer<IngestedEvent>, _ timestamp: Int64) -> Bool {
+        timestamp >= 0 && event.pointee.expires.map { timestamp > $0 } ?? false
     }
 
     /// Fills the worker's members of a decision, in place.
@@ -158,10 +232,15 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
         head.pointee.context = event.pointee.context
     }
 
-    /// An id that stands in the record itself, which the consumer keeps until its batch is over, and not until the
-    /// reader reads the next.
+    /// The device's id for as long as the batch: in the record itself, which the consumer keeps until its batch is
+    /// over, or a copy of what the next device or record takes back.
     @inline(__always)
-    private static func ownBytes(_ id: ByteView) -> ByteView { ByteView(start: id.start, count: id.count) }
+    private static func lasting(
+        _ device: UnsafeMutablePointer<EventDevice>, in arena: inout OutputArena
+    ) -> ByteView {
+        let id = device.pointee.id
+        return device.pointee.isPlain ? ByteView(start: id.start, count: id.count) : kept(id, in: &arena)
+    }
 
     /// A copy of an id that may stand in the reader's memory, which the next device or record takes back.
     @inline(never)
@@ -186,6 +265,24 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
                 ? "expected an application that one table lists"
                 : "expected `application`, or a link that exactly one table claims",
             pointer: event.hasApplication ? "/application" : nil, event: event.id.isEmpty ? nil : event.id.array)
+    }
+}
+
+/// What devices see of one request: of a message for several platforms its own part for each, else all the same.
+struct RequestView: BitwiseCopyable {
+    /// Most views of one request: of FCM's `apns.payload`, `android` and `webpush`, and of the message alone.
+    static let most = 4
+
+    /// Where the part begins that is looked into before the message, or nil.
+    var root: UnsafePointer<UInt8>?
+    /// The table that decides.
+    var table: TableHandle
+    /// Whether the payload was read for the choice of the table.
+    var isSearched: Bool
+
+    /// What tells the selected device's view from others.
+    static func root(of request: UnsafePointer<LinkRequest>) -> UnsafePointer<UInt8>? {
+        request.pointee.roots.count > 1 ? request.pointee.roots[0].start : nil
     }
 }
 

@@ -134,7 +134,7 @@ extension JSONCursor {
     /// As `nextMember`, for a user that knows no names and makes no guesses.
     public mutating func nextMember(_ scope: inout ObjectScope) throws(JSONError) -> Bool {
         guard try nextName(&scope) else { return false }
-        try noteUnknown(&scope, hash: Self.hash(scope.name))
+        if !isReadAgain { try noteUnknown(&scope, hash: Self.hash(scope.name)) }
         return true
     }
 }

@@ -10,6 +10,8 @@ public struct JSONCursor: ~Copyable {
     /// Until when the text may be read.
     @usableFromInline var lease = ViewLease.none
     @usableFromInline var depth = 0
+    /// Whether the text was read strictly before, so that its names need not be compared again.
+    @usableFromInline var isReadAgain = false
     /// Number of entries of `names`; apart from them, since a value with a `deinit` cannot be inlined.
     @usableFromInline var nameCount = 0
     var names = NameList()
@@ -37,9 +39,16 @@ public struct JSONCursor: ~Copyable {
         position = text.start
         lease = text.lease
         depth = 0
+        isReadAgain = false
         names.removeAll()
         nameCount = 0
         if scratch.bytesInUse != 0 { scratch.reset() }
+    }
+
+    /// Starts a text that was read strictly before: as `open`, but names that stand twice are no longer looked for.
+    package mutating func open(again text: ByteView) {
+        open(text)
+        isReadAgain = true
     }
 
     /// Where the cursor stands, in bytes from the start of the text.

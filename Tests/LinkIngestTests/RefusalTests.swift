@@ -29,6 +29,7 @@ struct RefusalTests {
     static let mode = "expected mode replace, append or reuse"
     static let kind = "expected payloadType apns or fcm"
     static let scalar = "expected a string, a number or a boolean"
+    static let param = "expected a string, a number, a boolean or a list of these"
     static let twice = "expected each name once in an object"
     static let neither = "expected an object or a link"
 
@@ -92,8 +93,9 @@ struct RefusalTests {
         BadCase(#"{"path":"/","mode":"push"}"#, "bad_json", mode, "/mode"),
         BadCase(#"{"path":"/","mode":1}"#, "bad_json", mode, "/mode"),
         BadCase(#"{"route":"r","params":[]}"#, "bad_json", "expected params as an object", "/params"),
-        BadCase(#"{"route":"r","params":{"a":1,"b":[1]}}"#, "bad_json", scalar, "/params/b"),
-        BadCase(#"{"route":"r","params":{"b":{}}}"#, "bad_json", scalar, "/params/b"),
+        BadCase(#"{"route":"r","params":{"a":[1],"b":[1,[2]]}}"#, "bad_json", scalar, "/params/b/1"),
+        BadCase(#"{"route":"r","params":{"b":[true,null]}}"#, "bad_json", scalar, "/params/b/1"),
+        BadCase(#"{"route":"r","params":{"b":{}}}"#, "bad_json", param, "/params/b"),
         BadCase(#"{"link":"a:b","expires":1}"#, "bad_json", expires, "/expires"),
         BadCase(#"{"link":"a:b","expires":"tomorrow"}"#, "bad_json", expires, "/expires"),
         BadCase(#"{"link":"a:b","device":"d"}"#, "bad_json", "expected device as an object", "/device"),

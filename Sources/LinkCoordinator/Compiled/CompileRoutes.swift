@@ -31,7 +31,7 @@ extension TableCompiler {
         var bindings: [BindingImage] = []
         for binding in route.bindings { if let one = self.image(binding, of: route) { bindings.append(one) } }
         image.bindings = slab.store(bindings)
-        image.bindsPayload = bindings.contains { $0.source == .payload }
+        image.bindsPayload = bindsPayload(route)
         switch route.unsupported {
         case .fallback: break
         case .truncate: image.unsupported = .truncate
@@ -88,7 +88,7 @@ extension TableCompiler {
         guard let field = fieldNumbers["\(binding.model.value).\(binding.field.value)"] else { return nil }
         var image = BindingImage(
             field: Int32(field), source: .constant, name: -1, query: query(""),
-            tokens: UnsafeBufferPointer(start: nil, count: 0), constant: .empty, trusted: false)
+            place: -1, constant: .empty, trusted: false)
         switch binding.source.value {
         case .path(let name):
             image.source = .path
@@ -102,11 +102,25 @@ extension TableCompiler {
             image.name = nameNumber(name)
         case .payload(let path):
             image.source = .payload
-            image.tokens = tokens(path)
+            image.place = pointers.number(of: path)
         case .fragment: image.source = .fragment
         case .constant(let text): image.constant = slab.view(text)
         }
         return image
+    }
+
+    /// Whether a route binds from the payload, itself or through the routes whose entries are its parents.
+    private func bindsPayload(_ route: TableSource.Route, visited: Set<String> = []) -> Bool {
+        let binds = route.bindings.contains { if case .payload = $0.source.value { true } else { false } }
+        if binds || visited.contains(route.id.value) { return binds }
+        var targets = route.variants.map(\.to)
+        if case .to(let target) = route.unsupported { targets.append(target) }
+        return targets.contains { target in
+            guard case .route(let parent) = target.parents, let number = routeNumbers[parent.value] else {
+                return false
+            }
+            return bindsPayload(source.routes[number], visited: visited.union([route.id.value]))
+        }
     }
 
     mutating func image(_ one: TableSource.Guard) -> GuardImage {
@@ -119,6 +133,7 @@ extension TableCompiler {
     mutating func fallbacks() -> UnsafeBufferPointer<FallbackImage> {
         var images: [FallbackImage] = []
         for reason in Reason.allCases {
+            // What must not happen is no reason that a table may give another meaning.
             let rule = source.fallback.first { rule in
                 reason != .internalError && rule.on.map { $0.contains { $0.value == reason } } ?? true
             }

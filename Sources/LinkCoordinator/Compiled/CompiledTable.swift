@@ -7,6 +7,8 @@ package final class CompiledTable: @unchecked Sendable {
 
     private let slab: Slab
     let image: Ref<TableImage>
+    private let pointers: Ref<PointerTrie>
+    private let numbers: UnsafePointer<Int32>?
 
     private static let serials = Atomic<UInt64>(0)
 
@@ -18,10 +20,12 @@ package final class CompiledTable: @unchecked Sendable {
         let made = compiler.compile(serial: serial, hash: hash)
         self.slab = slab
         image = slab.store([made]).at(0)
+        pointers = compiler.pointers.store(in: slab)
+        numbers = slab.store(Array(0..<Int32(pointers.count))).baseAddress
     }
 
     /// The table as the resolver takes it; valid while this object lives.
-    package var handle: TableHandle { TableHandle(image: image) }
+    package var handle: TableHandle { TableHandle(image: image, pointers: pointers, numbers: numbers) }
 }
 
 /// A compiled table lent to the resolver: no record pays for a reference count.
@@ -30,6 +34,10 @@ package final class CompiledTable: @unchecked Sendable {
 package struct TableHandle: BitwiseCopyable, Equatable, @unchecked Sendable {
     // Unchecked: a pointer to what never changes once the table is made.
     let image: Ref<TableImage>
+    /// The pointers that a payload is read for: the table's own, or those of all tables that it is served with.
+    let pointers: Ref<PointerTrie>
+    /// The numbers among them of the table's own pointers.
+    let numbers: UnsafePointer<Int32>?
 
     /// Whether both are of the same table.
     package static func == (a: TableHandle, b: TableHandle) -> Bool { a.image.pointer == b.image.pointer }

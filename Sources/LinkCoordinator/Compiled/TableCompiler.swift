@@ -25,6 +25,7 @@ struct TableCompiler {
     var schemeNumbers: [String: Int32] = [:]
     var patterns: [PatternImage] = []
     var firstPatterns: [Int32] = []
+    var pointers = PointerTrieBuilder()
 
     init(_ source: TableSource, slab: Slab) {
         self.source = source
@@ -32,6 +33,8 @@ struct TableCompiler {
     }
 
     mutating func compile(serial: UInt64, hash: String) -> TableImage {
+        // Numbered in this order, by which a table served with others finds its own again.
+        for path in source.payloadPointers { _ = pointers.number(of: path) }
         number()
         compileFields()
         let capabilities = source.capabilities.map { image($0) }
@@ -45,6 +48,8 @@ struct TableCompiler {
         let rules = fallbacks()
         let trieImage = trie.store(in: slab, literals: &literals)
         let payload = source.payload
+        let links = payload.link.map { pointers.number(of: $0.value) }
+        let (routeID, params) = (payload.route, payload.params)
         return TableImage(
             serial: serial, head: slab.view(tableHead), blocks: slab.store(blocks),
             schemes: slab.store(schemeImages()),
@@ -59,11 +64,9 @@ struct TableCompiler {
             capabilities: slab.store(capabilities),
             externalSchemes: slab.store(source.externals.schemes.map(slab.view)),
             externalHosts: slab.store(source.externals.hosts.map { image($0) }), fallbacks: rules,
-            payloadLinks: slab.store(payload.link.map { tokens($0.value) }),
-            payloadRoute: payload.route.map { tokens($0.value) } ?? UnsafeBufferPointer(start: nil, count: 0),
-            hasPayloadRoute: payload.route != nil,
-            payloadParams: payload.params.map { tokens($0.value) } ?? UnsafeBufferPointer(start: nil, count: 0),
-            hasPayloadParams: payload.params != nil, plainTarget: plainTarget(), scopes: scopes(),
+            payloadLinks: slab.store(links), payloadRoute: routeID.map { pointers.number(of: $0.value) } ?? -1,
+            payloadParams: params.map { pointers.number(of: $0.value) } ?? -1, plainTarget: plainTarget(),
+            scopes: scopes(),
             names: slab.store(names.map(slab.view)))
     }
 
@@ -102,8 +105,6 @@ struct TableCompiler {
         names.append(name)
         return number
     }
-
-    func tokens(_ path: JSONPath) -> UnsafeBufferPointer<ByteView> { slab.store(path.tokens.map(slab.view)) }
 
     /// The schemes that blocks list, then those that only patterns name and the block of `*` reads.
     private func schemeImages() -> [SchemeImage] {

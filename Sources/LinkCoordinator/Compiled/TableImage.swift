@@ -77,7 +77,8 @@ struct BindingImage {
     /// Number of the capture's or rewrite's name.
     var name: Int32
     var query: QueryNameImage
-    var tokens: UnsafeBufferPointer<ByteView>
+    /// Number of the pointer into the payload, among the table's own.
+    var place: Int32
     var constant: ByteView
     /// Whether every capture of that name is of the field's own type, so that it need not be read again.
     var trusted: Bool
@@ -258,6 +259,7 @@ struct RouteImage {
     var template: UnsafeBufferPointer<TemplateImage>
     var variants: UnsafeBufferPointer<VariantImage>
     var bindings: UnsafeBufferPointer<BindingImage>
+    /// Whether it, or a route whose entries are its parents, binds from the payload.
     var bindsPayload: Bool
     var drops: Bool
     var requireAll: Bool
@@ -314,11 +316,11 @@ struct TableImage {
     var externalHosts: UnsafeBufferPointer<HostRuleImage>
     /// One per reason, in the order of `Reason.allCases`.
     var fallbacks: UnsafeBufferPointer<FallbackImage>
-    var payloadLinks: UnsafeBufferPointer<UnsafeBufferPointer<ByteView>>
-    var payloadRoute: UnsafeBufferPointer<ByteView>
-    var hasPayloadRoute: Bool
-    var payloadParams: UnsafeBufferPointer<ByteView>
-    var hasPayloadParams: Bool
+    /// Numbers of the pointers that look for a link, in the table's order.
+    var payloadLinks: UnsafeBufferPointer<Int32>
+    /// Numbers of the pointers to a route and its parameters, or -1.
+    var payloadRoute: Int32
+    var payloadParams: Int32
     /// The target of a `path` request.
     var plainTarget: Ref<TargetImage>
     /// How many bindings a stack can draw on at once: 1 and the longest chain of parent routes.

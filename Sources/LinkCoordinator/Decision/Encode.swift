@@ -230,7 +230,7 @@ extension Resolver {
     @inline(__always)
     private mutating func writeValue(_ field: Int, scope: UInt8, reserve constant: Int, _ out: inout OutputArena) {
         let value = values.base + slot(field, scope: scope)
-        if value.pointee.stamp != stamp || value.pointee.state == .missing {
+        if value.pointee.stamp != stamp(of: scope) || value.pointee.state == .missing {
             let absent = image.fields.at(field).absentJSON
             out.reserve(absent.count &+ constant)
             out.putPadded(absent)
@@ -286,57 +286,5 @@ extension Resolver {
             if value.state == .uuid { out.appendUppercased(value.view) } else { out.appendEscaped(value.view) }
         }
         out.reserve(constant)
-    }
-
-    /// Writes `resume`: the claim, the request as it came, and how long it may wait.
-    private mutating func writeResume(_ guarding: Ref<GuardImage>, _ out: inout OutputArena) {
-        out.append(",\"resume\":{\"claim\":")
-        out.appendString(guarding.claim)
-        switch request.form {
-        case .link:
-            out.append(",\"link\":")
-            out.appendString(request.text)
-        case .path:
-            out.append(",\"path\":")
-            out.appendString(request.text)
-            switch request.mode {
-            case .unsaid: break
-            case .replace: out.append(",\"mode\":\"replace\"")
-            case .append: out.append(",\"mode\":\"append\"")
-            case .reuse: out.append(",\"mode\":\"reuse\"")
-            }
-        case .route:
-            out.append(",\"route\":")
-            out.appendString(request.text)
-            if !request.params.isEmpty {
-                out.append(",\"params\":")
-                out.appendCompact(request.params)
-            }
-        case .payload:
-            writeResumedPayload(&out)
-        }
-        out.append(",\"ttl\":")
-        out.append(decimal: guarding.ttlSeconds)
-        if guarding.once { out.append(",\"once\":true") }
-        out.append(byte: UInt8(ascii: "}"))
-    }
-
-    /// A payload's request is what was found in it, and the payload itself where the route binds from it.
-    private mutating func writeResumedPayload(_ out: inout OutputArena) {
-        if !payloadLink.isEmpty {
-            out.append(",\"link\":")
-            out.appendString(payloadLink)
-        } else {
-            out.append(",\"route\":")
-            out.appendString(payloadRoute)
-            if !payloadParams.isEmpty {
-                out.append(",\"params\":")
-                out.appendCompact(payloadParams)
-            }
-        }
-        if route >= 0, image.routes.at(route).bindsPayload {
-            out.append(",\"payload\":")
-            out.appendCompact(request.payload)
-        }
     }
 }

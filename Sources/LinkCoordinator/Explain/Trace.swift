@@ -69,7 +69,7 @@ extension Table {
 extension Tracer {
     /// The phases in their order, as `Resolver.run` has them; the first failure ends them.
     mutating func trace(into explanation: inout Explanation, advises: Bool = true) {
-        resolver.start(request, facts, image: table.compiled.image)
+        resolver.start(request, facts, table: table.compiled.handle)
         var phase = Explanation.Phase.normalise
         do throws(Rejection) {
             guard try read(into: &explanation, &phase) else { return }
@@ -91,12 +91,13 @@ extension Tracer {
 
     /// The pattern that a link chooses before any redirect.
     mutating func firstChoice() -> (route: String, pattern: String)? {
-        resolver.start(request, facts, image: table.compiled.image)
+        resolver.start(request, facts, table: table.compiled.handle)
         do throws(Rejection) {
             switch request.pointee.form {
             case .link: try resolver.normalise(request.pointee.text)
             case .payload:
-                guard let link = resolver.findPayloadLink() else { return nil }
+                let link = try resolver.findPayloadLink()
+                if link.isEmpty { return nil }
                 try resolver.normalise(link)
             case .path, .route: return nil
             }
@@ -117,7 +118,8 @@ extension Tracer {
             return true
         case .link: try readLink(request.pointee.text, into: &explanation)
         case .payload:
-            guard let link = resolver.findPayloadLink() else {
+            let link = try resolver.findPayloadLink()
+            if link.isEmpty {
                 phase = .select
                 let payload = table.source.payload
                 explanation.listed = payload.link.map(\.value.text) + [payload.route].compactMap { $0?.value.text }
@@ -166,6 +168,9 @@ extension Tracer {
         return taken
     }
 
+    /// Whether no fallback rule is asked about a reason.
+    private static func isPastFallback(_ reason: Reason) -> Bool { reason == .excluded || reason == .internalError }
+
     private mutating func failure(
         _ rejection: Rejection, in phase: Explanation.Phase, _ explanation: Explanation
     ) -> Explanation.Failure {
@@ -174,7 +179,7 @@ extension Tracer {
         }
         return Explanation.Failure(
             phase: phase, reason: rejection.reason.rawValue,
-            detail: ByteView.cut(rejection.detail), rule: rejection.reason == .excluded ? nil : rule,
+            detail: ByteView.cut(rejection.detail), rule: Self.isPastFallback(rejection.reason) ? nil : rule,
             words: words(rejection, explanation))
     }
 }

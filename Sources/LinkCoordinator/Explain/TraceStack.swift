@@ -28,12 +28,7 @@ extension Tracer {
         let image = route == nil ? nil : resolver.image.routes.at(resolver.route)
         var target = resolver.image.plainTarget
         if let image { target = image.variants.at(resolver.variant).ref(\.target) }
-        if target.kind == .external {
-            phase = .bind
-            if let image, let route { try traceBindings(route, image, into: &explanation) }
-            _ = try resolver.externalURL(target.template)
-            return
-        }
+        if target.kind == .external { return try traceExternal(target, of: route, image, into: &explanation, &phase) }
         if let image {
             try resolver.compose(target, policy: image.unknownScreen)
         } else {
@@ -47,12 +42,23 @@ extension Tracer {
             resolver.makeStack(of: target)
             note(&explanation)
         }
+        if target.kind == .external { return try traceExternal(target, of: route, image, into: &explanation, &phase) }
         phase = .bind
         if let image, let route { try traceBindings(route, image, into: &explanation) }
-        resolver.bindParents()
+        try resolver.bindParents()
         try resolver.requireData(of: target)
         try resolver.checkPresentation()
         traceGuards(into: &explanation)
+    }
+
+    /// Binds what the route binds, and fills the URL of an external target.
+    private mutating func traceExternal(
+        _ target: Ref<TargetImage>, of route: TableSource.Route?, _ image: Ref<RouteImage>?,
+        into explanation: inout Explanation, _ phase: inout Explanation.Phase
+    ) throws(Rejection) {
+        phase = .bind
+        if let image, let route { try traceBindings(route, image, into: &explanation) }
+        _ = try resolver.externalURL(target.template)
     }
 
     /// Notes the stack as it stands.
@@ -116,6 +122,10 @@ extension Tracer {
         case .constant(let text): return [text]
         case .fragment: return resolver.hasFragment ? [resolver.fragment.string] : []
         case .query:
+            if resolver.usesParams {
+                if case .text(let text) = resolver.find(binding.ref(\.query)) { return [text.string] }
+                return []
+            }
             resolver.splitQuery()
             var texts: [String] = []
             for index in 0..<resolver.pieces.count where resolver.matches(index, binding.ref(\.query)) {

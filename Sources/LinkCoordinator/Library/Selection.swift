@@ -11,7 +11,7 @@ extension Table {
             _ = Request.link(link).withRequest { request in
                 withUnsafePointer(to: facts) { facts in
                     withUnsafePointer(to: request) { request in
-                        resolver.start(request, facts, image: compiled.image)
+                        resolver.start(request, facts, table: compiled.handle)
                         guard (try? resolver.normalise(request.pointee.text)) != nil else { return }
                         resolver.splitQuery()
                         found = resolver.search()

@@ -14,9 +14,12 @@ package struct WebURL: Sendable {
     /// Path, query and fragment as written.
     package let rest: ByteView
 
-    /// Reads `scheme://host…`; nil without an authority, with userinfo, or with a blank or control byte anywhere.
-    package init?(_ text: ByteView) {
-        for byte in text.buffer where byte <= 0x20 || byte == 0x7F || byte == UInt8(ascii: "\\") { return nil }
+    /// Reads `scheme://host…`; nil without an authority, with userinfo, or with a control byte or backslash anywhere.
+    ///
+    /// - Parameter allowsSpaces: Whether raw spaces may stand in it, as in a link that came; else it is nil with one.
+    package init?(_ text: ByteView, allowsSpaces: Bool = false) {
+        let least: UInt8 = allowsSpaces ? 0x20 : 0x21
+        for byte in text.buffer where byte < least || byte == 0x7F || byte == UInt8(ascii: "\\") { return nil }
         guard let colon = text.firstIndex(of: UInt8(ascii: ":")), Self.isScheme(text.slice(0, colon)),
             text.dropFirst(colon).hasPrefix(ByteView("://"))
         else { return nil }

@@ -43,8 +43,9 @@ struct DeviceSpace {
         case .claim, .listed: return [named[0]]
         default:
             let texts = Array(Set(named)).sorted()
-            let other = (0...).lazy.map { $0 == 0 ? "zz" : "zz\($0)" }
-                .first { name in !texts.contains { $0.hasPrefix(name) || name.hasPrefix($0) } }
+            // Of one name more than there are texts, one at least is none of them.
+            let taken = Set(texts.map(folded))
+            let other = (0...texts.count).lazy.map { $0 == 0 ? "zz" : "zz\($0)" }.first { !taken.contains($0) }
             return texts + (other.map { [$0] } ?? [])
         }
     }
@@ -96,10 +97,8 @@ extension DeviceSpace {
         for test in condition.os { keep(.os, &cell) { Self.holds(test, $0) } }
         for capability in condition.capabilities { require(capability.value, &cell) }
         for claim in condition.claims { keep(.claim(claim.value), &cell) { $0 != nil } }
-        if let platforms = condition.platforms { keep(.platform, &cell) { $0.map(platforms.contains) ?? false } }
-        if let regions = condition.regions {
-            keep(.region, &cell) { value in regions.contains { $0.lowercased() == value?.lowercased() } }
-        }
+        if let platforms = condition.platforms { keep(.platform, &cell) { Self.isOneFolded($0, of: platforms) } }
+        if let regions = condition.regions { keep(.region, &cell) { Self.isOneFolded($0, of: regions) } }
         if let locales = condition.locales { keep(.locale, &cell) { Self.fits($0, locales) } }
         for attribute in condition.attributes {
             keep(.attribute(attribute.name.value), &cell) { $0.map(attribute.values.contains) ?? false }
@@ -124,7 +123,7 @@ extension DeviceSpace {
         if let least = capability.minOS {
             keep(.os, &cell) { Self.holds(.init(relation: .atLeast, version: least), $0) }
         }
-        if let platforms = capability.platforms { keep(.platform, &cell) { $0.map(platforms.contains) ?? false } }
+        if let platforms = capability.platforms { keep(.platform, &cell) { Self.isOneFolded($0, of: platforms) } }
         if capability.listed { keep(.listed(name), &cell) { $0 != nil } }
     }
 
@@ -148,8 +147,18 @@ extension DeviceSpace {
 
     private static func fits(_ value: String?, _ locales: [String]) -> Bool {
         guard let value else { return false }
-        func plain(_ text: String) -> String { text.lowercased().replacing("_", with: "-") }
+        func plain(_ text: String) -> String { folded(text).replacing("_", with: "-") }
         return locales.contains { plain(value) == plain($0) || plain(value).hasPrefix(plain($0) + "-") }
+    }
+
+    private static func isOneFolded(_ value: String?, of texts: [String]) -> Bool {
+        guard let value else { return false }
+        return texts.contains { folded($0) == folded(value) }
+    }
+
+    /// The text with ASCII capitals in lower case, and nothing else changed: as the resolver compares it.
+    private static func folded(_ text: String) -> String {
+        String(decoding: text.utf8.map { ByteScan.foldASCII($0) }, as: UTF8.self)
     }
 
     /// A cell without another: cells that share nothing and together are what is left.

@@ -4,10 +4,12 @@ internal import StrictJSON
 extension Resolver {
     /// Reads every bound value of the route; one that is there must be of its type, whether a screen needs it or not.
     mutating func bindRoute(_ route: Ref<RouteImage>) throws(Rejection) {
+        if shared.isBound { return try replayBinding() }
         for index in 0..<route.bindings.count {
             let binding = route.bindings.at(index)
             let field = Int(binding.field)
             if bind(binding, scope: 0) { continue }
+            if isBroken { break }
             let type = image.fields.at(field)
             if route.drops && type.absence != .required {
                 values[field] = BoundValue(stamp: stamp)
@@ -16,6 +18,7 @@ extension Resolver {
             }
             throw Rejection(.paramInvalid, type.modelName, dot: type.name)
         }
+        if isBroken { throw Rejection(.internalError) }
         if route.requireAll { try requireAll(route) }
     }
 
@@ -36,15 +39,20 @@ extension Resolver {
     @inline(__always)
     mutating func isMissing(_ field: Int, scope: UInt8) -> Bool {
         let value = values.base + slot(field, scope: scope)
-        return value.pointee.stamp != stamp || value.pointee.state == .missing
+        return value.pointee.stamp != stamp(of: scope) || value.pointee.state == .missing
     }
+
+    /// The stamp of values of a scope: those of parent routes depend on the device.
+    @inline(__always)
+    mutating func stamp(of scope: UInt8) -> UInt32 { scope == 0 ? stamp : deviceStamp }
 
     /// Reads one value; false where it is there but not of its type.
     @inline(__always)
     mutating func bind(_ binding: Ref<BindingImage>, scope: UInt8) -> Bool {
         let field = image.fields.at(Int(binding.field))
         let place = slot(Int(binding.field), scope: scope)
-        if field.kind == .list { return bindList(binding, field, place) }
+        let stamp = stamp(of: scope)
+        if field.kind == .list { return bindList(binding, field, place, stamp) }
         if binding.trusted, let text = captureSlice(binding.name) {
             let value = values.base + place
             value.pointee.stamp = stamp
@@ -88,7 +96,7 @@ extension Resolver {
         case .path: return (capture(binding.name) ?? param(answering: binding.name)).map { .text($0) } ?? .absent
         case .query: return find(binding.ref(\.query))
         case .rewrite: return rewritten(binding.name).map { .text($0) } ?? .absent
-        case .payload: return payloadValue(binding.tokens)
+        case .payload: return payloadValue(binding.place)
         case .fragment: return hasFragment ? fragmentText() : .absent
         case .constant: return .text(binding.constant)
         }
@@ -148,9 +156,10 @@ extension Resolver {
 
     /// A list takes all items that are not null: of the query, of a tail, of an array in the payload.
     private mutating func bindList(
-        _ binding: Ref<BindingImage>, _ field: Ref<FieldImage>, _ place: Int
+        _ binding: Ref<BindingImage>, _ field: Ref<FieldImage>, _ place: Int, _ stamp: UInt32
     ) -> Bool {
         let first = items.count
+        listStart = first
         let valid = addItems(binding, field)
         let count = items.count - first
         values[place] = BoundValue(stamp: stamp)
@@ -175,12 +184,12 @@ extension Resolver {
         case .path:
             guard let start = tail(binding.name) else {
                 if let text = capture(binding.name) { return addItem(text, field) }
-                return param(answering: binding.name).map { addPathItems($0, field) } ?? true
+                return addParamItems(answering: binding.name, field)
             }
             var valid = true
             for index in start..<max(start, path.count) { valid = addItem(path[index].text, field) && valid }
             return valid
-        case .payload: return addPayloadItems(binding.tokens, field)
+        case .payload: return addPayloadItems(binding.place, field)
         case .rewrite, .fragment, .constant:
             switch source(binding) {
             case .text(let text): return addItem(text, field)
@@ -192,21 +201,25 @@ extension Resolver {
 
     /// Adds the values of a name, whatever the rule for duplicates says, but nulls; false where one is wrong.
     mutating func addQueryItems(_ name: Ref<QueryNameImage>, _ field: Ref<FieldImage>) -> Bool {
+        if usesParams { return addParamItems(name, field) }
         splitQuery()
         var valid = true
-        for index in 0..<pieces.count where matches(index, name) && pieces[index].hasValue {
-            guard let text = text(of: pieces[index]) else {
-                valid = false
-                continue
+        for index in 0..<pieces.count where matches(index, name) {
+            if pieces[index].hasValue {
+                let text = text(of: pieces[index])
+                valid = (text.map { addItem($0, field) } ?? false) && valid
             }
-            valid = addItem(text, field) && valid
+            // Of a flat list only the piece after the first occurrence counts, for a list too.
+            if block.flatten { break }
         }
         return valid
     }
 
-    /// Adds an item to the list that is being read; false where it is not of the list's type.
+    /// Adds an item to the list that is being read; false where it is not of the list's type, or one too many, so that
+    /// what follows need not be read.
     mutating func addItem(_ text: ByteView, _ field: Ref<FieldImage>) -> Bool {
-        guard let value = canonical(text, field, kind: field.item) else { return false }
+        guard items.count &- listStart < Int(field.maxCount), let value = canonical(text, field, kind: field.item)
+        else { return false }
         items.append(value)
         return true
     }

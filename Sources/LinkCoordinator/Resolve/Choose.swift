@@ -74,7 +74,8 @@ extension Resolver {
     private mutating func holdsBeside(_ condition: Ref<ConditionImage>) -> Bool {
         for capability in condition.capabilities where !hasCapability(capability) { return false }
         for claim in condition.claims where !hasClaim(claim) { return false }
-        if condition.asksPlatform, !device.has(.platform) || !Self.isOne(device.platform, of: condition.platforms) {
+        if condition.asksPlatform, !device.has(.platform) || !Self.isOneFolded(device.platform, of: condition.platforms)
+        {
             return false
         }
         if condition.asksRegion, !device.has(.region) || !Self.isOneFolded(device.region, of: condition.regions) {
@@ -136,7 +137,9 @@ extension Resolver {
         if let least = capability.minOS {
             guard let version = osVersion, Version.compare(version.pointee, least.version) >= 0 else { return false }
         }
-        if capability.asksPlatform, !device.has(.platform) || !Self.isOne(device.platform, of: capability.platforms) {
+        if capability.asksPlatform,
+            !device.has(.platform) || !Self.isOneFolded(device.platform, of: capability.platforms)
+        {
             return false
         }
         return !capability.listed

@@ -1,21 +1,23 @@
 package import StrictJSON
 
 extension Resolver {
-    /// Whether a table reads links of the scheme and host that a request has: what it claims, of several tables.
-    ///
-    /// The link of a payload is looked for and judged in one resolution, since it may stand in its scratch memory.
-    package mutating func claims(_ request: UnsafePointer<LinkRequest>, table: TableHandle) -> Bool {
-        start(request, device.pointer, image: table.image)
-        let link: ByteView
+    /// Whether a table reads links of this scheme and host: what it claims, of several tables.
+    mutating func claims(
+        _ request: UnsafePointer<LinkRequest>, table: TableHandle, keepsReadings: Bool
+    ) throws(Rejection) -> Bool {
+        start(request, device.pointer, table: table, keepsReadings: keepsReadings)
         switch request.pointee.form {
-        case .link: link = request.pointee.text
+        case .link: return claims(request.pointee.text)
+        // The link lives as long as what was read of the record, which looking at it does not touch.
         case .payload:
-            guard let found = findPayloadLink() else { return false }
-            link = found
+            let link = try findPayloadLink()
+            return !link.isEmpty && claims(link)
         case .path, .route: return false
         }
-        if link.count > table.image.maxBytes { return false }
-        return (try? readOrigin(link)) != nil
+    }
+
+    private mutating func claims(_ link: ByteView) -> Bool {
+        link.count <= image.maxBytes && (try? readOrigin(link)) != nil
     }
 }
 
@@ -28,38 +30,57 @@ package struct TableSet: Sendable {
     package let conflicts: [TableConflict]
 
     private let applications: [(name: [UInt8], table: Int)]
+    private let pointers: SharedPointers
+    private let handles: [TableHandle]
     private let only: TableHandle?
 
     /// Makes a set of at least one table.
     package init(_ tables: [Table]) {
         self.tables = tables
         conflicts = TableConflict.all(among: tables)
-        only = tables.count == 1 ? tables[0].compiled.handle : nil
+        let pointers = SharedPointers(tables.map(\.source))
+        self.pointers = pointers
+        handles = tables.enumerated().map { pointers.handle($0.element.compiled, at: $0.offset) }
+        only = tables.count == 1 ? handles[0] : nil
         applications = tables.enumerated().flatMap { index, table in
             table.source.applications.map { ([UInt8]($0.value.utf8), index) }
         }
     }
 
+    /// The only table, if there is one.
+    package var single: TableHandle? { only }
+
     /// The table for an event: by its application, else the only table, else the one that claims the link.
     ///
-    /// Nil where none is it, or several are. What is returned lives as long as the set.
+    /// Nil where none is it, or several are. What is returned lives as long as the set. A payload is read once for all
+    /// tables; the resolver keeps what was read for `resolve(…, keepsReadings: true)`.
+    ///
+    /// - Throws: `ReadingFailure` where a payload that was read strictly does not read again.
     @inline(__always)
     package func table(
         application: ByteView?, request: UnsafePointer<LinkRequest>, using resolver: inout Resolver
-    ) -> TableHandle? {
+    ) throws(ReadingFailure) -> TableHandle? {
         if application == nil, let only { return only }
-        return search(application: application, request: request, using: &resolver)
+        return try search(application: application, request: request, using: &resolver)
     }
 
     @inline(never)
     private func search(
         application: ByteView?, request: UnsafePointer<LinkRequest>, using resolver: inout Resolver
-    ) -> TableHandle? {
-        if let application { return table(application: application) }
+    ) throws(ReadingFailure) -> TableHandle? {
+        if let application {
+            resolver.forgetRecord()
+            return table(application: application)
+        }
         var found: TableHandle?
-        for table in tables where resolver.claims(request, table: table.compiled.handle) {
+        for (index, handle) in handles.enumerated() {
+            do throws(Rejection) {
+                guard try resolver.claims(request, table: handle, keepsReadings: index > 0) else { continue }
+            } catch {
+                throw ReadingFailure()
+            }
             if found != nil { return nil }
-            found = table.compiled.handle
+            found = handle
         }
         return found
     }
@@ -70,10 +91,13 @@ package struct TableSet: Sendable {
             if let found, found != entry.table { return nil }
             found = entry.table
         }
-        return found.map { tables[$0].compiled.handle }
+        return found.map { handles[$0] }
     }
 
     private static func equal(_ name: [UInt8], _ view: ByteView) -> Bool {
         name.count == view.count && name.withUnsafeBufferPointer { ByteView($0) == view }
     }
 }
+
+/// What was read strictly did not read again: a record ends as a dead letter `internal`, never as another decision.
+package struct ReadingFailure: Error {}

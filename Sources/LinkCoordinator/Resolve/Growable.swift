@@ -30,6 +30,15 @@ struct Growable<Element: BitwiseCopyable>: ~Copyable {
     @inline(__always)
     mutating func removeAll() { count = 0 }
 
+    /// Forgets all elements, and gives memory for more than `most` of them back.
+    mutating func removeAll(keeping most: Int) {
+        count = 0
+        guard capacity > max(most, 4) else { return }
+        base.deallocate()
+        capacity = max(most, 4)
+        base = .allocate(capacity: capacity)
+    }
+
     /// Keeps the first `count`.
     mutating func truncate(to count: Int) {
         assert(count <= self.count)

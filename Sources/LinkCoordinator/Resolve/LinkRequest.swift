@@ -25,6 +25,14 @@ package struct LinkRequest {
         case reuse
     }
 
+    /// Which kind of push body a payload is said to be.
+    package enum PayloadType: UInt8, Sendable, BitwiseCopyable {
+        /// Not said, or what would be found out without it.
+        case unsaid
+        case apns
+        case fcm
+    }
+
     /// The form.
     package var form: Form
     /// The link, path or route id, escapes resolved.
@@ -43,6 +51,8 @@ package struct LinkRequest {
     package var roots = UnsafeBufferPointer<ByteView>(start: nil, count: 0)
     /// The payload as it came: the text of one strictly read JSON object; for `resume`.
     package var payload: ByteView = .empty
+    /// Which kind of push body the event says that it is, where that is not found out by itself; for `resume`.
+    package var payloadType: PayloadType = .unsaid
 
     /// Makes a request.
     package init(form: Form, text: ByteView, isPlain: Bool) {

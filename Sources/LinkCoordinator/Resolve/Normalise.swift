@@ -214,7 +214,9 @@ extension Resolver {
             }
             at = stop &+ 1
         }
-        if resets && path.count > 1 && path[path.count &- 1] == UInt8(ascii: "/") {
+        // The one slash of `/` leads, unless the authority is a segment: then it follows that.
+        let least = authority.isEmpty ? 1 : 0
+        if resets && path.count > least && path[path.count &- 1] == UInt8(ascii: "/") {
             hadEmpty = true
             resetAt = segments.count
         }

@@ -98,7 +98,8 @@ extension Resolver {
 
     /// The text of a piece's value, or nil where it does not decode.
     mutating func text(of piece: QueryPiece) -> ByteView? {
-        guard let text = piece.isDecoded ? piece.value : decodedQueryText(piece.value) else { return nil }
+        let decoded = piece.isDecoded ? (piece.isBadValue ? nil : piece.value) : decodedQueryText(piece.value)
+        guard let text = decoded else { return nil }
         return piece.repair == .none ? text : repaired(text, piece.repair)
     }
 
@@ -114,51 +115,45 @@ extension Resolver {
     }
 
     /// The value of a name under the dialect's rule for duplicates.
+    ///
+    /// Nulls that are kept are passed over where the name has a value too; nulls that erase count as any item does.
+    /// Under `reject` every item counts, whatever it is.
     mutating func find(_ name: Ref<QueryNameImage>) -> Found {
+        if usesParams { return findParam(name) }
         splitQuery()
-        var chosen = -1
-        var null = false
+        var first = -1
+        var last = -1
         var count = 0
-        let last = block.duplicates == .last
         for index in 0..<pieces.count where matches(index, name) {
             count &+= 1
-            let piece = Ref(UnsafePointer(pieces.base + index))
-            if block.flatten {
-                chosen = index
-                break
+            if block.nullsErase || (pieces.base + index).pointee.hasValue {
+                if first < 0 { first = index }
+                last = index
             }
-            if piece.hasValue {
-                if chosen < 0 || last { chosen = index }
-                if last { null = false }
-            } else if block.nullsErase {
-                if last {
-                    chosen = -1
-                    null = true
-                } else if chosen < 0 {
-                    return .null
-                }
-            } else {
-                null = null || chosen < 0
-            }
+            // Of a flat list only the first occurrence counts.
+            if block.flatten { break }
         }
         if count == 0 { return .absent }
         if count > 1 && block.duplicates == .reject { return .invalid }
+        let chosen = block.duplicates == .last ? last : first
         if chosen < 0 || !pieces[chosen].hasValue { return block.flatten ? .absent : .null }
         return text(of: pieces[chosen]).map { .text($0) } ?? .invalid
+    }
+
+    /// Whether the name is there, with a value or without.
+    private mutating func hasItem(_ name: Ref<QueryNameImage>) -> Bool {
+        if usesParams { return hasParam(name) }
+        splitQuery()
+        for index in 0..<pieces.count where matches(index, name) { return true }
+        return false
     }
 
     /// Whether a constraint of the table holds for this query.
     mutating func holds(_ constraint: Ref<ConstraintImage>) -> Bool {
         let name = constraint.ref(\.name)
         switch constraint.test {
-        case .present:
-            splitQuery()
-            for index in 0..<pieces.count where matches(index, name) { return true }
-            return false
-        case .absent:
-            splitQuery()
-            for index in 0..<pieces.count where matches(index, name) { return false }
-            return true
+        case .present: return hasItem(name)
+        case .absent: return !hasItem(name)
         case .equals:
             if case .text(let value) = find(name) { return value == constraint[dynamicMember: \.value] }
             return false

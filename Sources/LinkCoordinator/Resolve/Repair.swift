@@ -33,6 +33,7 @@ extension Resolver {
             count += 1
         }
         guard count == 1, let (value, repair) = found else { return false }
+        let stamp = values[place].stamp
         values[place] = value
         values[place].stamp = stamp
         notes.append(Note("repaired:query.", binding.ref(\.query).text, repair.label))
@@ -47,6 +48,10 @@ extension Resolver {
         _ repair: Repair, _ name: Ref<QueryNameImage>, _ field: Ref<FieldImage>
     ) -> BoundValue? {
         let kind = field.kind == .list ? field.item : field.kind
+        let isOfParams = usesParams
+        if isOfParams && pieces.isEmpty && !makePiecesOfParams() { return nil }
+        usesParams = false
+        defer { usesParams = isOfParams }
         switch repair {
         case .dash:
             guard kind == .uuid || kind == .date else { return nil }
@@ -74,6 +79,7 @@ extension Resolver {
             return canonical(text, field, kind: field.kind)
         }
         let first = items.count
+        listStart = first
         let isValid = addQueryItems(name, field)
         let count = items.count - first
         guard isValid, count > 0, count >= Int(field.minCount), count <= Int(field.maxCount) else {
@@ -115,7 +121,7 @@ extension Resolver {
     }
 
     /// Makes the pieces whose names and values have no spaces around them.
-    private mutating func trimPieces() {
+    mutating func trimPieces() {
         trimStamp = stamp
         trimmedPieces.removeAll()
         for index in 0..<pieces.count {
@@ -136,7 +142,7 @@ extension Resolver {
     }
 
     /// Makes the pieces of the query with `&amp;` read as `&` and a pilcrow as `&para`.
-    private mutating func splitWithoutEntities() {
+    mutating func splitWithoutEntities() {
         entityStamp = stamp
         built.begin()
         var index = 0

@@ -1,16 +1,7 @@
 internal import StrictJSON
 
-// The other forms of a request (N10, N12): a coordinator path, a route with parameters, a payload.
+// The other forms of a request (N12): a coordinator path, and a route with parameters.
 extension Resolver {
-    /// Reads a path or route request as `run` does, up to *select*.
-    mutating func readAny(_ request: UnsafePointer<LinkRequest>) throws(Rejection) {
-        if request.pointee.form == .path {
-            try readPath(request.pointee.text)
-        } else {
-            try readRoute(request.pointee.text, params: request.pointee.params)
-        }
-    }
-
     /// Reads a coordinator path; `?` and `#` are plain characters (N12).
     mutating func readPath(_ text: ByteView) throws(Rejection) {
         if text.count > image.maxBytes { throw Rejection(.budget, "bytes") }
@@ -30,11 +21,19 @@ extension Resolver {
     }
 
     /// Reads a route and its parameters: the path is built of them as if the route's first pattern had matched it.
-    mutating func readRoute(_ id: ByteView, params: ByteView) throws(Rejection) {
+    mutating func readRoute(_ id: ByteView, params json: ByteView) throws(Rejection) {
         queryIsSplit = true
-        readParams(params)
-        let found = image.literals.find(node: LiteralTable.routes, text: normalForm(id))
-        if found < 0 { throw Rejection(.noRoute, id) }
+        usesParams = true
+        if !json.isEmpty {
+            hasReadings = true
+            do throws(JSONError) {
+                try params.read(json, &recordTexts)
+            } catch {
+                throw Rejection(.internalError)
+            }
+        }
+        let found = image.literals.find(node: LiteralTable.routes, text: recordTexts.normalForm(id))
+        if found < 0 { throw Rejection(.noRoute, recordTexts.normalForm(id)) }
         route = found
         let first = Int(image.routes.at(found).firstPattern)
         if first >= 0 {
@@ -43,78 +42,7 @@ extension Resolver {
         if try !follow() { try select() }
     }
 
-    /// The parameters become query pieces whose values need no decoding, numbers by their own text.
-    private mutating func readParams(_ params: ByteView) {
-        if params.isEmpty { return }
-        var cursor = JSONCursor(maxDepth: 512)
-        cursor.open(params)
-        // The text was read strictly before, so that nothing is thrown here.
-        guard var scope = try? cursor.enterObject() else { return }
-        while (try? cursor.nextMember(&scope)) == true {
-            let name = keep(scope.name)
-            guard let value = scalar(&cursor) else { continue }
-            pieces.append(
-                QueryPiece(
-                    name: name, value: value, key: ByteScan.foldedKey(name), hasValue: true, isBad: false,
-                    isDecoded: true))
-        }
-    }
-
-    /// A copy of text that lives as long as the resolution, in NFC.
-    private mutating func keep(_ text: ByteView) -> ByteView { normalForm(copy(text)) }
-
-    /// A copy of text that lives as long as the resolution.
-    private mutating func copy(_ text: ByteView) -> ByteView {
-        textsUsed = true
-        texts.begin()
-        texts.append(text)
-        return texts.finish()
-    }
-
-    /// The text of a string, number or truth value at the cursor; nil for all else, which is passed.
-    private mutating func scalar(_ cursor: inout JSONCursor) -> ByteView? {
-        switch cursor.peek() {
-        case UInt8(ascii: "\""):
-            guard let string = try? cursor.string() else { return nil }
-            return keep(cursor.unescaped(string))
-        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "t"), UInt8(ascii: "f"):
-            return (try? cursor.skip()).map { keep($0) }
-        default:
-            _ = try? cursor.skip()
-            return nil
-        }
-    }
-
-    private mutating func param(_ name: Int32) -> ByteView? {
-        let text = image.names[Int(name)]
-        for index in 0..<pieces.count where pieces[index].name == text { return pieces[index].value }
-        return nil
-    }
-
-    /// The parameter of a `route` request that stands for a capture which no pattern made (N12).
-    @inline(never)
-    mutating func param(answering name: Int32) -> ByteView? {
-        request.form == .route || !payloadRoute.isEmpty ? param(name) : nil
-    }
-
-    /// Adds the segments of a parameter that is a tail, given as a path, where no pattern captures it; false where one
-    /// does not decode or is not of the list's type.
-    mutating func addPathItems(_ path: ByteView, _ field: Ref<FieldImage>) -> Bool {
-        var valid = ByteScan.firstForbidden(in: path) == nil
-        var at = 0
-        while at < path.count {
-            let end = ByteScan.first(UInt8(ascii: "/"), in: path, from: at)
-            if end > at {
-                texts.begin()
-                let decodes = PercentDecoding.decode(path.slice(at, end), plusIsSpace: false, into: &texts)
-                let text = finishText(hasNonASCII: false)
-                let isSegment = decodes && PercentDecoding.isClean(text, invisiblesAllowed: false) && !isDots(text)
-                valid = isSegment && addItem(normalForm(text), field) && valid
-            }
-            at = end + 1
-        }
-        return valid
-    }
+    // MARK: The path of a route request
 
     /// Prints a pattern with the parameters in the places of its captures; returns its number, or that of the form
     /// without its trailing optional where the parameter for that is wanting.
@@ -134,25 +62,7 @@ extension Resolver {
             }
             try fillCapture(capture, matcher)
         }
-        guard let rest = chosen.captures.first(where: { $0.isTail }) else { return number }
-        let name = image.names[Int(rest.name)]
-        guard let text = param(rest.name), !text.isEmpty else {
-            if chosen.tail == .restStar { return number }
-            throw Rejection(.paramMissing, ByteView("path"), dot: name)
-        }
-        // N4 of a path; in links it is judged before they are taken apart.
-        if let bad = ByteScan.firstForbidden(in: text) { throw Rejection(.badEncoding, "byte ", number: bad) }
-        let before = segments.count
-        try readPathSegments(text)
-        if chosen.tail == .restPlus && segments.count == before {
-            throw Rejection(.paramInvalid, ByteView("path"), dot: name)
-        }
-        if chosen.tail == .coordinatorPath,
-            segments.count == before
-                || image.literals.find(node: LiteralTable.coordinators, text: segments[before].text) < 0
-        {
-            throw Rejection(.paramInvalid, ByteView("path"), dot: name)
-        }
+        if let rest = chosen.captures.first(where: { $0.isTail }) { try fillTail(rest, chosen.tail) }
         return number
     }
 
@@ -171,134 +81,130 @@ extension Resolver {
         }
     }
 
-    // MARK: Payloads
-
-    /// Looks into a payload for a link, then for a route (N10); false if there is neither.
-    mutating func readPayload() throws(Rejection) -> Bool {
-        if let link = findPayloadLink() {
-            payloadLink = link
-            try normalise(link)
-            try select()
-            return true
+    /// Adds the segments of a tail: of a text as a path, of a list its items as they are.
+    private mutating func fillTail(_ rest: CaptureImage, _ kind: MatcherImage.Kind) throws(Rejection) {
+        let name = image.names[Int(rest.name)]
+        guard let number = paramNumber(rest.name), params.itemCount(number) > 0 || params.isList(number) else {
+            if kind == .restStar { return }
+            throw Rejection(.paramMissing, ByteView("path"), dot: name)
         }
-        guard image.hasPayloadRoute else { return false }
-        for root in request.roots {
-            guard let id = string(at: image.payloadRoute, in: root), !id.isEmpty else { continue }
-            var params = ByteView.empty
-            if image.hasPayloadParams { params = raw(at: image.payloadParams, in: root) ?? .empty }
-            if params.isEmpty || params[0] != UInt8(ascii: "{") { params = .empty }
-            payloadRoute = keep(id)
-            payloadParams = params
-            try readRoute(payloadRoute, params: params)
-            return true
+        let before = segments.count
+        if params.isList(number) {
+            for item in 0..<params.itemCount(number) { try addTailItem(params.text(number, item: item, &recordTexts)) }
+        } else {
+            let text = params.text(number, item: 0, &recordTexts)
+            // N4 of a path; in links it is judged before they are taken apart.
+            if let bad = ByteScan.firstForbidden(in: text) { throw Rejection(.badEncoding, "byte ", number: bad) }
+            try readPathSegments(text)
         }
-        return false
-    }
-
-    /// The first text that is not empty at one of the table's pointers, root after root.
-    mutating func findPayloadLink() -> ByteView? {
-        for root in request.roots {
-            for tokens in image.payloadLinks {
-                if let link = string(at: tokens, in: root), !link.isEmpty { return link }
+        let isEmpty = segments.count == before
+        let isWrong =
+            switch kind {
+            case .restPlus: isEmpty
+            case .coordinatorPath:
+                isEmpty || image.literals.find(node: LiteralTable.coordinators, text: segments[before].text) < 0
+            default: false
             }
+        if isWrong { throw Rejection(.paramInvalid, ByteView("path"), dot: name) }
+    }
+
+    private mutating func addTailItem(_ text: ByteView) throws(Rejection) {
+        if segments.count >= image.maxSegments { throw Rejection(.budget, "segments") }
+        let isClean = PercentDecoding.isClean(text, invisiblesAllowed: false) && !text.isEmpty
+        guard isClean, ByteScan.firstForbidden(in: text) == nil else {
+            throw Rejection(.badEncoding, "segment ", number: segments.count)
         }
-        return nil
+        if isDots(text) { throw Rejection(.dotSegment, "segment ", number: segments.count) }
+        segments.append(Segment(text: text, key: image.foldsCase ? folded(text) : text))
     }
 
-    /// The value that `payload./pointer` stands for: of the first root that has one.
-    mutating func payloadValue(_ tokens: UnsafeBufferPointer<ByteView>) -> Found {
-        for root in request.roots {
-            let found = value(at: tokens, in: root)
-            if case .absent = found { continue }
-            if case .text(let text) = found { return .text(normalForm(text)) }
-            return found
-        }
-        return .absent
+    // MARK: Parameters
+
+    private mutating func paramNumber(_ name: Int32) -> Int32? {
+        params.find(image.names[Int(name)], folds: false, &recordTexts)?.first
     }
 
-    /// The string at a JSON pointer, or nil: a number or a truth value there is no link and no route.
-    private mutating func string(at tokens: UnsafeBufferPointer<ByteView>, in root: ByteView) -> ByteView? {
-        guard let raw = raw(at: tokens, in: root), case .text(let text) = value(of: raw) else { return nil }
-        return raw[0] == UInt8(ascii: "\"") ? text : nil
+    /// The text of the parameter with a capture's name, of a list its first item; nil where there is none.
+    private mutating func param(_ name: Int32) -> ByteView? {
+        guard let number = paramNumber(name), params.itemCount(number) > 0 else { return nil }
+        return params.text(number, item: 0, &recordTexts)
     }
 
-    private mutating func value(at tokens: UnsafeBufferPointer<ByteView>, in root: ByteView) -> Found {
-        raw(at: tokens, in: root).map { value(of: $0) } ?? .absent
+    /// The parameter of a `route` request that stands for a capture which no pattern made (N12).
+    @inline(never)
+    mutating func param(answering name: Int32) -> ByteView? { usesParams ? param(name) : nil }
+
+    /// Adds the items of the parameter that stands for a capture which no pattern made: of a text its segments as a
+    /// path, of a list its items; false where one does not decode or is not of the list's type.
+    mutating func addParamItems(answering name: Int32, _ field: Ref<FieldImage>) -> Bool {
+        guard usesParams, let number = paramNumber(name) else { return true }
+        if params.isList(number) { return addItems(of: number, field) }
+        return addPathItems(params.text(number, item: 0, &recordTexts), field)
     }
 
-    private mutating func value(of raw: ByteView) -> Found {
-        payloadCursor.open(raw)
-        switch payloadCursor.peek() {
-        case UInt8(ascii: "n"): return .null
-        case UInt8(ascii: "{"), UInt8(ascii: "["): return .invalid
-        case UInt8(ascii: "\""):
-            guard let string = try? payloadCursor.string() else { return .invalid }
-            let text = payloadCursor.unescaped(string)
-            return .text(string.hasEscape ? copy(text) : text)
-        default: return .text(raw)
-        }
-    }
-
-    /// The bytes of the value at a JSON pointer (RFC 6901), or nil.
-    private mutating func raw(at tokens: UnsafeBufferPointer<ByteView>, in root: ByteView) -> ByteView? {
-        var value = root
-        for token in tokens {
-            guard let inner = member(token, of: value) else { return nil }
-            value = inner
-        }
-        return value
-    }
-
-    private mutating func member(_ token: ByteView, of container: ByteView) -> ByteView? {
-        payloadCursor.open(container)
-        if payloadCursor.peek() == UInt8(ascii: "{") {
-            guard var scope = try? payloadCursor.enterObject() else { return nil }
-            while (try? payloadCursor.nextMember(&scope)) == true {
-                guard let value = try? payloadCursor.skip() else { return nil }
-                if scope.name == token { return value }
+    private mutating func addPathItems(_ path: ByteView, _ field: Ref<FieldImage>) -> Bool {
+        var valid = true
+        var at = 0
+        while at < path.count {
+            let end = ByteScan.first(UInt8(ascii: "/"), in: path, from: at)
+            if end > at {
+                texts.begin()
+                let raw = path.slice(at, end)
+                let decodes =
+                    PercentDecoding.decode(raw, plusIsSpace: false, into: &texts)
+                    && ByteScan.firstForbidden(in: raw) == nil
+                let text = finishText(hasNonASCII: false)
+                let isSegment = decodes && PercentDecoding.isClean(text, invisiblesAllowed: false) && !isDots(text)
+                valid = isSegment && addItem(normalForm(text), field) && valid
+                if !valid { return false }
             }
-            return nil
+            at = end + 1
         }
-        guard payloadCursor.peek() == UInt8(ascii: "["), let wanted = TextForms.integer(token), wanted >= 0,
-            var scope = try? payloadCursor.enterArray()
-        else { return nil }
-        var index: Int64 = 0
-        while (try? payloadCursor.nextElement(&scope)) == true {
-            guard let value = try? payloadCursor.skip() else { return nil }
-            if index == wanted { return value }
-            index += 1
-        }
-        return nil
+        return valid
     }
 
-    /// Adds the items of an array in the payload, or the one value that stands there; false where one is wrong.
-    mutating func addPayloadItems(
-        _ tokens: UnsafeBufferPointer<ByteView>, _ field: Ref<FieldImage>
-    ) -> Bool {
-        for root in request.roots {
-            guard let raw = raw(at: tokens, in: root) else { continue }
-            payloadCursor.open(raw)
-            guard payloadCursor.peek() == UInt8(ascii: "["), var scope = try? payloadCursor.enterArray() else {
-                switch value(of: raw) {
-                case .text(let text): return addItem(text, field)
-                case .null, .absent: return true
-                case .invalid: return false
-                }
+    private mutating func addItems(of number: Int32, _ field: Ref<FieldImage>) -> Bool {
+        for item in 0..<params.itemCount(number) {
+            if !addItem(params.text(number, item: item, &recordTexts), field) { return false }
+        }
+        return true
+    }
+
+    /// The value of a parameter that answers for a name of the query, under the dialect's rule for duplicates.
+    mutating func findParam(_ name: Ref<QueryNameImage>) -> Found {
+        guard let found = params.find(name.text, folds: block.namesFold, &recordTexts) else { return .absent }
+        if found.count > 1 && block.duplicates == .reject { return .invalid }
+        let number = block.duplicates == .last ? found.last : found.first
+        return params.itemCount(number) > 0 ? .text(params.text(number, item: 0, &recordTexts)) : .null
+    }
+
+    /// Whether there is a parameter that answers for a name of the query.
+    mutating func hasParam(_ name: Ref<QueryNameImage>) -> Bool {
+        params.find(name.text, folds: block.namesFold, &recordTexts) != nil
+    }
+
+    /// Adds the items of all parameters that answer for a name of the query; false where one is wrong.
+    mutating func addParamItems(_ name: Ref<QueryNameImage>, _ field: Ref<FieldImage>) -> Bool {
+        guard let found = params.find(name.text, folds: block.namesFold, &recordTexts) else { return true }
+        var number = found.first
+        while number >= 0 {
+            if !addItems(of: number, field) { return false }
+            number = params.next(number, folds: block.namesFold)
+        }
+        return true
+    }
+
+    /// Makes pieces of a query of the parameters, for a repair; false where there are more than a query may have.
+    mutating func makePiecesOfParams() -> Bool {
+        if params.count > image.maxQueryItems { return false }
+        for number in 0..<Int32(truncatingIfNeeded: params.count) {
+            let name = params.name(number)
+            for item in 0..<params.itemCount(number) {
+                pieces.append(
+                    QueryPiece(
+                        name: name, value: params.text(number, item: item, &recordTexts),
+                        key: ByteScan.foldedKey(name), hasValue: true, isBad: false, isDecoded: true))
             }
-            var cursor = JSONCursor(maxDepth: 512)
-            cursor.open(raw)
-            scope = (try? cursor.enterArray()) ?? scope
-            var valid = true
-            while (try? cursor.nextElement(&scope)) == true {
-                if cursor.peek() == UInt8(ascii: "n") {
-                    _ = try? cursor.skip()
-                } else if let text = scalar(&cursor) {
-                    valid = addItem(text, field) && valid
-                } else {
-                    valid = false
-                }
-            }
-            return valid
         }
         return true
     }

@@ -19,16 +19,20 @@ extension Resolver {
     /// Resolves a request for one device and appends the decision's JSON (3.6) to the open record of `out`.
     ///
     /// Exactly one decision comes out, for any bytes. The table must live until it has. Without a `head` the worker's
-    /// members are left out.
+    /// members are left out. `keepsReadings` says that the choice of the table has read the same payload before.
     package mutating func resolve(
         _ request: UnsafePointer<LinkRequest>, _ device: UnsafePointer<DeviceFacts>, table: TableHandle,
-        head: UnsafePointer<DecisionHead>?, into out: inout OutputArena
+        head: UnsafePointer<DecisionHead>?, keepsReadings: Bool = false, into out: inout OutputArena
     ) -> DecisionSummary {
-        start(request, device, image: table.image)
+        start(request, device, table: table, keepsReadings: keepsReadings)
         self.head = head.map { Ref($0) }
         do throws(Rejection) {
             return try run(&out)
         } catch {
+            if !isRouted {
+                shared.failure = error
+                shared.notes = notes.count
+            }
             return fallBack(error, &out)
         }
     }
@@ -42,39 +46,50 @@ extension Resolver {
         case .link:
             try normalise(request.text, isScreened: request.isScreened, bytesBehind: request.bytesBehind)
             try select()
-        case .path:
-            try readPath(request.text)
-            return try runPath(&out)
+        case .path: try readPath(request.text)
         case .route: try readRoute(request.text, params: request.params)
-        case .payload:
-            if try !readPayload() {
-                writeReasoned(DecisionSummary(.none, .noLink), Rejection(.noLink), &out)
-                return DecisionSummary(.none, .noLink)
-            }
+        case .payload: _ = try readPayload()
         }
+        isRouted = true
+        shared.failure = nil
+        shared.notes = notes.count
+        return try decide(&out)
+    }
+
+    /// The phases that depend on the device, once the request is read and selected.
+    @inline(__always)
+    mutating func decide(_ out: inout OutputArena) throws(Rejection) -> DecisionSummary {
+        if route < 0 { return try runUnrouted(&out) }
         let chosen = image.routes.at(route)
         if chosen.action != .variants { return try runExclusion(chosen.action, &out) }
         noteFacts()
         variant = chooseVariant(of: chosen)
         let candidate = chosen.variants.at(variant)
         var target = candidate.ref(\.target)
-        if target.kind == .external {
-            try bindRoute(chosen)
-            let url = try externalURL(target.template)
-            writeExternal(url, notice: notice(candidate.ref(\.notice)), nil, &out)
-            return DecisionSummary(.external)
-        }
+        if target.kind == .external { return try runExternal(chosen, candidate, target, &out) }
         if target.isLean { return try runLean(chosen, candidate, &out) }
         try compose(target, policy: chosen.unknownScreen)
         target = try checkSupport(target, route: chosen)
+        if target.kind == .external { return try runExternal(chosen, candidate, target, &out) }
         try bindRoute(chosen)
-        bindParents()
+        try bindParents()
         try requireData(of: target)
         try checkPresentation()
         let guarding = stoppingGuard(target)
         if guarding >= 0 { return try deferRequest(guarding, &out) }
         writeStack(target, notice: notice(candidate.ref(\.notice)), nil, &out)
         return DecisionSummary(.navigate)
+    }
+
+    /// An external target, be it the variant's or that for a device which lacks a screen.
+    @inline(never)
+    private mutating func runExternal(
+        _ chosen: Ref<RouteImage>, _ candidate: Ref<VariantImage>, _ target: Ref<TargetImage>, _ out: inout OutputArena
+    ) throws(Rejection) -> DecisionSummary {
+        try bindRoute(chosen)
+        let url = try externalURL(target.template)
+        writeExternal(url, notice: notice(candidate.ref(\.notice)), nil, &out)
+        return DecisionSummary(.external)
     }
 
     /// A target whose program says all of it: nothing has to be composed or asked of the device.
@@ -91,10 +106,15 @@ extension Resolver {
         return DecisionSummary(.navigate)
     }
 
-    /// A `path` request goes to *compose* at once; it has no route and binds nothing.
-    private mutating func runPath(
+    /// A `path` request goes to *compose* at once, it has no route and binds nothing; in a payload nothing was found.
+    @inline(never)
+    private mutating func runUnrouted(
         _ out: inout OutputArena
     ) throws(Rejection) -> DecisionSummary {
+        guard request.form == .path else {
+            writeReasoned(DecisionSummary(.none, .noLink), Rejection(.noLink), &out)
+            return DecisionSummary(.none, .noLink)
+        }
         noteFacts()
         try composePath(from: 0, policy: .reject)
         keepSingleSlots()
@@ -130,7 +150,7 @@ extension Resolver {
 
     /// Whether a link's scheme and host are on the allow list of external targets.
     private mutating func isAllowed(_ link: ByteView) -> Bool {
-        guard let url = WebURL(link), let host = WebURL.normalHost(url.host) else { return false }
+        guard let url = WebURL(link, allowsSpaces: true), let host = WebURL.normalHost(url.host) else { return false }
         let port = url.port.map { Int32($0) } ?? -1
         return host.withUnsafeBufferPointer { bytes in
             image.externalSchemes.contains { ByteScan.equalFolded($0, url.scheme) }
@@ -150,6 +170,7 @@ extension Resolver {
             let (coordinator, screen) = names(of: stack[lacking])
             throw Rejection(.unsupported, coordinator, dot: screen)
         }
+        if guarding.resumes { try makeResumed() }
         writeDeferred(guarding, target, &out)
         return DecisionSummary(.deferred)
     }
@@ -172,7 +193,7 @@ extension Resolver {
     }
 
     /// What the table wants of a failed request, by its reason (2.5).
-    private mutating func fallBack(
+    mutating func fallBack(
         _ rejection: Rejection, _ out: inout OutputArena
     ) -> DecisionSummary {
         let rule = image.fallbacks[rejection.reason.index]
@@ -203,7 +224,7 @@ extension Resolver {
         _ request: UnsafePointer<LinkRequest>, _ device: UnsafePointer<DeviceFacts>, table: TableHandle,
         head: UnsafePointer<DecisionHead>?, into out: inout OutputArena
     ) -> DecisionSummary {
-        start(request, device, image: table.image)
+        start(request, device, table: table)
         self.head = head.map { Ref($0) }
         writeExpired(&out)
         return DecisionSummary(.none)

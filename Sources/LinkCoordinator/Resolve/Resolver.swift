@@ -36,10 +36,12 @@ struct QueryPiece {
     var hasValue: Bool
     /// Whether the name does not decode and so matches nothing.
     var isBad: Bool
-    /// Whether `value` is text already: a parameter of a `route` request.
+    /// Whether `value` is text already: a parameter of a `route` request, or decoded for several devices.
     var isDecoded: Bool
     /// What a repair that is being tried does to the value when it is read.
     var repair: ValueRepair = .none
+    /// Whether the value was decoded and does not decode.
+    var isBadValue = false
 }
 
 /// What a repair does to a value once it is decoded (N9).
@@ -72,6 +74,8 @@ struct BoundValue {
 
 /// The five phases and their scratch memory; one per lane, used again for every request.
 ///
+/// What of a request does not depend on the device is done once: `resolveNext` decides for its next device.
+///
 /// A resolution is pure: the same request, facts and table give the same decision, byte for byte. Nothing is allocated
 /// per request but when scratch memory has to grow.
 ///
@@ -80,7 +84,15 @@ struct BoundValue {
 package struct Resolver: ~Copyable {
     // The table of this resolution.
     var image: Ref<TableImage>
+    /// Marks values that were bound for this request, and those that were bound for this device only.
     var stamp: UInt32 = 0
+    var deviceStamp: UInt32 = 0
+    /// The last stamp that was given out.
+    var lastStamp: UInt32 = 0
+
+    /// The pointers that payloads are read for, and the numbers among them of the table's own.
+    var pointers: Ref<PointerTrie> = .unset
+    var pointerNumbers: UnsafePointer<Int32>?
 
     // Normalise.
     var texts = OutputArena(chunkBytes: 16 << 10)
@@ -114,6 +126,8 @@ package struct Resolver: ~Copyable {
     var origins = OriginCache()
 
     // Select.
+    /// Whether *normalise* and *select* are done.
+    var isRouted = false
     var pattern = -1
     var route = -1
     var via = Growable<Int32>(capacity: 8)
@@ -143,7 +157,24 @@ package struct Resolver: ~Copyable {
     var payloadLink: ByteView = .empty
     var payloadRoute: ByteView = .empty
     var payloadParams: ByteView = .empty
-    var payloadCursor = JSONCursor(maxDepth: 512)
+
+    // What was read of the record: once, whatever its devices and tables are.
+    /// Whether any of the next three holds something.
+    var hasReadings = false
+    var recordTexts = RecordTexts()
+    var payload = PayloadReading()
+    var params = ParamTable()
+    /// Whether parameters stand in the place of a query.
+    var usesParams = false
+    /// The request as `resume` says it, once it was asked for.
+    var resumed: ByteView = .empty
+    /// Whether something that was read strictly did not read again.
+    var isBroken = false
+    /// Where in `items` the list begins that is being read.
+    var listStart = 0
+
+    // What a request comes to on any device, kept for those after the first.
+    var shared = SharedPart()
 
     /// Makes a resolver; it serves any number of tables.
     package init() {
@@ -162,15 +193,21 @@ struct RewriteValue {
 }
 
 extension Resolver {
-    /// Forgets the last resolution.
+    /// Forgets the last resolution, and unless `keepsReadings` what was read of its record.
     mutating func start(
-        _ request: UnsafePointer<LinkRequest>, _ device: UnsafePointer<DeviceFacts>, image: Ref<TableImage>
+        _ request: UnsafePointer<LinkRequest>, _ device: UnsafePointer<DeviceFacts>, table: TableHandle,
+        keepsReadings: Bool = false
     ) {
-        self.image = image
+        image = table.image
+        pointers = table.pointers
+        pointerNumbers = table.numbers
         self.request = Ref(request)
+        if hasReadings { forgetReadings(all: !keepsReadings) }
         self.device = Ref(device)
-        stamp &+= 1
-        if stamp == 0 { clearValues() }
+        lastStamp &+= 1
+        if lastStamp == 0 { clearValues() }
+        stamp = lastStamp
+        deviceStamp = lastStamp
         if textsUsed {
             texts.reset()
             textsUsed = false
@@ -182,6 +219,7 @@ extension Resolver {
         host = .empty
         hasHost = false
         port = -1
+        isRouted = false
         segments.removeAll()
         firstSegment = 0
         isRelative = false
@@ -209,11 +247,30 @@ extension Resolver {
         while values.count < needed { values.append(BoundValue()) }
     }
 
-    private mutating func clearValues() {
+    mutating func clearValues() {
         for index in 0..<values.count { values[index] = BoundValue() }
         trimStamp = 0
         entityStamp = 0
-        stamp = 1
+        lastStamp = 1
+    }
+
+    /// Forgets what was read of the last record, if anything was.
+    mutating func forgetRecord() {
+        if hasReadings { forgetReadings(all: true) }
+    }
+
+    /// Forgets what was read of a record; where it is the same record in another table, only what that table made.
+    @inline(never)
+    private mutating func forgetReadings(all: Bool) {
+        params.forget()
+        usesParams = false
+        resumed = .empty
+        isBroken = false
+        if shared.isKept { forgetShared() }
+        if !all { return }
+        payload.forget()
+        recordTexts.forget()
+        hasReadings = false
     }
 
     /// The path's segments after rewrites.

@@ -83,7 +83,7 @@ extension Resolver {
     fileprivate mutating func entries(
         of request: UnsafePointer<LinkRequest>, _ facts: UnsafePointer<DeviceFacts>, in table: Table
     ) -> Result<[StackEntry], PathError> {
-        start(request, facts, image: table.compiled.image)
+        start(request, facts, table: table.compiled.handle)
         do throws(Rejection) {
             try readPath(request.pointee.text)
             try composePath(from: 0, policy: .reject)

@@ -27,6 +27,9 @@ extension LinkText {
             }
         }
         for (name, texts) in arguments.query where !written.contains(where: { same($0, name) }) {
+            if block.query.flatten && texts.count > 1 {
+                throw LinkError(.unwritable, "query.\(name)", "one item at most, for a name has one value (flatten)")
+            }
             for text in texts { pieces.append(try piece(name, text)) }
         }
         for name in markers { pieces.append(try encoded(name, of: name, isName: true)) }

@@ -47,7 +47,7 @@ extension Resolver {
     mutating func readBack(
         _ request: UnsafePointer<LinkRequest>, _ device: UnsafePointer<DeviceFacts>, table: TableHandle
     ) throws(Rejection) {
-        start(request, device, image: table.image)
+        start(request, device, table: table)
         try normalise(request.pointee.text)
         try select()
         let chosen = image.routes.at(route)

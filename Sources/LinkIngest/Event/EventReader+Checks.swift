@@ -28,6 +28,7 @@ extension EventReader {
     }
 
     private mutating func settleForm() -> Fault? {
+        event.request.payloadType = .unsaid
         if state.forms > 1 {
             return Fault(
                 reason: .ambiguousEvent, detail: "expected one of link, path, route and payload",
@@ -36,7 +37,7 @@ extension EventReader {
         if state.isPushRecord {
             event.request.form = .payload
             event.request.payload = text
-            state.kind = state.namedKind ?? recordBody.foundKind
+            settleKind(found: recordBody.foundKind)
         } else if state.forms == 0 {
             return Fault(
                 reason: .missingLink, detail: "expected one of link, path, route and payload, or a push body",
@@ -51,11 +52,18 @@ extension EventReader {
             event.request.mode = .unsaid
             return nil
         case .payload:
-            if !state.isPushRecord { state.kind = state.namedKind ?? payloadBody.foundKind ?? .other }
+            if !state.isPushRecord { settleKind(found: payloadBody.foundKind) }
         }
         event.request.mode = .unsaid
         event.request.params = .empty
         return nil
+    }
+
+    /// Takes the kind of push body that the event names, else the one that was found out.
+    private mutating func settleKind(found: PushKind?) {
+        state.kind = state.namedKind ?? found ?? .other
+        guard let named = state.namedKind, named != found else { return }
+        event.request.payloadType = named == .apns ? .apns : .fcm
     }
 
     private mutating func settleDevices(_ key: ByteView?) -> Fault? {

@@ -177,7 +177,7 @@ extension EventReader {
         }
     }
 
-    /// Reads `params`: strings, numbers and booleans; a null counts as absent.
+    /// Reads `params`: strings, numbers, booleans and lists of these; a null counts as absent.
     private mutating func readParams(_ first: UInt8, at start: Int) throws(JSONError) {
         guard first == UInt8(ascii: "{") else {
             try cursor.skip()
@@ -188,12 +188,28 @@ extension EventReader {
         while try cursor.nextMember(&scope) {
             let first = cursor.peek()
             let offset = cursor.offset
+            if first == UInt8(ascii: "[") {
+                try readParamList()
+                continue
+            }
             try cursor.skip()
-            if first == UInt8(ascii: "{") || first == UInt8(ascii: "[") {
-                state.note(.type("expected a string, a number or a boolean", at: offset))
+            if first == UInt8(ascii: "{") {
+                state.note(.type("expected a string, a number, a boolean or a list of these", at: offset))
             }
         }
         event.request.params = text.slice(start, cursor.offset)
+    }
+
+    private mutating func readParamList() throws(JSONError) {
+        var scope = try cursor.enterArray()
+        while try cursor.nextElement(&scope) {
+            let first = cursor.peek()
+            let offset = cursor.offset
+            try cursor.skip()
+            if first == UInt8(ascii: "{") || first == UInt8(ascii: "[") || first == UInt8(ascii: "n") {
+                state.note(.type("expected a string, a number or a boolean", at: offset))
+            }
+        }
     }
 
     private mutating func readDevice(_ first: UInt8, at start: Int) throws(JSONError) {

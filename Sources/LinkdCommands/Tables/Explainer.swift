@@ -24,8 +24,10 @@ struct Explainer: ~Copyable {
             guard reader.selectDevice(at: index) else { return [] }
             guard let request = event.pointer(to: \.request), let facts = device.pointer(to: \.facts) else { return [] }
             let application = event.pointee.hasApplication ? event.pointee.application : nil
-            let chosen = tables.table(application: application, request: request, using: &resolver)
-            guard let table = tables.tables.first(where: { $0.compiled.handle == chosen }) else { return [] }
+            // What does not read again is a dead letter `internal`, which has no explanation.
+            guard let chosen = try? tables.table(application: application, request: request, using: &resolver),
+                let table = tables.tables.first(where: { $0.compiled.handle == chosen })
+            else { return [] }
             explanations.append(table.explain(request, facts))
         }
         return explanations

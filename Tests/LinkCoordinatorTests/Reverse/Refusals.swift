@@ -7,6 +7,8 @@ enum RefusalCause: String, CaseIterable {
     case nothingDecoded = "a separator where nothing is decoded"
     /// The dialect flattens, and a text is empty.
     case emptyPiece = "an empty text under flatten"
+    /// The dialect flattens, and a list has several items, where a name has one value.
+    case severalItems = "several items under flatten"
     /// The dialect flattens, and a text is a name of the table, so that what follows it is taken for its value.
     case textIsName = "a text that is a name under flatten"
     /// A screen needs a field that no link of the route carries: not bound, bound from a payload, or not captured.
@@ -44,7 +46,7 @@ struct RefusalJudge {
     ) -> RefusalCause? {
         let texts = self.texts(route, given)
         switch error.code {
-        case .unwritable where error.place.hasPrefix("query."): return unwritable(texts)
+        case .unwritable where error.place.hasPrefix("query."): return unwritable(texts, route, given)
         case .wanting:
             if !isCarried(error.place, route, given) { return .neverCarried }
             return sharesPlace(error.place, route) ? .contradiction : nil
@@ -67,9 +69,16 @@ struct RefusalJudge {
         }
     }
 
-    private func unwritable(_ texts: [String]) -> RefusalCause? {
+    private func unwritable(
+        _ texts: [String], _ route: TableSource.Route, _ given: ArgumentGenerator.Arguments
+    ) -> RefusalCause? {
+        let hasList = route.bindings.contains { binding in
+            guard case .query = binding.source.value else { return false }
+            return (given.models[binding.model.value]?[binding.field.value]?.asTexts?.count ?? 0) > 1
+        }
         for block in source.blocks {
             if block.query.flatten, texts.contains("") { return .emptyPiece }
+            if block.query.flatten, hasList { return .severalItems }
             guard block.query.decode == .none else { continue }
             let marks = block.query.pairSeparators + Array((block.query.flatten ? "#\\=" : "#\\").utf8)
             if texts.contains(where: { $0.utf8.contains(where: marks.contains) }) { return .nothingDecoded }
@@ -269,7 +278,14 @@ struct RefusalJudge {
                 case .paths(let paths):
                     let under = paths.compactMap { try? StaticStack.compose($0.value, in: source, names: names) }
                     stacks.append(StaticStack(under.flatMap(\.entries) + own.entries))
-                case .none, .route: break
+                case .route(let id):
+                    for target in source.routes.filter({ $0.id.value == id.value }).flatMap(\.variants).map(\.to) {
+                        guard case .path(let path) = target.destination,
+                            let under = try? StaticStack.compose(path, in: source, names: names)
+                        else { continue }
+                        stacks.append(StaticStack(under.entries + own.entries))
+                    }
+                case .none: break
                 }
             }
             if stacks.contains(where: { $0.withSingleSlots(in: source).brokenPresentation(in: source) != nil }) {

@@ -58,10 +58,18 @@ extension TableChecks {
     private mutating func checkStatic(_ target: TableSource.Target, of route: TableSource.Route) {
         switch target.destination {
         case .path, .root: checkStack(target, routes: [route.id.value])
-        case .captured, .external:
+        case .captured:
             problems.error(
-                .targetNotPlain, at: target.destinationOffset, "the target of 'unsupported' must be a static path",
+                .targetNotPlain, at: target.destinationOffset,
+                "the target of 'unsupported' must be a static path, the root or an external URL",
                 routes: [route.id.value])
+        case .external(let template):
+            if template.parts.contains(where: { if case .text = $0 { false } else { true } }) {
+                problems.error(
+                    .targetNotPlain, at: target.destinationOffset, "the target of 'unsupported' takes no captures",
+                    routes: [route.id.value])
+            }
+            checkAllowed(template, at: target.destinationOffset, routes: [route.id.value])
         }
     }
 

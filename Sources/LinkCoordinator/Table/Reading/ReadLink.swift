@@ -185,6 +185,11 @@ extension TableReader {
         dialect.duplicates = choice(members["duplicates"], "query.duplicates", .first)
         dialect.decode = choice(members["decode"], "query.decode", .once)
         dialect.plus = choice(members["plus"], "query.plus", .literal)
+        if let plus = members["plus"], dialect.plus == .space, dialect.decode == .none {
+            problems.error(
+                .keyNotAllowed, at: plus.offset, "query.plus 'space' has no meaning beside query.decode 'none'",
+                suggestion: "take away 'plus', or write decode 'once'")
+        }
         dialect.nulls = choice(members["nulls"], "query.nulls", .keep)
         dialect.flatten = bool(members["flatten"], "query.flatten", false)
         return dialect

@@ -180,7 +180,7 @@ struct RouteGraphBuilder {
         }
         if case .to(let target) = route.unsupported {
             var exit = exit("if unsupported", target)
-            exit.kind = .unsupported
+            if exit.kind == .navigate { exit.kind = .unsupported }
             exits.append(exit)
         }
         return exits + notices(of: route)

@@ -1,0 +1,118 @@
+internal import StrictJSON
+
+/// Where the JSON pointers of tables (RFC 6901) lead, as a trie: one pass over a payload finds what all of them name.
+struct PointerTrie {
+    /// A value of a payload that a pointer names, or that pointers lead through.
+    struct Node {
+        /// The number of the pointer that ends here, or -1.
+        var number: Int32
+        /// Whether pointers lead on to members of an object.
+        var hasMembers: Bool
+        /// The elements of an array that pointers lead on to, by rising index.
+        var elements: UnsafeBufferPointer<Element>
+    }
+
+    /// An element of an array.
+    struct Element {
+        var index: Int
+        var node: Int32
+    }
+
+    /// The nodes; the first is the root.
+    var nodes: UnsafeBufferPointer<Node>
+    /// The members that pointers lead on to, under the number of their node and 1.
+    var names: LiteralTable
+    /// Number of pointers.
+    var count: Int
+}
+
+/// Numbers pointers and makes the trie of them; equal ones have one number.
+struct PointerTrieBuilder {
+    private struct Node {
+        var pointer: Int32 = -1
+        var children: [[UInt8]: Int] = [:]
+        /// The tokens in the order in which they came.
+        var order: [[UInt8]] = []
+    }
+
+    private var nodes = [Node()]
+    private var count = 0
+
+    /// The number of a pointer, from 0 on.
+    mutating func number(of path: JSONPath) -> Int32 {
+        var node = 0
+        for token in path.tokens {
+            let bytes = [UInt8](token.utf8)
+            if let next = nodes[node].children[bytes] {
+                node = next
+                continue
+            }
+            nodes.append(Node())
+            nodes[node].children[bytes] = nodes.count - 1
+            nodes[node].order.append(bytes)
+            node = nodes.count - 1
+        }
+        if nodes[node].pointer < 0 {
+            nodes[node].pointer = Int32(count)
+            count += 1
+        }
+        return nodes[node].pointer
+    }
+
+    /// The trie in plain values.
+    func store(in slab: Slab) -> Ref<PointerTrie> {
+        var entries: [LiteralTable.Entry] = []
+        let images = nodes.enumerated().map { number, node in
+            for token in node.order {
+                let child = UInt32(node.children[token] ?? 0)
+                entries.append(LiteralTable.Entry(node: UInt32(number + 1), text: token, child: child))
+            }
+            let elements = node.order.compactMap { token -> PointerTrie.Element? in
+                let index = token.withUnsafeBufferPointer { TextForms.integer(ByteView($0)) }
+                guard let index, index >= 0 else { return nil }
+                return PointerTrie.Element(index: Int(index), node: Int32(node.children[token] ?? 0))
+            }
+            return PointerTrie.Node(
+                number: node.pointer, hasMembers: !node.order.isEmpty,
+                elements: slab.store(elements.sorted { $0.index < $1.index }))
+        }
+        let names = LiteralTable(entries, slab: slab)
+        return slab.store([PointerTrie(nodes: slab.store(images), names: names, count: count)]).at(0)
+    }
+}
+
+/// The pointers of several tables as one trie, so that a payload is read once for all of them.
+final class SharedPointers: @unchecked Sendable {
+    // Unchecked: the slab is written while this is made and only read after.
+
+    private let slab = Slab()
+    private let trie: Ref<PointerTrie>
+    private let numbers: [UnsafePointer<Int32>?]
+
+    /// Joins the pointers of tables.
+    init(_ sources: [TableSource]) {
+        var builder = PointerTrieBuilder()
+        var numbers: [[Int32]] = []
+        for source in sources { numbers.append(source.payloadPointers.map { builder.number(of: $0) }) }
+        trie = builder.store(in: slab)
+        let slab = slab
+        self.numbers = numbers.map { slab.store($0).baseAddress }
+    }
+
+    /// A table of these, by its place, with the pointers of all.
+    func handle(_ table: CompiledTable, at index: Int) -> TableHandle {
+        TableHandle(image: table.image, pointers: trie, numbers: numbers[index])
+    }
+}
+
+extension TableSource {
+    /// The pointers of the table, each once: those that look for a link or a route, then those that routes bind.
+    var payloadPointers: [JSONPath] {
+        var seen = Set<JSONPath>()
+        var pointers = (payload.link + [payload.route, payload.params].compactMap { $0 }).map(\.value)
+        for binding in routes.flatMap(\.bindings) {
+            if case .payload(let path) = binding.source.value { pointers.append(path) }
+        }
+        return pointers.filter { seen.insert($0).inserted }
+    }
+}

@@ -1,0 +1,195 @@
+import DispatchWorker
+import LinkCoordinator
+import LinkIngest
+import StrictJSON
+import TestSupport
+import Testing
+
+/// Tables and events for records of many devices.
+enum ManyDevices {
+    /// A table whose payload pointers meet, and whose routes bind, guard, redirect and have parents.
+    static func file(_ id: String, scheme: String, pointers: String) -> [UInt8] {
+        Array(
+            #"""
+            {"schemaVersion":1,"table":{"id":"\#(id)","version":"1","applications":["\#(id)"]},
+             "link":{"schemes":["\#(scheme)"],"host":"authority","hosts":["*"],"repair":true,
+                     "query":{"names":"insensitive"},"payload":{"link":[\#(pointers)],"route":"/r","params":"/p"}},
+             "models":{"I":{"id":"int","q":"string?"},"X":{"x":"string?","all":"list<string>(0..3)"}},
+             "guards":{"g":{"claim":"c","else":{"to":{"path":"/login/form"},"resume":{"ttl":"1m"}}}},
+             "coordinators":{"a":{"screens":{"s":{"needs":["I"]},"x":{"needs":["X"]},"new":{"since":"5"}}},
+                             "k":{"guard":"g","screens":{"s":{"needs":["I"]},"x":{"needs":["X"]}}},
+                             "login":{"screens":{"form":{}}}},
+             "routes":[{"id":"s","match":"/s/{id}","bind":{"I":{"id":"path.id","q":"query.q"}},"variants":[
+                          {"when":{"platform":"IOS","query":{"q":"1"}},"to":{"path":"/a/s"}},
+                          {"when":{"app":">=5"},"to":{"path":"/a/s/new","parents":"route:x"}},
+                          {"to":{"path":"/k/s"}}]},
+                       {"id":"x","match":"/x","to":{"path":"/a/x"},"onInvalid":"drop",
+                        "bind":{"X":{"x":"payload./x/0","all":"payload./x"}}},
+                       {"id":"kx","match":"/kx","to":{"path":"/k/x"},"bind":{"X":{"x":"query.q","all":"payload./x"}}},
+                       {"id":"old","match":"/old/{id}","redirect":"/s/{id}"},
+                       {"id":"to","match":"/any/{one}","redirect":"any"},
+                       {"id":"any","to":{"path":"/k/x"},"bind":{"X":{"x":"path.one","all":"query.all"}}}]}
+            """#.utf8)
+    }
+
+    static func tables() throws -> TableSet {
+        TableSet([
+            try Table.load(file("one", scheme: "t", pointers: #""/l","/x/0","/data/link""#)),
+            try Table.load(file("two", scheme: "u", pointers: #""/l","/data/link""#)),
+        ])
+    }
+
+    /// A decision without its index, which counts the devices of the event.
+    static func decide(
+        _ event: String, _ processor: inout RecordProcessor
+    ) -> (decisions: [String], cause: DeadLetterCause?) {
+        var arena = OutputArena(chunkBytes: 4096)
+        var decisions: [String] = []
+        let cause = Array(event.utf8).withUnsafeBufferPointer { bytes in
+            processor.process(value: ByteView(bytes), key: nil, into: &arena) { id, decision, _ in
+                decisions.append(id.string + " " + decision.string)
+            }
+        }
+        return (decisions, cause)
+    }
+}
+
+@Suite("A record is read once for all of its devices") struct RecordOnceTests {
+    private static let requests = [
+        #""link":"t:///s/7?q=1""#, #""link":"t:\/\/\/s/7?Q=%E2%80%8F2""#, #""link":"t:///s/x?q=%zz""#,
+        #""link":"t:///nope""#, #""link":"t:///old/5?q=%31""#, #""link":"t://""#, #""path":"a/s""#,
+        #""path":"/k/s//""#, #""path":"/a/%2e%2e""#, #""route":"s","params":{"id":7,"q":["1","2"]}"#,
+        #""route":"s","params":{"id":"z"}"#,
+        #""route":"any","params":{"one":["a"],"all":["b",1,true],"no":null}"#,
+        #""route":"any","params":{"all":["1","2","3","4"]}"#, #""route":"none","params":{}"#,
+        #""payload":{"aps":{},"l":"t:///s/7","x":["v"]}"#, #""payload":{"aps":{},"l":"u:\/\/\/s/7"}"#,
+        #""payload":{"aps":{},"l":"t:///kx?q=e\u0301","x":["v",null,2]}"#, #""payload":{"aps":{},"x":["t:///x","w"]}"#,
+        #""payload":{"aps":{},"r":"s","p":{"id":3,"o":{"deep":1},"l":[1,[2],null,{}]}}"#, #""payload":{"aps":{}}"#,
+        #""payload":{"message":{"token":"x","data":{"link":"t:///s/1"},"android":{"data":{"link":"t:///s/2"}},"#
+            + #""apns":{"payload":{"aps":{},"l":"t:///kx","x":["v"]}},"webpush":{"data":{"link":"u:///s/4"}}}}"#,
+        #""payload":{"message":{"token":"x","l":"t:///kx","x":[1,2,3,4,5],"android":{"l":"t:///x"}}}"#,
+    ]
+
+    private static let facts = [
+        "", #","platform":"ios""#, #","platform":"iOS","app":"6.0.0""#, #","platform":"android","claims":["c"]"#,
+        #","platform":"web","app":"5.1""#, #","app":"x","coordinator":"k""#, #","app":"1.0.0","claims":["c","d"]"#,
+        #","platform":7,"coordinator":"a""#,
+    ]
+
+    @Test("a device among many has the decision that it has alone, byte for byte")
+    func amongMany() throws {
+        let tables = try ManyDevices.tables()
+        var many = RecordProcessor(tables: tables)
+        var generator = SeededGenerator(seed: 0x0A11)
+        var outcomes: [String: Int] = [:]
+        for round in 0..<3000 {
+            let request = Self.requests[Int.random(in: 0..<Self.requests.count, using: &generator)]
+            let application = Bool.random(using: &generator) ? #","application":"one""# : ""
+            let devices = (0..<Int.random(in: 2...8, using: &generator)).map { number in
+                #"{"id":"d\#(number)"\#(Self.facts[Int.random(in: 0..<Self.facts.count, using: &generator)])}"#
+            }
+            let event = #"{\#(request)\#(application),"devices":[\#(devices.joined(separator: ","))]}"#
+            let (decisions, cause) = ManyDevices.decide(event, &many)
+            var alone: [String] = []
+            for device in devices {
+                var fresh = RecordProcessor(tables: tables)
+                let (own, other) = ManyDevices.decide(#"{\#(request)\#(application),"device":\#(device)}"#, &fresh)
+                alone += own
+                if let other, cause?.reason != other.reason || cause?.detail != other.detail {
+                    Issue.record("seed \(generator.seed) round \(round): \(event): \(other.detail)")
+                }
+            }
+            if cause == nil, decisions != alone {
+                Issue.record("seed \(generator.seed) round \(round): \(event)\n\(decisions)\n\(alone)")
+                return
+            }
+            for decision in decisions {
+                for name in ["navigate", "deferred", "reject", "none"] {
+                    if decision.contains("\"outcome\":\"\(name)\"") { outcomes[name, default: 0] += 1 }
+                }
+            }
+        }
+        #expect(outcomes.count == 4 && outcomes.values.allSatisfy { $0 > 200 }, "\(outcomes)")
+    }
+
+    /// Requests of about 100 KB whose reading must not be multiplied by devices, pointers or tables.
+    static let large: [String] = {
+        let members = (0..<9000).map { "\"n\($0)\":\($0)" }.joined(separator: ",")
+        let escaped = String(repeating: #"\u0041"#, count: 16_000)
+        let list = (0..<30_000).map { "\($0 % 10)" }.joined(separator: ",")
+        return [
+            #""payload":{"aps":{},"y":{\#(members)},"l":"t:///nope"}"#, #""payload":{"aps":{},"y":{\#(members)}}"#,
+            #""route":"any","params":{\#(members)}"#, #""route":"any","params":{"all":[\#(list)]}"#,
+            #""payload":{"aps":{},"x":[\#(list)],"l":"t:///kx"}"#, #""payload":{"aps":{},"l":"t:///\#(escaped)"}"#,
+            #""payload":{"aps":{},"r":"any","p":{"o":{\#(members)}}}"#,
+            #""payload":{"message":{"token":"x","y":{\#(members)},"android":{"y":1},"webpush":{"y":2}}}"#,
+        ]
+    }()
+
+    @Test("a large request for 500 devices takes less than eight times as long as for one", arguments: 0..<large.count)
+    func notPerDevice(_ number: Int) throws {
+        var processor = RecordProcessor(tables: try ManyDevices.tables())
+        let platforms = ["ios", "android", "web", "other"]
+        func event(_ count: Int) -> String {
+            let devices = (0..<count).map { #"{"id":"d\#($0)","platform":"\#(platforms[$0 % 4])"}"# }
+            return #"{\#(Self.large[number]),"application":"one","devices":[\#(devices.joined(separator: ","))]}"#
+        }
+        func time(_ count: Int) -> Duration {
+            let text = event(count)
+            return (0..<3).map { _ in ContinuousClock().measure { _ = ManyDevices.decide(text, &processor) } }.min()
+                ?? .zero
+        }
+        // Bare devices cost something too; what is read again for each would cost five hundred times as much.
+        let bare = #"{"link":"t:///nope","application":"one","devices":["#
+        let devices = (0..<500).map { #"{"id":"d\#($0)"}"# }.joined(separator: ",")
+        let rest = ContinuousClock().measure { _ = ManyDevices.decide(bare + devices + "]}", &processor) }
+        let (one, all) = (time(1), time(500))
+        #expect(all < one * 8 + rest * 4, "one \(one), 500 \(all), 500 without it \(rest)")
+    }
+
+    @Test("what does not read again ends as internal, past every fallback, and never as another decision")
+    func failsClosed() throws {
+        let table = try Table.load(
+            Array(
+                String(decoding: ManyDevices.file("one", scheme: "t", pointers: #""/l""#), as: UTF8.self)
+                    .replacing(
+                        #""routes":["#, with: #""fallback":{"outcome":"navigate","to":{"root":true}},"routes":["#
+                    )
+                    .utf8))
+        func reason(_ make: (ByteView) -> LinkRequest, _ text: String) -> DecisionSummary {
+            var resolver = Resolver()
+            var arena = OutputArena(chunkBytes: 4096)
+            return Array(text.utf8).withUnsafeBufferPointer { bytes in
+                withUnsafePointer(to: make(ByteView(bytes))) { request in
+                    withUnsafePointer(to: DeviceFacts()) { facts in
+                        arena.begin()
+                        let summary = resolver.resolve(
+                            request, facts, table: table.compiled.handle, head: nil, into: &arena)
+                        #expect(arena.finish().string.contains(#""outcome":"reject","reason":"internal"}"#))
+                        return summary
+                    }
+                }
+            }
+        }
+        let route: (ByteView) -> LinkRequest = { text in
+            var request = LinkRequest(form: .route, text: ByteView("any"), isPlain: true)
+            request.params = text
+            return request
+        }
+        for broken in [#"{"a":"#, #"{"a":1}}"#, #"{"all":[1,}"#, "[]", #"{"a":tru}"#] {
+            #expect(reason(route, broken).outcome == .reject)
+        }
+        let roots = UnsafeMutablePointer<ByteView>.allocate(capacity: 1)
+        defer { roots.deallocate() }
+        let payload: (ByteView) -> LinkRequest = { text in
+            roots.initialize(to: text)
+            var request = LinkRequest(form: .payload, text: .empty, isPlain: true)
+            request.payload = text
+            request.roots = UnsafeBufferPointer(start: roots, count: 1)
+            return request
+        }
+        for broken in [#"{"l":"t:///x","x":[1,}"#, #"{"l":"#, #"{"l":1}x"#] {
+            #expect(reason(payload, broken).outcome == .reject)
+        }
+    }
+}

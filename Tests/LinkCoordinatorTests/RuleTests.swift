@@ -1,0 +1,193 @@
+import LinkCoordinator
+import StrictJSON
+import Testing
+
+/// A query, the dialect that reads it, and what a field and a list of the name `a` are.
+struct DialectCase: Sendable, CustomTestStringConvertible {
+    let query: String
+    let dialect: String
+    /// The JSON of the field's value, or the reason.
+    let field: String
+    /// The JSON of the list, or the reason.
+    let list: String
+    var testDescription: String { "?\(query) under {\(dialect)}" }
+
+    init(_ dialect: String, _ query: String, _ field: String, _ list: String) {
+        self.query = query
+        self.dialect = dialect
+        self.field = field
+        self.list = list
+    }
+}
+
+/// Rules of the query, of links and of devices at their edges, each with a small table of its own.
+@Suite("Rules of the specification at their edges") struct RuleTests {
+    private static let invalid = "param_invalid"
+    private static let keep = #""nulls":"keep""#
+    private static let erase = #""nulls":"erase""#
+    private static let flat = #""flatten":true"#
+    private static func reject(_ nulls: String) -> String { #""duplicates":"reject","# + nulls }
+    private static func last(_ nulls: String) -> String { #""duplicates":"last","# + nulls }
+
+    /// What N8 says of names that stand twice, with and without a value.
+    static let dialects: [DialectCase] = [
+        DialectCase(keep, "a=1&a", #""1""#, #"["1"]"#), DialectCase(keep, "a&a=1", #""1""#, #"["1"]"#),
+        DialectCase(keep, "a=1&a=2", #""1""#, #"["1","2"]"#), DialectCase(keep, "a", "null", "[]"),
+        DialectCase(last(keep), "a=1&a", #""1""#, #"["1"]"#),
+        DialectCase(last(keep), "a=1&a=2&a", #""2""#, #"["1","2"]"#),
+        DialectCase(erase, "a=1&a", #""1""#, #"["1"]"#), DialectCase(erase, "a&a=1", "null", #"["1"]"#),
+        DialectCase(last(erase), "a=1&a", "null", #"["1"]"#), DialectCase(last(erase), "a&a=1", #""1""#, #"["1"]"#),
+        DialectCase(reject(keep), "a=1&a", invalid, #"["1"]"#), DialectCase(reject(keep), "a&a=1", invalid, #"["1"]"#),
+        DialectCase(reject(keep), "a&a", invalid, "[]"), DialectCase(reject(keep), "a=1", #""1""#, #"["1"]"#),
+        DialectCase(reject(erase), "a=1&a", invalid, #"["1"]"#),
+        DialectCase(reject(erase), "a&a=1", invalid, #"["1"]"#),
+        DialectCase(reject(erase), "a&a", invalid, "[]"), DialectCase(reject(erase), "a", "null", "[]"),
+        DialectCase(flat, "a=1&b=2", #""1""#, #"["1"]"#), DialectCase(flat, "a=1&a=2", #""1""#, #"["1"]"#),
+        DialectCase(flat, "b&a", "null", "[]"), DialectCase(flat, "a=a=2", #""a""#, #"["a"]"#),
+        DialectCase(flat + "," + reject(erase), "a=1&a", #""1""#, #"["1"]"#),
+    ]
+
+    @Test("a name that stands twice, with nulls and without, flattened and not (N8)", arguments: dialects)
+    func duplicates(_ one: DialectCase) throws {
+        let table = try Table.load(
+            [UInt8](
+                #"""
+                {"schemaVersion":1,"table":{"id":"t","version":"1"},
+                 "link":{"schemes":["t"],"host":"authority","hosts":["*"],"query":{\#(one.dialect)}},
+                 "models":{"M":{"a":"string?"},"L":{"a":"list<string>"}},
+                 "coordinators":{"c":{"screens":{"M":{"needs":["M"]},"L":{"needs":["L"]}}}},
+                 "routes":[{"id":"M","match":"/M","to":{"path":"/c/M"},"bind":{"M":{"a":"query.a"}}},
+                           {"id":"L","match":"/L","to":{"path":"/c/L"},"bind":{"L":{"a":"query.a"}}}]}
+                """#.utf8))
+        func value(_ model: String) -> String? {
+            let decision = table.resolve("t:///\(model)?\(one.query)")
+            return decision.stack.last?.value["data"]?[model]?["a"]?.text ?? decision.reason
+        }
+        #expect(value("M") == one.field)
+        #expect(value("L") == one.list)
+    }
+
+    /// A table of the scheme `t` whose link block is `link`, with two screens and what `parts` add.
+    private func load(_ link: String, _ parts: String...) throws(TableError) -> Table {
+        let head = #"{"schemaVersion":1,"table":{"id":"t","version":"1"},"link":{\#(link)},"#
+        let screens = #""coordinators":{"home":{"initial":"feed","screens":{"feed":{},"new":{"since":"9"}}}},"#
+        return try Table.load([UInt8]((head + screens + parts.joined(separator: ",") + "}").utf8))
+    }
+
+    private let anyHost = #""schemes":["t"],"host":"authority","hosts":["*"]"#
+
+    @Test("'plus: space' beside 'decode: none' is refused: nothing is decoded there (3.0)")
+    func plusWithoutDecoding() throws {
+        for decode in ["once", "before"] {
+            _ = try load(anyHost + #","query":{"decode":"\#(decode)","plus":"space"}"#, #""routes":[]"#)
+        }
+        _ = try load(anyHost + #","query":{"decode":"none","plus":"literal"}"#, #""routes":[]"#)
+        let error = #expect(throws: TableError.self) {
+            try load(anyHost + #","query":{"decode":"none","plus":"space"}"#, #""routes":[]"#)
+        }
+        #expect(error?.problems.first?.message.contains("'space'") == true)
+    }
+
+    @Test(
+        "a trailing slash resets in every form of a link (N6)",
+        arguments: ["t://home/", "t://home/?a=1", "t://home/#f", "t:/home/", "t:home/", "t:///home/", "t://home//"])
+    func trailingSlash(_ link: String) throws {
+        let table = try load(
+            #""schemes":["t"],"host":"segment","path":{"emptySegments":"reset"}"#,
+            #""routes":[{"id":"p","match":"/{p:coordinatorPath}","to":{"path":"{p}"}}]"#)
+        let decision = table.resolve(link, device: Device(app: "9"))
+        #expect(decision.path == "/" && decision.notes == ["empty segments reset"])
+        #expect(decision.mode == .replace)
+    }
+
+    @Test("the slash that leads is none that trails (N6)", arguments: ["t://home", "t:/home", "t:///home", "t:home"])
+    func leadingSlash(_ link: String) throws {
+        let table = try load(
+            #""schemes":["t"],"host":"segment","path":{"emptySegments":"reset"}"#,
+            #""routes":[{"id":"p","match":"/{p:coordinatorPath}","to":{"path":"{p}"}}]"#)
+        let device = Device(app: "9")
+        let decision = table.resolve(link, device: device)
+        #expect(decision.path == "/home/feed" && decision.notes.isEmpty)
+        for request in [Request.path("/"), .link("t:///")] {
+            #expect(table.resolve(request, device: device).notes.isEmpty)
+        }
+    }
+
+    @Test("an excluded link goes outside as it came, raw spaces and all (2.5)")
+    func excludedWithSpace() throws {
+        let table = try load(
+            #""schemes":["https"],"host":"authority","hosts":["a.example"]"#,
+            #""routes":[{"id":"legal","match":"/legal/{rest*}","exclude":{"outcome":"external"}}]"#)
+        for link in [
+            "https://a.example/legal/our terms", "https://A.example/legal?q=a b", "https://a.example/legal# é",
+        ] {
+            let decision = table.resolve(link)
+            #expect(decision.outcome == .external && decision.url == link)
+        }
+        // A space in the host is none of the listed hosts.
+        #expect(table.resolve("https://a .example/legal").reason == "host")
+    }
+
+    // MARK: Devices
+
+    @Test("platforms fold ASCII case in conditions and in capabilities (2.5, 3.0)", arguments: ["ios", "iOS", "IOS"])
+    func platforms(_ platform: String) throws {
+        let table = try load(
+            anyHost, #""capabilities":{"touch":{"platforms":["iPadOS","Ios"]}}"#,
+            #"""
+            "routes":[{"id":"when","match":"/when","variants":[
+                         {"when":{"platform":["android","iOs"]},"to":{"path":"/home/feed"}},{"to":{"root":true}}]},
+                      {"id":"can","match":"/can","variants":[
+                         {"when":{"capability":"touch"},"to":{"path":"/home/feed"}},{"to":{"root":true}}]}]
+            """#)
+        let device = Device(platform: platform)
+        #expect(table.resolve("t:///when", device: device).variant == 0)
+        #expect(table.resolve("t:///can", device: device).variant == 0)
+        #expect(table.explain(.link("t:///when"), device: device).trials.first?.holds == true)
+        // Only ASCII is folded.
+        #expect(table.resolve("t:///when", device: Device(platform: "ıos")).variant == 1)
+        #expect(table.resolve("t:///can", device: Device(platform: "watchos")).variant == 1)
+    }
+
+    @Test("tables that write a platform in other letters decide alike, which the difference proves")
+    func platformDifference() throws {
+        func table(_ platform: String) throws -> Table {
+            try load(
+                anyHost,
+                #"""
+                "routes":[{"id":"r","match":"/r","variants":[
+                    {"when":{"platform":["\#(platform)","web"]},"to":{"path":"/home/feed"}},{"to":{"root":true}}]}]
+                """#)
+        }
+        let difference = try table("iOS").difference(from: table("ios"))
+        #expect(difference.changes.isEmpty && difference.unproved.isEmpty)
+        let other = try table("zz").difference(from: table("ZZ"))
+        #expect(other.changes.isEmpty && other.unproved.isEmpty)
+        #expect(try !table("ios").difference(from: table("zz")).changes.isEmpty)
+    }
+
+    @Test("an external URL without captures may stand where a device lacks a screen (2.5)")
+    func unsupportedExternal() throws {
+        func table(_ url: String) throws(TableError) -> Table {
+            try load(
+                #""schemes":["https"],"host":"authority","hosts":["a.example"]"#,
+                #"""
+                "models":{"M":{"id":"int"}},
+                "routes":[{"id":"new","match":"/new/{id}","to":{"path":"/home/feed/new"},"notice":"/home/feed",
+                           "bind":{"M":{"id":"path.id"}},"unsupported":{"to":{"external":"\#(url)"}}}]
+                """#)
+        }
+        let old = try table("https://a.example/update")
+        let decision = old.resolve("https://a.example/new/1", device: Device(app: "8"))
+        #expect(decision.outcome == .external && decision.url == "https://a.example/update")
+        #expect(decision.notes == ["unsupported:home.new"] && decision.notice == "/home/feed")
+        #expect(old.resolve("https://a.example/new/1", device: Device(app: "9")).path == "/home/feed/new")
+        // A bound value that is there must be valid, for an external target too (2.7).
+        #expect(old.resolve("https://a.example/new/x", device: Device(app: "8")).reason == "param_invalid")
+        let trace = old.explain(.link("https://a.example/new/1"), device: Device(app: "8"))
+        #expect(trace.failure == nil && trace.decision.url == decision.url && trace.bindings.count == 1)
+        for wrong in ["https://a.example/{id}", "https://a.example/?q={query.q}", "https://b.example/"] {
+            #expect(throws: TableError.self) { try table(wrong) }
+        }
+    }
+}
