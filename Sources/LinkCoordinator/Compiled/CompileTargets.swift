@@ -55,8 +55,11 @@ extension TableCompiler {
             image.parents = .list
             above = paths.flatMap { entries(of: $0.value) }
         case .route(let route):
-            image.parents = .route
-            image.parentRoute = Int32(routeNumbers[route.value] ?? -1)
+            // A refused table, which is compiled to be explained, may name a route that it does not have.
+            if let number = routeNumbers[route.value] {
+                image.parents = .route
+                image.parentRoute = Int32(number)
+            }
         }
         if image.kind == .path && own.isEmpty { above = [] }
         let whole = keepSingleSlots(above.map { parent(of: $0) } + own)
