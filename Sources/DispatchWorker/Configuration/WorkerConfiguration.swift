@@ -44,6 +44,8 @@ package struct WorkerConfiguration: Sendable {
     package var recordBytesLimit = 1 << 20
     /// `limits.decision.bytes`: a longer decision is not sent.
     package var decisionBytesLimit = 1_000_000
+    /// `limits.output.bytes`: decisions of one record that are longer together are not sent.
+    package var outputBytesLimit = 8 << 20
     /// `log.level`: the least severe level that is written.
     package var logLevel = LogLevel.info
     /// `log.format`: how log lines are written.

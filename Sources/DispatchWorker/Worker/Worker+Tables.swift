@@ -6,6 +6,10 @@ extension Worker {
     ///
     /// The lane is generic over what resolves records; here it meets the real one, so that the compiler specialises it.
     package func run(tables: TableSet, limits: IngestLimits, passthrough: [String]) -> WorkerOutcome {
-        run { _ in RecordProcessor(tables: tables, limits: limits, passthrough: passthrough) }
+        let outputs = OutputLimits(
+            decisionBytes: configuration.decisionBytesLimit, recordBytes: configuration.outputBytesLimit)
+        return run { _ in
+            RecordProcessor(tables: tables, limits: limits, passthrough: passthrough, outputs: outputs)
+        }
     }
 }

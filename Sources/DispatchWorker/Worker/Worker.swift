@@ -5,7 +5,7 @@ internal import KafkaClient
 /// `run` blocks until the lanes have ended: on a signal, on `stop`, when `stop.after` is reached, or for a reason that
 /// its outcome names.
 package final class Worker: Sendable {
-    private let configuration: WorkerConfiguration
+    let configuration: WorkerConfiguration
     private let shared: WorkerShared
     private let instance: String
     private let heedsSignals: Bool

@@ -122,6 +122,7 @@ enum WorkerCommand {
         result.shutdownGraceMilliseconds = Int(settings.number("shutdown.grace"))
         result.recordBytesLimit = Int(settings.number("limits.record.bytes"))
         result.decisionBytesLimit = Int(settings.number("limits.decision.bytes"))
+        result.outputBytesLimit = Int(settings.number("limits.output.bytes"))
         result.logLevel = logLevel(settings)
         result.logFormat = logFormat(settings, console)
         result.clientProperties = settings.properties.map { ClientProperty($0.key, $0.value) }

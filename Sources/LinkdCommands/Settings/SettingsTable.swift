@@ -106,6 +106,9 @@ enum SettingsTable {
             "limits.decision.bytes", .size(1 << 10...32 << 20), default: .value("1000000"), [.worker, .config],
             "Largest decision, with key and headers, that is written; a larger one makes its record a dead letter."),
         SettingRow(
+            "limits.output.bytes", .size(64 << 10...128 << 20), default: .value("8MiB"), [.worker, .config],
+            "All decisions of one record together; more make it a dead letter."),
+        SettingRow(
             "limits.devices", .integer(1...500), default: .value("500"), [.worker, .resolve, .config],
             "Devices of one event."),
         SettingRow(

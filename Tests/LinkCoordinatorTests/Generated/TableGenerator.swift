@@ -107,7 +107,8 @@ struct TableGenerator {
             "\"pairSeparators\": \"\(pick(["&", "&", "&;", ","]))\"",
             "\"names\": \"\(pick(["sensitive", "insensitive"]))\"",
             "\"duplicates\": \"\(pick(["first", "last", "reject"]))\"", "\"decode\": \"\(decode)\"",
-            "\"plus\": \"\(pick(["literal", "space"]))\"", "\"nulls\": \"\(pick(["keep", "erase"]))\"",
+            // Nothing is decoded there that a plus could stand in.
+            "\"plus\": \"\(pick(["literal", decode == "none" ? "literal" : "space"]))\"", "\"nulls\": \"\(pick(["keep", "erase"]))\"",
             "\"flatten\": \(one(in: options.flattensMore ? 2 : 8))",
         ]
         return "\"query\": { " + members.joined(separator: ", ") + " }"

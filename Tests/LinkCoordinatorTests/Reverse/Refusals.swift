@@ -164,12 +164,15 @@ struct RefusalJudge {
     private func isShadowed(
         by other: String, _ route: TableSource.Route, _ given: ArgumentGenerator.Arguments
     ) -> Bool {
-        guard let winner = source.routes.first(where: { $0.id.value == other }) else { return false }
+        // A route that redirects wins for the one that it leads to.
+        let winners = source.routes.filter { $0.id.value == other || ($0.redirects && $0.id.value != route.id.value) }
         return route.patterns.contains { own in
             guard let segments = segments(own.path, route, given) else { return false }
-            return winner.patterns.contains { pattern in
-                pattern.path.takes(segments, foldsCase: source.foldsPathCase, isCoordinator: coordinators.contains)
-                    && Precedence.compare(winner.precedence(of: pattern), route.precedence(of: own)) < 0
+            return winners.contains { winner in
+                winner.patterns.contains { pattern in
+                    pattern.path.takes(segments, foldsCase: source.foldsPathCase, isCoordinator: coordinators.contains)
+                        && Precedence.compare(winner.precedence(of: pattern), route.precedence(of: own)) < 0
+                }
             }
         }
     }
