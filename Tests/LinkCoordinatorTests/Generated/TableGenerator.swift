@@ -108,7 +108,8 @@ struct TableGenerator {
             "\"names\": \"\(pick(["sensitive", "insensitive"]))\"",
             "\"duplicates\": \"\(pick(["first", "last", "reject"]))\"", "\"decode\": \"\(decode)\"",
             // Nothing is decoded there that a plus could stand in.
-            "\"plus\": \"\(pick(["literal", decode == "none" ? "literal" : "space"]))\"", "\"nulls\": \"\(pick(["keep", "erase"]))\"",
+            "\"plus\": \"\(pick(["literal", decode == "none" ? "literal" : "space"]))\"",
+            "\"nulls\": \"\(pick(["keep", "erase"]))\"",
             "\"flatten\": \(one(in: options.flattensMore ? 2 : 8))",
         ]
         return "\"query\": { " + members.joined(separator: ", ") + " }"
