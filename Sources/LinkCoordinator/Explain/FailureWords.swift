@@ -69,7 +69,7 @@ extension Tracer {
 
     /// A parameter of a route request, with those that were given.
     private mutating func parameterWords(_ field: String, _ fault: String) -> String {
-        let given = (0..<resolver.pieces.count).map { "`\(resolver.pieces[$0].name.string)`" }
+        let given = (0..<resolver.params.count).map { "`\(resolver.params.name(Int32($0)).string)`" }
         let told = given.isEmpty ? "no parameters were given" : "given are \(given.prefix(8).joined(separator: ", "))"
         return "the parameter `\(field.dropFirst(5))` \(fault); \(told)"
     }
