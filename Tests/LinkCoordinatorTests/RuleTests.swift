@@ -59,12 +59,16 @@ struct DialectCase: Sendable, CustomTestStringConvertible {
                  "routes":[{"id":"M","match":"/M","to":{"path":"/c/M"},"bind":{"M":{"a":"query.a"}}},
                            {"id":"L","match":"/L","to":{"path":"/c/L"},"bind":{"L":{"a":"query.a"}}}]}
                 """#.utf8))
-        func value(_ model: String) -> String? {
-            let decision = table.resolve("t:///\(model)?\(one.query)")
+        func value(_ model: String, _ query: String) -> String? {
+            let decision = table.resolve("t:///\(model)?\(query)")
             return decision.stack.last?.value["data"]?[model]?["a"]?.text ?? decision.reason
         }
-        #expect(value("M") == one.field)
-        #expect(value("L") == one.list)
+        // Of many items the names are found in another way than of a few.
+        let many = (0..<60).map { "x\($0)=y" }.joined(separator: "&") + "&" + one.query
+        for query in [one.query, many] {
+            #expect(value("M", query) == one.field)
+            #expect(value("L", query) == one.list)
+        }
     }
 
     /// A table of the scheme `t` whose link block is `link`, with two screens and what `parts` add.

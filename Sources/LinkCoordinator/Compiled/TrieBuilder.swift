@@ -71,7 +71,11 @@ struct TrieBuilder {
         let order = breadthFirst()
         var number = [Int](repeating: 0, count: nodes.count)
         for (place, node) in order.enumerated() { number[node] = place }
-        let images = order.map { node in image(of: nodes[node], sorted, number: number, slab: slab, literals: &literals)
+        let lasts = lastSegments(in: order)
+        let images = order.map { node in
+            var image = image(of: nodes[node], sorted, number: number, slab: slab, literals: &literals)
+            image.lastSegments = lasts[node]
+            return image
         }
         let leafImages = sorted.map { candidates in
             LeafImage(
@@ -84,7 +88,7 @@ struct TrieBuilder {
         let only = roots.count == 1 ? roots[Origin(scheme: -1, host: .any)] : nil
         let placeholder = NodeImage(
             literalLengths: 0, edges: nil, edgeCount: 0, endLeaf: -1, restLeaf: -1, number: 1, endPattern: -1,
-            isLine: false)
+            isLine: false, lastSegments: 0)
         let hasPorts = roots.keys.contains { if case .exact(_, .some) = $0.host { true } else { false } }
         return TrieImage(
             nodes: slab.store(images.isEmpty ? [placeholder] : images).baseAddress.unsafelyUnwrapped,
@@ -131,7 +135,26 @@ struct TrieBuilder {
             literalLengths: lengths, edges: slab.store(images).baseAddress, edgeCount: UInt32(images.count),
             endLeaf: node.ends[.end].map { Int32($0) } ?? -1, restLeaf: node.ends[.restStar].map { Int32($0) } ?? -1,
             number: own, endPattern: first.map { $0.constraints.isEmpty ? Int32($0.pattern) : -1 } ?? -1,
-            isLine: edges.count == 1 && !hasRest && edges.allSatisfy { !$0.0.isTerminal })
+            isLine: edges.count == 1 && !hasRest && edges.allSatisfy { !$0.0.isTerminal },
+            lastSegments: .max)
+    }
+
+    /// For each node the bits of the segments that patterns behind it end with; `order` has children after parents.
+    private func lastSegments(in order: [Int]) -> [UInt64] {
+        var lasts = [UInt64](repeating: 0, count: nodes.count)
+        for number in order.reversed() {
+            let node = nodes[number]
+            for (text, child) in node.literals {
+                lasts[number] |= lasts[child]
+                if nodes[child].ends[.end] != nil {
+                    let head = text.withUnsafeBufferPointer { ByteScan.head(of: ByteView($0)) }
+                    lasts[number] |= NodeImage.bit(ofLast: head)
+                }
+            }
+            for child in node.dynamic.values { lasts[number] |= nodes[child].ends[.end] == nil ? lasts[child] : .max }
+            if node.ends.keys.contains(where: { $0 != .end }) { lasts[number] = .max }
+        }
+        return lasts
     }
 
     private static func entry(_ origin: Origin, child: UInt32) -> LiteralTable.Entry {

@@ -51,6 +51,15 @@ struct NodeImage {
     var endPattern: Int32
     /// Whether there is one edge only, for one segment, and no rest: then there is no other way than it.
     var isLine: Bool
+    /// The bits of the literals that patterns behind this node end with; all bits where one ends with anything else.
+    ///
+    /// A path whose last segment's bit is not among them is taken by none of these patterns: a search passes the node
+    /// over, so that one link does not try every pattern of a large table.
+    var lastSegments: UInt64
+
+    /// The bit of a last segment, from its first eight bytes.
+    @inline(__always)
+    static func bit(ofLast head: UInt64) -> UInt64 { 1 &<< ((head &* 0x9E37_79B9_7F4A_7C15) &>> 58) }
 }
 
 /// The patterns that end at one place, in the order of steps 4 to 6.

@@ -49,21 +49,6 @@ extension Table {
             }
         }
     }
-
-    /// The route and the pattern that a link, or the link of a payload, chooses first; nil where nothing does, and for
-    /// other requests.
-    func firstChoice(_ request: Request, device: Device) -> (route: String, pattern: String)? {
-        device.withFacts { facts in
-            request.withRequest { request in
-                withUnsafePointer(to: facts) { facts in
-                    withUnsafePointer(to: request) { request in
-                        var tracer = Tracer(self, request, facts)
-                        return tracer.firstChoice()
-                    }
-                }
-            } ?? nil
-        }
-    }
 }
 
 extension Tracer {
@@ -87,25 +72,6 @@ extension Tracer {
             if advises { advise(error, &explanation) }
             markFault(error, in: &explanation)
         }
-    }
-
-    /// The pattern that a link chooses before any redirect.
-    mutating func firstChoice() -> (route: String, pattern: String)? {
-        resolver.start(request, facts, table: table.compiled.handle)
-        do throws(Rejection) {
-            switch request.pointee.form {
-            case .link: try resolver.normalise(request.pointee.text)
-            case .payload:
-                let link = try resolver.findPayloadLink()
-                if link.isEmpty { return nil }
-                try resolver.normalise(link)
-            case .path, .route: return nil
-            }
-        } catch {
-            return nil
-        }
-        resolver.pattern = resolver.search()
-        return chosenPattern().map { ($0.route, $0.pattern.text) }
     }
 
     /// *Normalise* and *select*, whatever the form; false where there is nothing to route.
@@ -151,7 +117,8 @@ extension Tracer {
         var query: [(name: String, value: String?)] = []
         for index in 0..<resolver.pieces.count {
             let piece = resolver.pieces[index]
-            query.append((piece.name.string, piece.hasValue ? resolver.text(of: piece)?.string : nil))
+            rawValues.append(piece.value.string)
+            query.append((piece.name.string, piece.hasValue ? resolver.text(ofPiece: index)?.string : nil))
         }
         explanation.link = Explanation.Link(
             scheme: resolver.scheme.string, host: resolver.hasHost ? resolver.host.string : nil,

@@ -128,8 +128,10 @@ extension Tracer {
             }
             resolver.splitQuery()
             var texts: [String] = []
-            for index in 0..<resolver.pieces.count where resolver.matches(index, binding.ref(\.query)) {
-                if resolver.pieces[index].hasValue { texts.append(resolver.pieces[index].value.string) }
+            var index = resolver.firstPiece(binding.ref(\.query))
+            while index >= 0 {
+                if resolver.pieces[index].hasValue { texts.append(rawValues[index]) }
+                index = resolver.nextPiece(after: index, binding.ref(\.query))
             }
             return texts
         case .rewrite, .payload:

@@ -15,6 +15,8 @@ struct Tracer: ~Copyable {
     var places: LinkParts?
     /// Which block of the table reads the link, or would, were its scheme listed.
     var blockNumber = 0
+    /// The values of the link's query as they came, by the number of their piece.
+    var rawValues: [String] = []
     /// The patterns that `Explanation.rejected` tells, in its order.
     var misses: [RejectedPattern] = []
 

@@ -186,9 +186,8 @@ extension Resolver {
                 if let text = capture(binding.name) { return addItem(text, field) }
                 return addParamItems(answering: binding.name, field)
             }
-            var valid = true
-            for index in start..<max(start, path.count) { valid = addItem(path[index].text, field) && valid }
-            return valid
+            for index in start..<max(start, path.count) where !addItem(path[index].text, field) { return false }
+            return true
         case .payload: return addPayloadItems(binding.place, field)
         case .rewrite, .fragment, .constant:
             switch source(binding) {
@@ -203,16 +202,16 @@ extension Resolver {
     mutating func addQueryItems(_ name: Ref<QueryNameImage>, _ field: Ref<FieldImage>) -> Bool {
         if usesParams { return addParamItems(name, field) }
         splitQuery()
-        var valid = true
-        for index in 0..<pieces.count where matches(index, name) {
+        var index = firstPiece(name)
+        while index >= 0 {
             if pieces[index].hasValue {
-                let text = text(of: pieces[index])
-                valid = (text.map { addItem($0, field) } ?? false) && valid
+                guard let text = text(ofPiece: index), addItem(text, field) else { return false }
             }
             // Of a flat list only the piece after the first occurrence counts, for a list too.
             if block.flatten { break }
+            index = nextPiece(after: index, name)
         }
-        return valid
+        return true
     }
 
     /// Adds an item to the list that is being read; false where it is not of the list's type, or one too many, so that

@@ -96,22 +96,27 @@ extension Resolver {
         return normalForm(text)
     }
 
-    /// The text of a piece's value, or nil where it does not decode.
-    mutating func text(of piece: QueryPiece) -> ByteView? {
-        let decoded = piece.isDecoded ? (piece.isBadValue ? nil : piece.value) : decodedQueryText(piece.value)
-        guard let text = decoded else { return nil }
-        return piece.repair == .none ? text : repaired(text, piece.repair)
+    /// The text of a piece's value, or nil where it does not decode; it is decoded once.
+    mutating func text(ofPiece index: Int) -> ByteView? {
+        let piece = pieces.base + index
+        if !piece.pointee.isDecoded {
+            let text = decodedQueryText(piece.pointee.value)
+            piece.pointee.value = text ?? .empty
+            piece.pointee.isBadValue = text == nil
+            piece.pointee.isDecoded = true
+        }
+        if piece.pointee.isBadValue { return nil }
+        return piece.pointee.repair == .none ? piece.pointee.value : repaired(piece.pointee.value, piece.pointee.repair)
     }
 
-    /// Whether the piece at `index` has this name.
+    /// The first piece of a name, or -1.
     @inline(__always)
-    mutating func matches(_ index: Int, _ name: Ref<QueryNameImage>) -> Bool {
-        let piece = Ref(UnsafePointer(pieces.base + index))
-        if piece.key != name.key || piece.name.count != name.text.count || piece.isBad { return false }
-        if block.namesFold {
-            return piece.name.count <= 8 || ByteScan.equalFolded(piece.name, name.text)
-        }
-        return piece.name == name.text
+    mutating func firstPiece(_ name: Ref<QueryNameImage>) -> Int { pieces.first(name, folds: block.namesFold) }
+
+    /// The next piece of the same name behind one that was found, or -1.
+    @inline(__always)
+    mutating func nextPiece(after index: Int, _ name: Ref<QueryNameImage>) -> Int {
+        pieces.next(after: index, name, folds: block.namesFold)
     }
 
     /// The value of a name under the dialect's rule for duplicates.
@@ -124,7 +129,8 @@ extension Resolver {
         var first = -1
         var last = -1
         var count = 0
-        for index in 0..<pieces.count where matches(index, name) {
+        var index = firstPiece(name)
+        while index >= 0 {
             count &+= 1
             if block.nullsErase || (pieces.base + index).pointee.hasValue {
                 if first < 0 { first = index }
@@ -132,20 +138,20 @@ extension Resolver {
             }
             // Of a flat list only the first occurrence counts.
             if block.flatten { break }
+            index = nextPiece(after: index, name)
         }
         if count == 0 { return .absent }
         if count > 1 && block.duplicates == .reject { return .invalid }
         let chosen = block.duplicates == .last ? last : first
         if chosen < 0 || !pieces[chosen].hasValue { return block.flatten ? .absent : .null }
-        return text(of: pieces[chosen]).map { .text($0) } ?? .invalid
+        return text(ofPiece: chosen).map { .text($0) } ?? .invalid
     }
 
     /// Whether the name is there, with a value or without.
     private mutating func hasItem(_ name: Ref<QueryNameImage>) -> Bool {
         if usesParams { return hasParam(name) }
         splitQuery()
-        for index in 0..<pieces.count where matches(index, name) { return true }
-        return false
+        return firstPiece(name) >= 0
     }
 
     /// Whether a constraint of the table holds for this query.

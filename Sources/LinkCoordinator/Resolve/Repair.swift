@@ -92,7 +92,11 @@ extension Resolver {
 
     /// Says what is done to the values of a name when they are read.
     private mutating func mark(_ name: Ref<QueryNameImage>, _ repair: ValueRepair) {
-        for index in 0..<pieces.count where matches(index, name) { pieces[index].repair = repair }
+        var index = firstPiece(name)
+        while index >= 0 {
+            pieces[index].repair = repair
+            index = nextPiece(after: index, name)
+        }
     }
 
     /// A decoded value as a repair reads it.

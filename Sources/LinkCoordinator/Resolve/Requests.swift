@@ -24,8 +24,8 @@ extension Resolver {
     mutating func readRoute(_ id: ByteView, params json: ByteView) throws(Rejection) {
         queryIsSplit = true
         usesParams = true
+        hasReadings = true
         if !json.isEmpty {
-            hasReadings = true
             do throws(JSONError) {
                 try params.read(json, &recordTexts)
             } catch {

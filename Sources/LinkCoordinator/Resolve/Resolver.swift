@@ -24,29 +24,6 @@ struct Segment {
     }
 }
 
-/// A piece of the query.
-struct QueryPiece {
-    /// The name, decoded, once it was looked at.
-    var name: ByteView
-    /// The value as it came, not decoded.
-    var value: ByteView
-    /// First eight bytes of the name, folded.
-    var key: UInt64
-    /// Whether there is a `=`.
-    var hasValue: Bool
-    /// Whether the name does not decode and so matches nothing.
-    var isBad: Bool
-    /// Whether `value` is text already: a parameter of a `route` request, or decoded for several devices.
-    var isDecoded: Bool
-    /// What a repair that is being tried does to the value when it is read.
-    var repair: ValueRepair = .none
-    /// Whether the value was decoded and does not decode.
-    var isBadValue = false
-}
-
-/// What a repair does to a value once it is decoded (N9).
-enum ValueRepair: UInt8 { case none, hyphens, trim }
-
 /// What was found of a value.
 enum Found {
     /// Nothing of that name.
@@ -114,10 +91,10 @@ package struct Resolver: ~Copyable {
     var query: ByteView = .empty
     var hasQuery = false
     var queryIsSplit = false
-    var pieces = Growable<QueryPiece>(capacity: 140)
+    var pieces = QueryPieces(capacity: 140)
     /// The pieces as the repairs `space` and `entity` read them, made once a resolution, when the first is tried.
-    var trimmedPieces = Growable<QueryPiece>(capacity: 4)
-    var entityPieces = Growable<QueryPiece>(capacity: 4)
+    var trimmedPieces = QueryPieces(capacity: 4)
+    var entityPieces = QueryPieces(capacity: 4)
     var trimStamp: UInt32 = 0
     var entityStamp: UInt32 = 0
     var fragment: ByteView = .empty
@@ -128,6 +105,8 @@ package struct Resolver: ~Copyable {
     // Select.
     /// Whether *normalise* and *select* are done.
     var isRouted = false
+    /// The bit of the path's last segment, by which nodes are passed over.
+    var lastBit = UInt64.max
     var pattern = -1
     var route = -1
     var via = Growable<Int32>(capacity: 8)
@@ -159,7 +138,7 @@ package struct Resolver: ~Copyable {
     var payloadParams: ByteView = .empty
 
     // What was read of the record: once, whatever its devices and tables are.
-    /// Whether any of the next three holds something.
+    /// Whether any of the next three holds something, or the shared part does.
     var hasReadings = false
     var recordTexts = RecordTexts()
     var payload = PayloadReading()
@@ -202,6 +181,9 @@ extension Resolver {
         pointers = table.pointers
         pointerNumbers = table.numbers
         self.request = Ref(request)
+        usesParams = false
+        resumed = .empty
+        isBroken = false
         if hasReadings { forgetReadings(all: !keepsReadings) }
         self.device = Ref(device)
         lastStamp &+= 1
@@ -263,9 +245,6 @@ extension Resolver {
     @inline(never)
     private mutating func forgetReadings(all: Bool) {
         params.forget()
-        usesParams = false
-        resumed = .empty
-        isBroken = false
         if shared.isKept { forgetShared() }
         if !all { return }
         payload.forget()

@@ -51,6 +51,8 @@ extension Resolver {
     /// The pattern that matches best, or -1: tries of scheme and host in the order of steps 1 and 2.
     mutating func search() -> Int {
         let trie = image.ref(\.trie)
+        lastBit =
+            segments.count > firstSegment ? NodeImage.bit(ofLast: segments[segments.count &- 1].head) : .max
         if trie.hasOrigins {
             if schemeNumber >= 0 {
                 let found = searchHosts(scheme: schemeNumber)
@@ -106,6 +108,7 @@ extension Resolver {
         var node = Ref(nodes + start)
         var at = UnsafePointer(segments.base + (firstSegment &+ segment))
         let end = UnsafePointer(segments.base + segments.count)
+        if at < end && node.lastSegments & lastBit == 0 { return -1 }
         while at < end {
             let child = literalChild(node, Ref(at))
             let edges = node.edgeCount

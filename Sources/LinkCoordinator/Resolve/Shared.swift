@@ -105,11 +105,6 @@ extension Resolver {
 
     /// Decodes the values of the query, each once.
     private mutating func decodePieces() {
-        for index in 0..<pieces.count where !pieces[index].isDecoded && pieces[index].hasValue {
-            let text = text(of: pieces[index])
-            pieces[index].value = text ?? .empty
-            pieces[index].isBadValue = text == nil
-            pieces[index].isDecoded = true
-        }
+        for index in 0..<pieces.count where pieces[index].hasValue { _ = text(ofPiece: index) }
     }
 }

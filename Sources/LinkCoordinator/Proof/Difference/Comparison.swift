@@ -118,7 +118,7 @@ struct Comparison {
     }
 
     private static func choice(_ table: Table, _ request: Request, _ device: Device) -> TableDifference.Choice? {
-        table.firstChoice(request, device: device).map {
+        table.selection(of: request, device: device).map {
             TableDifference.Choice(route: $0.route, pattern: $0.pattern)
         }
     }
