@@ -20,6 +20,8 @@ extension LinkGenerator {
         if one(in: 4) {
             items.append(pick(["mode=ar", "mode", "mode=", "w=1", "w", "%77=%31", "zz=1", "zz", "=", "%zz=1"]))
         }
+        // Of many items the names are found in another way than of a few.
+        if one(in: 12) { items += (0..<40).map { "w\($0)=1" } }
         if items.isEmpty { return one(in: 10) ? "" : nil }
         if one(in: 3) { items.shuffle(using: &generator) }
         let separators = block.query.pairSeparators.map { String(UnicodeScalar($0)) }

@@ -15,9 +15,17 @@ enum ValuePlace: Hashable {
 /// All that the decision about some links may depend on, beside the patterns that they choose: in one or two tables,
 /// the routes with those that they redirect to, their parents, targets, screens and guards.
 struct Concern {
-    /// The places of values and for each the types of the fields that are bound from there; none where only text is
-    /// made of it.
-    private(set) var places: [(place: ValuePlace, types: [FieldType])] = []
+    /// A place of a value, and the fields that are bound from there; none where only text is made of it.
+    struct Place {
+        var place: ValuePlace
+        /// The types of the fields.
+        var types: [FieldType] = []
+        /// Those of them that refuse the link where the value is of another type.
+        var strict: [FieldType] = []
+    }
+
+    /// The places of values.
+    private(set) var places: [Place] = []
 
     /// What is asked of devices, and of the query by conditions.
     private(set) var questions = DeviceQuestions()
@@ -41,7 +49,7 @@ struct Concern {
         while order.count <= table.number { order.append([]) }
         for binding in route.bindings {
             order[table.number].append("\(binding.model.value).\(binding.field.value)")
-            add(binding, table.source)
+            add(binding, of: route, table.source)
         }
         switch route.action {
         case .variants(let variants):
@@ -59,17 +67,23 @@ struct Concern {
         add(notice: route.notice, of: table)
     }
 
-    private mutating func add(_ binding: TableSource.Binding, _ source: TableSource) {
+    private mutating func add(
+        _ binding: TableSource.Binding, of route: TableSource.Route, _ source: TableSource
+    ) {
         let model = source.models.first { $0.name.value == binding.model.value }
-        let types = model?.field(named: binding.field.value).map { [$0.type] } ?? []
+        let field = model?.field(named: binding.field.value)
+        let place: ValuePlace
         switch binding.source.value {
-        case .path(let name): add(.path(name), types)
-        case .query(let name): add(.query(name), types)
-        case .rewrite(let name): add(.rewrite(name), types)
-        case .payload(let pointer): add(.payload(pointer), types)
-        case .fragment: add(.fragment, types)
-        case .constant: break
+        case .path(let name): place = .path(name)
+        case .query(let name): place = .query(name)
+        case .rewrite(let name): place = .rewrite(name)
+        case .payload(let pointer): place = .payload(pointer)
+        case .fragment: place = .fragment
+        case .constant: return
         }
+        let isDropped = route.onInvalid == .drop && field?.absence != .required
+        let types = field.map { [$0.type] } ?? []
+        add(place, types, strict: isDropped ? [] : types)
     }
 
     /// Adds names of a template: a capture, or what a rewrite took; both are tried.
@@ -77,19 +91,20 @@ struct Concern {
         for part in parts {
             switch part {
             case .text: break
-            case .query(let name): add(.query(name.value), [])
+            case .query(let name): add(.query(name.value))
             case .name(let name):
-                add(.path(name.value), [])
-                add(.rewrite(name.value), [])
+                add(.path(name.value))
+                add(.rewrite(name.value))
             }
         }
     }
 
-    private mutating func add(_ place: ValuePlace, _ types: [FieldType]) {
+    private mutating func add(_ place: ValuePlace, _ types: [FieldType] = [], strict: [FieldType] = []) {
         if let index = places.firstIndex(where: { $0.place == place }) {
             places[index].types += types
+            places[index].strict += strict
         } else {
-            places.append((place, types))
+            places.append(Place(place: place, types: types, strict: strict))
         }
     }
 

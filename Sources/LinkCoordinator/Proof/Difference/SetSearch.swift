@@ -104,10 +104,20 @@ struct SetSearch {
             return false
         }
         comparison.difference.sets += 1
-        let trial = Trial(witness, set.concern, tables, reading, search.space.source)
+        var trial = Trial(witness, set.concern, tables, reading, search.space.source)
+        let fitting = try fittingCaptures(set, trial, &search)
+        let fitted =
+            fitting.isEmpty
+            ? nil : try search.find(inside: set.inside + fitting, outside: set.outside, among: origins)
+        if let fitted { trial.witness = fitted }
         let standing = comparison.compare(trial)
+        if let fitted, fitted.segments != witness.segments {
+            var other = trial
+            other.witness = witness
+            comparison.compare(other, standing)
+        }
         try tryTexts(set, trial, standing, &search, &comparison)
-        if set.concern.hasCapturedPath { try tryPaths(set, &search, &comparison) }
+        if set.concern.hasCapturedPath { try tryPaths(set, fitting, &search, &comparison) }
         return true
     }
 
@@ -137,14 +147,9 @@ struct SetSearch {
             next.witness = found
             comparison.compare(next, standing)
         }
-        for (index, (wanted, _)) in set.concern.places.enumerated() {
-            let name: String
-            switch wanted {
-            case .path(let own), .rewrite(let own): name = own
-            default: continue
-            }
+        for (index, wanted) in set.concern.places.enumerated() {
             for (table, landing) in set.ends {
-                guard let place = landing.places[name] else { continue }
+                guard let name = wanted.place.capture, let place = landing.places[name] else { continue }
                 let folds = table.source.foldsPathCase
                 for text in trial.probes.texts(index) {
                     guard let segment = place.segment(for: Array(text.utf8)) else { continue }
@@ -165,16 +170,52 @@ struct SetSearch {
         }
     }
 
+    /// Patterns of links of the set whose captures are of the types that are wanted, as far as there are such links:
+    /// a capture of another type would hide what the rest of a link comes to.
+    private func fittingCaptures(
+        _ set: LinkSet, _ trial: Trial, _ search: inout LinkSearch
+    ) throws(WorkBudget.Exhausted) -> [ProofPattern] {
+        var fitting: [ProofPattern] = []
+        func add(_ pattern: ProofPattern) throws(WorkBudget.Exhausted) -> Bool {
+            let found = try search.find(
+                inside: set.inside + fitting + [pattern], outside: set.outside, among: origins)
+            if found != nil { fitting.append(pattern) }
+            return found != nil
+        }
+        for (index, wanted) in set.concern.places.enumerated() {
+            for (table, landing) in set.ends {
+                guard let name = wanted.place.capture, let place = landing.places[name], !place.isTail else { continue }
+                let folds = table.source.foldsPathCase
+                // Those that refuse a link for another text come first.
+                for type in wanted.strict + wanted.types {
+                    guard let own = type.matcher, case .matcher(let matcher) = place.image(of: own, folds: folds) else {
+                        continue
+                    }
+                    _ = try add(search.space.pattern(matcher, at: place.depth, folds: folds))
+                }
+                for text in trial.probes.fittingTexts(index) {
+                    guard let segment = place.segment(for: Array(text.utf8)) else { continue }
+                    let spelled = folds ? segment.map(lowerASCII) : segment
+                    if try add(search.space.pattern(spelled, at: place.depth, folds: folds)) { break }
+                }
+            }
+        }
+        return fitting
+    }
+
     /// Links of the set that hold coordinator paths.
     private func tryPaths(
-        _ set: LinkSet, _ search: inout LinkSearch, _ comparison: inout Comparison
+        _ set: LinkSet, _ fitting: [ProofPattern], _ search: inout LinkSearch, _ comparison: inout Comparison
     ) throws(WorkBudget.Exhausted) {
         for (_, landing) in set.ends {
             for place in landing.places.values where place.isTail {
                 for path in paths {
-                    let probe = search.space.pattern(path, from: place.depth)
-                    let found = try search.find(
-                        inside: set.inside + [probe], outside: set.outside, among: origins)
+                    let probe = [search.space.pattern(path, from: place.depth)]
+                    var found = try search.find(
+                        inside: set.inside + fitting + probe, outside: set.outside, among: origins)
+                    if found == nil && !fitting.isEmpty {
+                        found = try search.find(inside: set.inside + probe, outside: set.outside, among: origins)
+                    }
                     guard let found else { continue }
                     var concern = set.concern
                     for table in tables {
@@ -190,7 +231,39 @@ struct SetSearch {
     }
 }
 
+extension ValuePlace {
+    /// The name of the capture or rewrite that the value stands in; nil for other places.
+    fileprivate var capture: String? {
+        switch self {
+        case .path(let name), .rewrite(let name): name
+        case .query, .fragment, .payload: nil
+        }
+    }
+}
+
+extension FieldType {
+    /// What takes the texts of the type, where a segment can be told by that; nil for other types.
+    fileprivate var matcher: Matcher? {
+        switch self {
+        case .uuid: .uuid
+        case .int(let min, let max): .int(min: min, max: max)
+        case .bool: .bool
+        case .date: .date
+        case .enumeration(let values): .enumeration(values.sorted { compareBytes($0, $1) < 0 })
+        case .string, .double, .url, .list: nil
+        }
+    }
+}
+
 extension PatternSpace {
+    /// A pattern that takes links with a segment that a matcher takes.
+    fileprivate mutating func pattern(_ matcher: Matcher, at depth: Int, folds: Bool) -> ProofPattern {
+        let own = segments.number(of: matcher, folds: folds)
+        return ProofPattern(
+            route: -1, index: 0, rule: 0, segments: Array(repeating: segments.any, count: depth) + [own], tail: .star,
+            constraints: [])
+    }
+
     /// A pattern that takes links with a text at a segment, or with so many of it from there on and nothing more.
     fileprivate mutating func pattern(_ text: [UInt8], at depth: Int, folds: Bool, count: Int? = nil) -> ProofPattern {
         let literal = segments.number(of: .literal(text), folds: folds)

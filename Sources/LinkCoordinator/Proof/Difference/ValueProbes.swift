@@ -13,12 +13,12 @@ struct ValueProbes {
     /// Values beside those that a link must have.
     init(_ concern: Concern, beside items: [QueryConstraints.Item]) {
         self.concern = concern
-        samples = concern.places.map { ValueSamples($0.types) }
+        samples = concern.places.map { ValueSamples($0.types, strict: $0.strict) }
         let bare = RequestValues(items)
         var fitting = bare
-        for ((place, _), samples) in zip(concern.places, samples) {
-            if case .query(let name) = place, fitting.has(name) { continue }
-            Self.put(samples.texts.first.map { .text($0, samples.fittingCount) }, at: place, &fitting)
+        for (wanted, samples) in zip(concern.places, samples) {
+            if case .query(let name) = wanted.place, fitting.has(name) { continue }
+            Self.put(samples.texts.first.map { .text($0, samples.fittingCount) }, at: wanted.place, &fitting)
         }
         self.fitting = fitting
         for index in concern.places.indices { others += changed(index) }
@@ -98,6 +98,9 @@ struct ValueProbes {
 
     /// Texts for what a path or a rewrite captures.
     func texts(_ index: Int) -> [String] { samples[index].texts.filter { !$0.isEmpty } }
+
+    /// Texts for what a path or a rewrite captures that are of a type which is wanted there, the best first.
+    func fittingTexts(_ index: Int) -> [String] { samples[index].fitting.filter { !$0.isEmpty } }
 
     /// Numbers of segments for a tail that is bound to a list.
     func counts(_ index: Int) -> [Int] { samples[index].counts }

@@ -4,8 +4,12 @@ internal import StrictJSON
 ///
 /// For any two types of `FieldType` one of the texts is taken by one alone, or is bound as something else.
 struct ValueSamples {
-    /// Texts for single values; the first is one that as many types as possible take.
+    /// Texts for single values; the first is the best of `fitting`.
     private(set) var texts: [String] = []
+
+    /// Those of the texts that some type takes: first what most types take that refuse a link for another text, then
+    /// what most types take.
+    private(set) var fitting: [String] = []
 
     /// Numbers of items for lists, at the bounds of all lists.
     private(set) var counts: [Int] = []
@@ -13,8 +17,9 @@ struct ValueSamples {
     /// How often the first text stands there: once, or as often as most lists want it.
     private(set) var fittingCount = 1
 
-    /// Samples for the types that one source has, in both tables.
-    init(_ types: [FieldType]) {
+    /// Makes samples for the types that one source has, in both tables; `strict` are those of them that refuse a link
+    /// for a text that they do not take.
+    init(_ types: [FieldType], strict: [FieldType]) {
         var seen = Set<FieldType>()
         let own = types.filter { seen.insert($0).inserted }
         var all: [String] = []
@@ -23,11 +28,17 @@ struct ValueSamples {
         if own.count > 1 { all += Self.spellings }
         if own.isEmpty { all = ["v"] }
         all.append("")
-        let fitting = all.max { a, b in Self.takers(own, a) < Self.takers(own, b) }
+        let refusing = strict.filter { seen.remove($0) != nil }
+        let scored = all.enumerated().map { place, text in
+            (place: place, text: text, score: Self.takers(refusing, text) * (own.count + 1) + Self.takers(own, text))
+        }
+        let best = scored.sorted { ($1.score, $0.place) < ($0.score, $1.place) }
         var told = Set<[UInt8]>()
-        for text in (fitting.map { [$0] } ?? []) + all where told.insert(Array(text.utf8)).inserted {
+        for text in best.prefix(1).map(\.text) + all where told.insert(Array(text.utf8)).inserted {
             texts.append(text)
         }
+        told = []
+        fitting = best.filter { $0.score > 0 && told.insert(Array($0.text.utf8)).inserted }.map(\.text)
         for case .list(_, let min, let max) in own {
             counts += [min - 1, min, max, max + 1].filter { $0 > 0 && $0 <= 129 && !counts.contains($0) }
             fittingCount = max >= 1 ? Swift.max(fittingCount, min) : fittingCount
