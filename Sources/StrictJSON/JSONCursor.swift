@@ -18,12 +18,17 @@ public struct JSONCursor: ~Copyable {
     var scratch = OutputArena(chunkBytes: 16 << 10)
     @usableFromInline var frames: UnsafeMutablePointer<ObjectScope>
 
-    /// Most objects and arrays inside one another.
+    /// Most objects and arrays inside one another that the cursor has room for.
     public let maxDepth: Int
+    /// Most objects and arrays inside one another that are read now, `maxDepth` at most.
+    public var depthLimit: Int {
+        didSet { if depthLimit > maxDepth { depthLimit = maxDepth } }
+    }
 
     /// Makes a cursor over no text.
     public init(maxDepth: Int = 64) {
         self.maxDepth = maxDepth
+        depthLimit = maxDepth
         base = ByteView.empty.start
         end = base
         position = base
@@ -114,7 +119,7 @@ public struct JSONCursor: ~Copyable {
     @inline(__always)
     public mutating func enterObject() throws(JSONError) -> ObjectScope {
         if peek() != UInt8(ascii: "{") { throw failure(position < end ? .wrongType : .expectedValue) }
-        if depth >= maxDepth { throw JSONError(.tooDeep, at: offset) }
+        if depth >= depthLimit { throw JSONError(.tooDeep, at: offset) }
         depth &+= 1
         position += 1
         return ObjectScope(firstName: nameCount)
@@ -168,7 +173,7 @@ public struct JSONCursor: ~Copyable {
     @inlinable
     public mutating func enterArray() throws(JSONError) -> ArrayScope {
         if peek() != UInt8(ascii: "[") { throw failure(position < end ? .wrongType : .expectedValue) }
-        if depth >= maxDepth { throw JSONError(.tooDeep, at: offset) }
+        if depth >= depthLimit { throw JSONError(.tooDeep, at: offset) }
         depth &+= 1
         position += 1
         return ArrayScope()

@@ -109,6 +109,30 @@ import Testing
         #expect(deferred > 2000 && forms.count >= 6, "\(forms)")
     }
 
+    @Test("a push that is a record by itself may be sent as a payload, however deep it is", arguments: 50...70)
+    func depth(_ depth: Int) throws {
+        var processor = RecordProcessor(tables: TableSet([try Table.load(Array(Self.file.utf8))]))
+        let junk = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+        let pushes = [
+            #"{"message":{"token":"d","data":{"link":"t:///under"},"junk":\#(junk)}}"#,
+            #"{"aps":{},"data":{"link":"t:///under"},"junk":\#(junk),"device":{"id":"d","platform":"ios"}}"#,
+        ]
+        for push in pushes {
+            let (first, cause) = ManyDevices.decide(push, &processor)
+            guard let decision = first.first.flatMap(Self.decision) else {
+                // Deeper ones are refused at once.
+                #expect(depth > 60 && cause?.reason == .badJSON)
+                continue
+            }
+            let members = try #require(decision.value["resume"]?.object)
+            let sent = members.filter { !["claim", "ttl", "once"].contains($0.name) }
+            let text = sent.map { "\"\($0.name)\":\($0.value.text)" }.joined(separator: ",")
+            let event = #"{\#(text),"application":"app","device":\#(Self.device("ios", ["c", "d"]))}"#
+            let (again, other) = ManyDevices.decide(event, &processor)
+            #expect(other == nil && again.first?.contains("navigate") == true, "depth \(depth): \(other?.detail ?? "")")
+        }
+    }
+
     private static func device(_ platform: String, _ claims: [String]) -> String {
         let list = claims.map { "\"\($0)\"" }.joined(separator: ",")
         return #"{"id":"d","platform":"\#(platform)","claims":[\#(list)]}"#

@@ -1,28 +1,15 @@
 import Foundation
 import LinkCoordinator
+import TestSupport
 import Testing
 
 @Suite("Loading tables of many routes", .serialized)
 struct LoadScaleTests {
-    /// CPU time of this thread that an action takes, in milliseconds: the lesser of two, for others run beside it.
-    private func milliseconds(_ action: () -> Void) -> Double {
-        func now() -> Double {
-            var time = timespec()
-            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-            return Double(time.tv_sec) * 1e3 + Double(time.tv_nsec) / 1e6
-        }
-        return (0..<2).map { _ in
-            let start = now()
-            action()
-            return now() - start
-        }.min() ?? 0
-    }
-
     @Test("four times the routes take about four times the time", arguments: LoadShape.all)
     func growth(shape: LoadShape) {
         let (few, many) = (shape.file(100), shape.file(400))
-        let short = milliseconds { _ = Table.check(few, advises: true) }
-        let long = milliseconds { _ = Table.check(many, advises: true) }
+        let short = ThreadTime.milliseconds { _ = Table.check(few, advises: true) }
+        let long = ThreadTime.milliseconds { _ = Table.check(many, advises: true) }
         print("\(shape.testDescription): 100 routes \(Int(short)) ms, 400 routes \(Int(long)) ms")
         // What grows with the square takes sixteen times as long.
         #expect(long < 8 * short + 20)

@@ -30,6 +30,7 @@ extension TableCompiler {
         }
         var bindings: [BindingImage] = []
         for binding in route.bindings { if let one = self.image(binding, of: route) { bindings.append(one) } }
+        numberReadings(of: &bindings, route)
         image.bindings = slab.store(bindings)
         image.bindsPayload = bindsPayload(route)
         switch route.unsupported {
@@ -88,7 +89,7 @@ extension TableCompiler {
         guard let field = fieldNumbers["\(binding.model.value).\(binding.field.value)"] else { return nil }
         var image = BindingImage(
             field: Int32(field), source: .constant, name: -1, query: query(""),
-            place: -1, constant: .empty, trusted: false)
+            place: -1, constant: .empty, trusted: false, reading: -1)
         switch binding.source.value {
         case .path(let name):
             image.source = .path
@@ -107,6 +108,26 @@ extension TableCompiler {
         case .constant(let text): image.constant = slab.view(text)
         }
         return image
+    }
+
+    /// Gives numbers to what is read more than once: every list, and values that two fields of the route bind alike.
+    private mutating func numberReadings(of bindings: inout [BindingImage], _ route: TableSource.Route) {
+        let keys = bindings.map { binding -> ReadingKey? in
+            let field = fields[Int(binding.field)]
+            if binding.source == .constant { return nil }
+            let isList = field.kind == .list
+            return ReadingKey(
+                binding, fieldTypes[Int(binding.field)], isList: isList,
+                isRequired: !isList && field.absence == .required)
+        }
+        var counts: [ReadingKey: Int] = [:]
+        for case let key? in keys { counts[key, default: 0] += 1 }
+        for (index, key) in keys.enumerated() {
+            guard let key, key.isList || counts[key, default: 0] > 1 else { continue }
+            let number = readingNumbers[key] ?? Int32(readingNumbers.count)
+            readingNumbers[key] = number
+            bindings[index].reading = number
+        }
     }
 
     /// Whether a route binds from the payload, itself or through the routes whose entries are its parents.

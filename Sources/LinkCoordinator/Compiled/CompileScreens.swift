@@ -8,6 +8,11 @@ extension TableCompiler {
             for field in model.fields {
                 fieldNumbers["\(model.name.value).\(field.name.value)"] = fields.count
                 fields.append(image(field, of: model.name.value))
+                var type = field.type
+                if case .list(let item, _, _) = type { type = item }
+                let known = typeNumbers[type] ?? typeNumbers.count
+                typeNumbers[type] = known
+                fieldTypes.append(known)
             }
         }
     }

@@ -12,6 +12,12 @@ struct TableCompiler {
     var names: [String] = []
     var nameNumbers: [String: Int32] = [:]
     var fieldNumbers: [String: Int] = [:]
+    /// A number for each type that fields have; of a list, that of its items.
+    var typeNumbers: [FieldType: Int] = [:]
+    /// For each field the number of its type.
+    var fieldTypes: [Int] = []
+    /// Numbers of what several bindings read: the same place as the same type.
+    var readingNumbers: [ReadingKey: Int32] = [:]
     var modelNumbers: [String: Int] = [:]
     var fields: [FieldImage] = []
     var coordinatorNumbers: [String: Int] = [:]
@@ -66,7 +72,7 @@ struct TableCompiler {
             externalHosts: slab.store(source.externals.hosts.map { image($0) }), fallbacks: rules,
             payloadLinks: slab.store(links), payloadRoute: routeID.map { pointers.number(of: $0.value) } ?? -1,
             payloadParams: params.map { pointers.number(of: $0.value) } ?? -1, plainTarget: plainTarget(),
-            scopes: scopes(),
+            scopes: scopes(), readings: readingNumbers.count,
             names: slab.store(names.map(slab.view)))
     }
 

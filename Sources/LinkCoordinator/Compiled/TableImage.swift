@@ -82,6 +82,8 @@ struct BindingImage {
     var constant: ByteView
     /// Whether every capture of that name is of the field's own type, so that it need not be read again.
     var trusted: Bool
+    /// The number of what is read there, the same for all bindings that read the same; -1 where it is not kept.
+    var reading: Int32
 }
 
 /// A part of a program: bytes as they are, or a value.
@@ -325,6 +327,8 @@ struct TableImage {
     var plainTarget: Ref<TargetImage>
     /// How many bindings a stack can draw on at once: 1 and the longest chain of parent routes.
     var scopes: Int
+    /// How many numbers of readings there are.
+    var readings: Int
     /// Names of captures and rewrites, by number.
     var names: UnsafeBufferPointer<ByteView>
 }

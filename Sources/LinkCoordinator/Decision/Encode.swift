@@ -230,7 +230,7 @@ extension Resolver {
     @inline(__always)
     private mutating func writeValue(_ field: Int, scope: UInt8, reserve constant: Int, _ out: inout OutputArena) {
         let value = values.base + slot(field, scope: scope)
-        if value.pointee.stamp != stamp(of: scope) || value.pointee.state == .missing {
+        if value.pointee.stamp != stamp(of: scope) || value.pointee.state.isAbsent {
             let absent = image.fields.at(field).absentJSON
             out.reserve(absent.count &+ constant)
             out.putPadded(absent)
@@ -271,7 +271,7 @@ extension Resolver {
         case .plain:
             out.reserve(view.count &+ constant)
             out.putShort(view)
-        case .missing, .list:
+        case .missing, .invalid, .list:
             out.reserve(4 &+ constant)
             out.put("null")
         }

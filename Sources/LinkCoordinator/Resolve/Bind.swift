@@ -39,7 +39,7 @@ extension Resolver {
     @inline(__always)
     mutating func isMissing(_ field: Int, scope: UInt8) -> Bool {
         let value = values.base + slot(field, scope: scope)
-        return value.pointee.stamp != stamp(of: scope) || value.pointee.state == .missing
+        return value.pointee.stamp != stamp(of: scope) || value.pointee.state.isAbsent
     }
 
     /// The stamp of values of a scope: those of parent routes depend on the device.
@@ -50,18 +50,24 @@ extension Resolver {
     @inline(__always)
     mutating func bind(_ binding: Ref<BindingImage>, scope: UInt8) -> Bool {
         let field = image.fields.at(Int(binding.field))
-        let place = slot(Int(binding.field), scope: scope)
-        let stamp = stamp(of: scope)
-        if field.kind == .list { return bindList(binding, field, place, stamp) }
+        if field.kind == .list { return bindList(binding, field, scope: scope) }
         if binding.trusted, let text = captureSlice(binding.name) {
-            let value = values.base + place
-            value.pointee.stamp = stamp
+            let value = values.base + slot(Int(binding.field), scope: scope)
+            value.pointee.stamp = stamp(of: scope)
             value.pointee.state = field.kind == .uuid ? .uuid : .plain
             value.pointee.view = text
             return true
         }
+        return binding.reading < 0 ? bindSingle(binding, scope: scope) : bindAgain(binding, scope: scope)
+    }
+
+    /// Reads one value of a field that is no list.
+    @inline(__always)
+    mutating func bindSingle(_ binding: Ref<BindingImage>, scope: UInt8) -> Bool {
+        let field = image.fields.at(Int(binding.field))
+        let place = slot(Int(binding.field), scope: scope)
         let value = values.base + place
-        value.pointee.stamp = stamp
+        value.pointee.stamp = stamp(of: scope)
         value.pointee.state = .missing
         switch source(binding) {
         case .absent, .null:
@@ -156,29 +162,24 @@ extension Resolver {
 
     /// A list takes all items that are not null: of the query, of a tail, of an array in the payload.
     private mutating func bindList(
-        _ binding: Ref<BindingImage>, _ field: Ref<FieldImage>, _ place: Int, _ stamp: UInt32
+        _ binding: Ref<BindingImage>, _ field: Ref<FieldImage>, scope: UInt8
     ) -> Bool {
-        let first = items.count
-        listStart = first
-        let valid = addItems(binding, field)
-        let count = items.count - first
-        values[place] = BoundValue(stamp: stamp)
-        if valid && count == 0 {
+        let place = slot(Int(binding.field), scope: scope)
+        let read = readList(binding, field)
+        values[place] = BoundValue(stamp: stamp(of: scope))
+        if read.isValid && read.count == 0 {
             repairWanting(binding, field, place)
             return true
         }
-        guard valid, count >= Int(field.minCount), count <= Int(field.maxCount) else {
-            items.truncate(to: first)
+        guard read.isValid, read.count >= field.minCount, read.count <= field.maxCount else {
             return repairs(binding, field, place)
         }
-        values[place] = BoundValue(
-            stamp: stamp, state: .list, first: Int32(truncatingIfNeeded: first), count: Int32(truncatingIfNeeded: count)
-        )
+        values[place] = BoundValue(stamp: stamp(of: scope), state: .list, first: read.first, count: read.count)
         return true
     }
 
     /// Adds what stands at a binding's source to the list that is being read; false where an item is wrong.
-    private mutating func addItems(_ binding: Ref<BindingImage>, _ field: Ref<FieldImage>) -> Bool {
+    mutating func addItems(_ binding: Ref<BindingImage>, _ field: Ref<FieldImage>) -> Bool {
         switch binding.source {
         case .query: return addQueryItems(binding.ref(\.query), field)
         case .path:
@@ -214,10 +215,10 @@ extension Resolver {
         return true
     }
 
-    /// Adds an item to the list that is being read; false where it is not of the list's type, or one too many, so that
-    /// what follows need not be read.
+    /// Adds an item to the list that is being read; false where it is not of the list's type, or one more than any list
+    /// may have, so that what follows need not be read.
     mutating func addItem(_ text: ByteView, _ field: Ref<FieldImage>) -> Bool {
-        guard items.count &- listStart < Int(field.maxCount), let value = canonical(text, field, kind: field.item)
+        guard items.count &- listStart < FieldType.maxListCount, let value = canonical(text, field, kind: field.item)
         else { return false }
         items.append(value)
         return true
@@ -263,15 +264,14 @@ extension Resolver {
     /// A field without which a screen cannot be shown: required and missing, or of a parent route and invalid; or -1.
     private mutating func wantingField(of screen: Ref<ScreenImage>, scope: UInt8) -> Int {
         for field in screen.required where isMissing(Int(field), scope: scope) { return Int(field) }
-        if scope == 0 || invalidSlots.isEmpty { return -1 }
+        if scope == 0 { return -1 }
         for field in screen.fields where isInvalid(Int(field), scope: scope) { return Int(field) }
         return -1
     }
 
     /// Whether the value that a parent route binds to a field is there but not of its type.
     private mutating func isInvalid(_ field: Int, scope: UInt8) -> Bool {
-        let place = slot(field, scope: scope)
-        for index in 0..<invalidSlots.count where Int(invalidSlots[index]) == place { return true }
-        return false
+        let value = values.base + slot(field, scope: scope)
+        return value.pointee.stamp == stamp(of: scope) && value.pointee.state == .invalid
     }
 }

@@ -11,7 +11,6 @@ extension Resolver {
     {
         stack.removeAll()
         parentRoutes.removeAll()
-        invalidSlots.removeAll()
         mode = target.mode == .unsaid ? .replace : target.mode
         stackIsStatic = target.isStatic
         if target.isLean { return }

@@ -22,8 +22,11 @@ struct ParamTable: ~Copyable {
     private var cursor = JSONCursor(maxDepth: 512)
     private var entries = Growable<Entry>(capacity: 16)
     private var items = Growable<Item>(capacity: 16)
+    /// Parameters of one name, made when the first name is looked for: exactly, or whatever the case of its letters.
     private var exact = NameGroups()
     private var folded = NameGroups()
+    private var hasExact = false
+    private var hasFolded = false
     /// Entries whose names have to be composed, which a name of ASCII need not wait for.
     private var uncomposed = Growable<Int32>(capacity: 4)
 
@@ -35,8 +38,14 @@ struct ParamTable: ~Copyable {
         entries.removeAll(keeping: NameGroups.kept)
         items.removeAll(keeping: NameGroups.kept)
         uncomposed.removeAll(keeping: NameGroups.kept)
+        forgetGroups()
+    }
+
+    private mutating func forgetGroups() {
         exact.forget()
         folded.forget()
+        hasExact = false
+        hasFolded = false
     }
 
     /// Reads the parameters of one JSON object.
@@ -83,18 +92,33 @@ struct ParamTable: ~Copyable {
             Entry(
                 name: known ?? name, first: first, count: Int32(truncatingIfNeeded: items.count) - first,
                 isList: isList))
-        if known != nil { group(number) } else { uncomposed.append(number) }
+        if known == nil { uncomposed.append(number) }
     }
 
-    private mutating func group(_ number: Int32) {
+    /// Puts the parameters whose names need not wait to be composed into groups, in their order.
+    private mutating func group(folds: Bool) {
+        if folds { hasFolded = true } else { hasExact = true }
         let entries = entries.base
-        let name = entries[Int(number)].name
-        exact.add(number, hash: NameGroups.hash(name)) { entries[Int($0)].name == name }
-        folded.add(number, hash: NameGroups.foldedHash(name)) { ByteScan.equalFolded(entries[Int($0)].name, name) }
+        var waiting = 0
+        for index in 0..<self.entries.count {
+            let number = Int32(truncatingIfNeeded: index)
+            if waiting < uncomposed.count && uncomposed[waiting] == number {
+                waiting += 1
+                continue
+            }
+            let name = entries[index].name
+            if folds {
+                folded.add(number, hash: NameGroups.foldedHash(name)) {
+                    ByteScan.equalFolded(entries[Int($0)].name, name)
+                }
+            } else {
+                exact.add(number, hash: NameGroups.hash(name)) { entries[Int($0)].name == name }
+            }
+        }
     }
 
     /// Composes the names that wait for it, for a name that may be one of them: one with other characters than ASCII.
-    private mutating func groupAll(for name: ByteView, _ texts: inout RecordTexts) {
+    private mutating func composeNames(for name: ByteView, _ texts: inout RecordTexts) {
         guard !uncomposed.isEmpty, name.hasNonASCII else { return }
         for index in 0..<uncomposed.count {
             let number = Int(uncomposed[index])
@@ -102,16 +126,15 @@ struct ParamTable: ~Copyable {
         }
         uncomposed.removeAll()
         // All are put into groups anew, so that those of a group stand in their order.
-        exact.forget()
-        folded.forget()
-        for number in 0..<entries.count { group(Int32(truncatingIfNeeded: number)) }
+        forgetGroups()
     }
 
     /// The parameters of this name: the first, the last, and how many; nil for none.
     mutating func find(
         _ name: ByteView, folds: Bool, _ texts: inout RecordTexts
     ) -> (first: Int32, last: Int32, count: Int32)? {
-        groupAll(for: name, &texts)
+        composeNames(for: name, &texts)
+        if folds ? !hasFolded : !hasExact { group(folds: folds) }
         let entries = entries.base
         if folds {
             return folded.find(NameGroups.foldedHash(name)) { ByteScan.equalFolded(entries[Int($0)].name, name) }

@@ -7,13 +7,47 @@ extension Resolver {
     /// What is invalid there costs the entries that need it their place, never the leaf.
     mutating func bindParents() throws(Rejection) {
         for index in 0..<parentRoutes.count {
-            let parent = image.routes.at(Int(parentRoutes[index]))
-            bind(parent: parent, scope: UInt8(truncatingIfNeeded: index + 1))
+            let number = parentRoutes[index]
+            bind(parent: image.routes.at(Int(number)), number: number, scope: UInt8(truncatingIfNeeded: index + 1))
         }
         if isBroken { throw Rejection(.internalError) }
     }
 
-    private mutating func bind(parent: Ref<RouteImage>, scope: UInt8) {
+    /// Binds a parent route's values; for the devices after the first once for all of them, in the request's memory.
+    private mutating func bind(parent: Ref<RouteImage>, number: Int32, scope: UInt8) {
+        guard shared.isKept else { return bindValues(of: parent, scope: scope) }
+        for index in 0..<readings.parents.count where readings.parents[index].route == number {
+            return replay(readings.parents[index], parent, scope: scope)
+        }
+        openShared()
+        let notesBefore = notes.count
+        bindValues(of: parent, scope: scope)
+        closeShared()
+        readings.parents.append(
+            ParentBinding(
+                route: number, firstValue: Int32(truncatingIfNeeded: readings.parentValues.count),
+                firstNote: Int32(truncatingIfNeeded: readings.parentNotes.count),
+                noteCount: Int32(truncatingIfNeeded: notes.count &- notesBefore)))
+        for index in 0..<parent.bindings.count {
+            let field = Int(parent.bindings.at(index).field)
+            readings.parentValues.append(values[slot(field, scope: scope)])
+        }
+        for index in notesBefore..<notes.count { readings.parentNotes.append(notes[index]) }
+    }
+
+    /// Puts what a parent route bound before into a scope.
+    private mutating func replay(_ bound: ParentBinding, _ parent: Ref<RouteImage>, scope: UInt8) {
+        let stamp = stamp(of: scope)
+        let known = readings.parentValues.base + Int(bound.firstValue)
+        for index in 0..<parent.bindings.count {
+            let place = slot(Int(parent.bindings.at(index).field), scope: scope)
+            values[place] = known[index]
+            values[place].stamp = stamp
+        }
+        for index in 0..<Int(bound.noteCount) { notes.append(readings.parentNotes[Int(bound.firstNote) &+ index]) }
+    }
+
+    private mutating func bindValues(of parent: Ref<RouteImage>, scope: UInt8) {
         for index in 0..<parent.bindings.count {
             let binding = parent.bindings.at(index)
             if bind(binding, scope: scope) { continue }
@@ -23,7 +57,7 @@ extension Resolver {
             if parent.drops && type.absence != .required {
                 notes.append(Note("dropped:", type.modelName, ".", type.name))
             } else {
-                invalidSlots.append(Int32(truncatingIfNeeded: place))
+                values[place].state = .invalid
             }
         }
     }

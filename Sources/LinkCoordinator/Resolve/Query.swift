@@ -100,6 +100,7 @@ extension Resolver {
     mutating func text(ofPiece index: Int) -> ByteView? {
         let piece = pieces.base + index
         if !piece.pointee.isDecoded {
+            assert(!shared.isKept || shared.isOpen, "what is kept for all devices would stand in the memory of one")
             let text = decodedQueryText(piece.pointee.value)
             piece.pointee.value = text ?? .empty
             piece.pointee.isBadValue = text == nil

@@ -10,10 +10,6 @@ struct RecordTexts: ~Copyable {
     private var arena = OutputArena(chunkBytes: 4096)
     private var composer = Composer()
 
-    /// Most bytes of a text that may fit the longest type once it is in normal form C, which makes at most three bytes
-    /// one; what is longer is of no type whatever it says, and need not be composed.
-    private static var maxComposedBytes: Int { 4 * FieldType.maxTextBytes }
-
     /// Forgets all texts.
     mutating func forget() {
         escapes.open(.empty)
@@ -27,9 +23,9 @@ struct RecordTexts: ~Copyable {
         return escapes.unescaped(JSONString(raw: inner, hasEscape: hasEscape, hasNonASCII: true))
     }
 
-    /// The text in normal form C (rule N5): itself where that changes nothing, or where it fits no type anyway.
+    /// The text in normal form C (rule N5): itself where that changes nothing.
     mutating func normalForm(_ text: ByteView) -> ByteView {
-        if text.count > Self.maxComposedBytes || text.isSurelyComposed { return text }
+        if text.isSurelyComposed { return text }
         arena.begin()
         composer.append(text, to: &arena)
         return arena.finish()

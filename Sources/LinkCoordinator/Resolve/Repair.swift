@@ -28,7 +28,7 @@ extension Resolver {
         var found: (value: BoundValue, by: Repair)?
         var count = 0
         for repair in Repair.allCases {
-            guard let value = attempt(repair, binding.ref(\.query), field) else { continue }
+            guard let value = attempt(repair, binding, field) else { continue }
             found = (value, repair)
             count += 1
         }
@@ -36,8 +36,14 @@ extension Resolver {
         let stamp = values[place].stamp
         values[place] = value
         values[place].stamp = stamp
-        notes.append(Note("repaired:query.", binding.ref(\.query).text, repair.label))
+        lastRepair = repair
+        note(repair, binding)
         return true
+    }
+
+    /// Notes that a value was repaired.
+    mutating func note(_ repair: Repair, _ binding: Ref<BindingImage>) {
+        notes.append(Note("repaired:query.", binding.ref(\.query).text, repair.label))
     }
 
     /// What the field would be after one repair, or nil where that does not parse.
@@ -45,8 +51,9 @@ extension Resolver {
     /// The pieces that a repair changes are made once, and values are repaired when they are read, so that many damaged
     /// fields of many pieces do not cost their product.
     private mutating func attempt(
-        _ repair: Repair, _ name: Ref<QueryNameImage>, _ field: Ref<FieldImage>
+        _ repair: Repair, _ binding: Ref<BindingImage>, _ field: Ref<FieldImage>
     ) -> BoundValue? {
+        let name = binding.ref(\.query)
         let kind = field.kind == .list ? field.item : field.kind
         let isOfParams = usesParams
         if isOfParams && pieces.isEmpty && !makePiecesOfParams() { return nil }
@@ -57,37 +64,34 @@ extension Resolver {
             guard kind == .uuid || kind == .date else { return nil }
             mark(name, .hyphens)
             defer { mark(name, .none) }
-            return parse(name, field)
+            return parse(binding, field, repair)
         case .space:
             if trimStamp != stamp { trimPieces() }
             swap(&pieces, &trimmedPieces)
             defer { swap(&pieces, &trimmedPieces) }
-            return parse(name, field)
+            return parse(binding, field, repair)
         case .entity:
             guard hasQuery else { return nil }
             if entityStamp != stamp { splitWithoutEntities() }
             swap(&pieces, &entityPieces)
             defer { swap(&pieces, &entityPieces) }
-            return parse(name, field)
+            return parse(binding, field, repair)
         }
     }
 
-    /// The value of a field of the pieces as they stand; of a list, its items at the end of `items`.
-    private mutating func parse(_ name: Ref<QueryNameImage>, _ field: Ref<FieldImage>) -> BoundValue? {
+    /// The value of a field of the pieces as they stand.
+    private mutating func parse(
+        _ binding: Ref<BindingImage>, _ field: Ref<FieldImage>, _ repair: Repair
+    ) -> BoundValue? {
         guard field.kind == .list else {
-            guard case .text(let text) = find(name) else { return nil }
+            guard case .text(let text) = find(binding.ref(\.query)) else { return nil }
             return canonical(text, field, kind: field.kind)
         }
-        let first = items.count
-        listStart = first
-        let isValid = addQueryItems(name, field)
-        let count = items.count - first
-        guard isValid, count > 0, count >= Int(field.minCount), count <= Int(field.maxCount) else {
-            items.truncate(to: first)
+        let read = readList(binding, field, repair)
+        guard read.isValid, read.count > 0, read.count >= field.minCount, read.count <= field.maxCount else {
             return nil
         }
-        return BoundValue(
-            state: .list, first: Int32(truncatingIfNeeded: first), count: Int32(truncatingIfNeeded: count))
+        return BoundValue(state: .list, first: read.first, count: read.count)
     }
 
     /// Says what is done to the values of a name when they are read.

@@ -38,7 +38,19 @@ enum Found {
 
 /// A bound value.
 struct BoundValue {
-    enum State: UInt8 { case missing, text, plain, uuid, list }
+    enum State: UInt8 {
+        /// There is none.
+        case missing
+        /// A parent route binds one that is not of its type.
+        case invalid
+        case text, plain, uuid, list
+
+        /// Whether there is no value that fits.
+        var isAbsent: Bool {
+            @inline(__always)
+            get { rawValue <= State.invalid.rawValue }
+        }
+    }
     /// Which resolution it was bound in; older ones count as missing.
     var stamp: UInt32 = 0
     var state = State.missing
@@ -127,8 +139,6 @@ package struct Resolver: ~Copyable {
     var items = Growable<BoundValue>(capacity: 16)
     /// Parent routes of the composed stack, that of scope 1 first.
     var parentRoutes = Growable<Int32>(capacity: 4)
-    /// Where a parent route found a value that is not of its type.
-    var invalidSlots = Growable<Int32>(capacity: 4)
     var notes = Growable<Note>(capacity: 16)
     var request: Ref<LinkRequest>
     var head: Ref<DecisionHead>?
@@ -149,8 +159,12 @@ package struct Resolver: ~Copyable {
     var resumed: ByteView = .empty
     /// Whether something that was read strictly did not read again.
     var isBroken = false
+    /// What was read of the request and is read again by other bindings and for other devices.
+    var readings = Readings()
     /// Where in `items` the list begins that is being read.
     var listStart = 0
+    /// The repair that was used last.
+    var lastRepair = Repair.dash
 
     // What a request comes to on any device, kept for those after the first.
     var shared = SharedPart()
@@ -190,6 +204,7 @@ extension Resolver {
         if lastStamp == 0 { clearValues() }
         stamp = lastStamp
         deviceStamp = lastStamp
+        readings.forget(stamp: stamp)
         if textsUsed {
             texts.reset()
             textsUsed = false
@@ -231,6 +246,7 @@ extension Resolver {
 
     mutating func clearValues() {
         for index in 0..<values.count { values[index] = BoundValue() }
+        readings.clear()
         trimStamp = 0
         entityStamp = 0
         lastStamp = 1

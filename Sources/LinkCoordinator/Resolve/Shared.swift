@@ -4,6 +4,8 @@ package import StrictJSON
 struct SharedPart: ~Copyable {
     /// Whether it is kept: there was a second device.
     var isKept = false
+    /// Whether what is made now stands in the request's memory, and so may be kept for all devices.
+    var isOpen = false
     /// The resolver's memory for texts, in turn with its own: what the request lends stands in the one, what the device
     /// lends in the other.
     var texts = OutputArena(chunkBytes: 4096)
@@ -27,7 +29,7 @@ extension Resolver {
     package mutating func resolveNext(
         _ device: UnsafePointer<DeviceFacts>, head: UnsafePointer<DecisionHead>?, into out: inout OutputArena
     ) -> DecisionSummary {
-        if lastStamp == .max {
+        if lastStamp >= .max - 2 {
             // Stamps begin anew, which takes the bound values with it.
             let table = TableHandle(image: image, pointers: pointers, numbers: pointerNumbers)
             return resolve(request.pointer, device, table: table, head: head, keepsReadings: true, into: &out)
@@ -57,13 +59,15 @@ extension Resolver {
     @inline(never)
     private mutating func keepShared() {
         shared.isKept = true
+        shared.isOpen = true
         hasReadings = true
         notes.truncate(to: shared.notes)
         items.removeAll()
+        lastStamp &+= 1
+        readings.forget(stamp: lastStamp)
         // What would be made when a device first asks for it is made now, in the request's own memory.
         splitQuery()
         decodePieces()
-        if isRouted && block.repair { makeRepairs() }
         shared.isBound = false
         shared.boundFailure = nil
         shared.boundNotes.removeAll()
@@ -76,10 +80,23 @@ extension Resolver {
             for index in shared.notes..<notes.count { shared.boundNotes.append(notes[index]) }
             shared.isBound = true
         }
-        shared.items = items.count
+        closeShared()
+        textsUsed = true
+    }
+
+    /// From here on what is made stands in the request's memory, until `closeShared`.
+    mutating func openShared() {
+        shared.isOpen = true
         swap(&texts, &shared.texts)
         swap(&built, &shared.built)
-        textsUsed = true
+    }
+
+    /// Keeps the list items that were read for the request; from here on what is made is the device's.
+    mutating func closeShared() {
+        shared.items = items.count
+        shared.isOpen = false
+        swap(&texts, &shared.texts)
+        swap(&built, &shared.built)
     }
 
     /// Notes what binding the route's own values noted, and throws what it threw.
@@ -94,13 +111,6 @@ extension Resolver {
         shared.isBound = false
         shared.texts.reset()
         shared.built.reset()
-    }
-
-    /// Makes the pieces that repairs read.
-    private mutating func makeRepairs() {
-        if usesParams && pieces.isEmpty && !makePiecesOfParams() { return }
-        if trimStamp != stamp { trimPieces() }
-        if hasQuery && entityStamp != stamp { splitWithoutEntities() }
     }
 
     /// Decodes the values of the query, each once.

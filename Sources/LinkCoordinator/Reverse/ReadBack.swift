@@ -6,7 +6,7 @@ extension Resolver {
     mutating func boundValue(_ number: Int) -> ModelValue {
         let field = image.fields.at(number)
         let value = values[number]
-        guard value.stamp == stamp, value.state != .missing else { return absentValue(field) }
+        guard value.stamp == stamp, !value.state.isAbsent else { return absentValue(field) }
         guard value.state == .list else { return modelValue(value, field.kind) }
         let kind = field.item
         var list: [ModelValue] = []

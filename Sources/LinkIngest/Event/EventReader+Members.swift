@@ -143,6 +143,8 @@ extension EventReader {
             return state.note(.type("expected payload as an object", at: start))
         }
         event.request.form = .payload
+        cursor.depthLimit = limits.depth + 1
+        defer { cursor.depthLimit = limits.depth }
         event.request.payload = try pushes.readBody(&cursor, of: text, into: &payloadBody)
     }
 

@@ -44,7 +44,9 @@ package struct EventReader: ~Copyable {
         eventPointer.initialize(to: IngestedEvent())
         devicePointer = .allocate(capacity: 1)
         devicePointer.initialize(to: EventDevice())
-        cursor = JSONCursor(maxDepth: limits.depth)
+        // A push is nested one deeper in `payload` than alone: what is taken alone is taken there too.
+        cursor = JSONCursor(maxDepth: limits.depth + 1)
+        cursor.depthLimit = limits.depth
         deviceCursor = JSONCursor(maxDepth: limits.depth)
         deviceTexts = FactList(capacity: max(limits.devices, 1))
         context = ContextWriter(passthrough)

@@ -2,7 +2,8 @@
 package struct IngestLimits: Sendable, Equatable {
     /// `limits.record.bytes`: longest value, in bytes.
     package var recordBytes: Int
-    /// `limits.json.depth`: most objects and arrays inside one another.
+    /// `limits.json.depth`: most objects and arrays inside one another; in `payload` one more, so that a push which is
+    /// a record by itself may be sent there, as `resume` does.
     package var depth: Int
     /// `limits.devices`: most devices of one event.
     package var devices: Int

@@ -5,6 +5,7 @@ package struct Dice: RandomNumberGenerator, Sendable {
     /// Makes dice from a seed.
     package init(seed: UInt64) { state = seed }
 
+    /// Returns the next number, any of 64 bits.
     package mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var z = state

@@ -25,6 +25,7 @@ package struct Answer: Sendable, Equatable, CustomStringConvertible {
         }
     }
 
+    /// The answer as a find is told: the dead letter and its cause, or the first decisions.
     package var description: String {
         if let cause {
             return "dead letter \(cause.reason.rawValue) at \(cause.pointer ?? "no place"): \(cause.detail)"

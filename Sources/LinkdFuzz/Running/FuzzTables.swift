@@ -77,6 +77,14 @@ package enum FuzzTables {
               "to": { "path": "/hall/note", "dismissModals": true } },
             { "id": "said", "match": "/said", "bind": { "Note": { "text": "fragment" } },
               "to": { "path": "/attic/c", "parents": "route:note" } },
+            { "id": "lone", "match": "/lone", "bind": { "Note": { "text": "query.text" },
+                "Item": { "id": "query.id", "day": "query.day", "tags": "query.tag" } },
+              "to": { "path": "/hall/item", "parents": "route:said" } },
+            { "id": "deep", "match": "/deep", "variants": [
+              { "when": { "platform": "ios" }, "to": { "path": "/attic/a", "parents": "route:lone" } },
+              { "when": { "platform": "android" }, "to": { "path": "/attic/b", "parents": "route:item" } },
+              { "when": { "platform": "web" }, "to": { "path": "/attic/b" } },
+              { "to": { "path": "/attic/a", "parents": "route:said" } }] },
             { "id": "path", "match": "/{p:coordinatorPath}", "bind": { "Note": { "text": "query.text" } },
               "to": { "path": "{p}" }, "unknownScreen": "truncate" },
             { "id": "web", "match": "/web/{rest+}", "to": { "external": "https://attic.example/{rest}?q={query.q}" } }

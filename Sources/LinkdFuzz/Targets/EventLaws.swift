@@ -14,9 +14,8 @@ package struct EventLaws {
     /// Spelling: without white space and needless escapes it comes to the same. Devices: one of several devices gets
     /// what it would get alone.
     package func wrong(_ answer: Answer, of record: FuzzRecord) -> String? {
-        guard let event = try? JSONValue.parse(record.value, maxDepth: world.limits.depth), event.object != nil else {
-            return nil
-        }
+        let event = try? JSONValue.parse(record.value, maxDepth: world.limits.depth + 1)
+        guard let event, event.object != nil else { return nil }
         let plain = FuzzRecord(key: record.key, value: Array(event.text.utf8), offset: record.offset)
         guard plain.value.count <= world.limits.recordBytes else { return nil }
         let again = RecordLane.fresh(plain, world)

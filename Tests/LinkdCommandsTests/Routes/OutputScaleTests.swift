@@ -1,5 +1,6 @@
 internal import Foundation
 internal import LinkCoordinator
+internal import TestSupport
 internal import Testing
 
 @testable internal import LinkdCommands
@@ -31,25 +32,12 @@ struct OutputScaleTests {
         return try Table.load(Array(text.utf8))
     }
 
-    private func milliseconds(_ action: () -> Void) -> Double {
-        func now() -> Double {
-            var time = timespec()
-            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-            return Double(time.tv_sec) * 1e3 + Double(time.tv_nsec) / 1e6
-        }
-        return (0..<2).map { _ in
-            let start = now()
-            action()
-            return now() - start
-        }.min() ?? 0
-    }
-
     @Test("four times the routes take about four times the time", arguments: outputs.map(\.name))
     func growth(name: String) throws {
         let output = try #require(Self.outputs.first { $0.name == name })
         let (few, many) = (try table(100), try table(400))
-        let short = milliseconds { _ = output.make(few) }
-        let long = milliseconds { _ = output.make(many) }
+        let short = ThreadTime.milliseconds { _ = output.make(few) }
+        let long = ThreadTime.milliseconds { _ = output.make(many) }
         print("\(name): 100 routes \(Int(short)) ms, 400 routes \(Int(long)) ms")
         #expect(long < 8 * short + 20)
     }
