@@ -1,6 +1,8 @@
 internal import StrictJSON
 
-/// What a binding reads: a place of the request, as a type. Bindings of one key come to the same value.
+/// A place of the request, and the type that a binding reads there.
+///
+/// Bindings of one key come to the same value.
 struct ReadingKey: Hashable {
     private let source: BindingImage.Source
     private let name: Int32

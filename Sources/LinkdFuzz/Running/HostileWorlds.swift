@@ -11,6 +11,7 @@ extension World {
             try World("many routes", files: [Array(manyRoutes.utf8)]),
             try World(
                 "hostile tables", files: [bound, params, Array(FuzzTables.vault.utf8), Array(FuzzTables.attic.utf8)]),
+            try World("many parents", files: [Array(manyParents.utf8)]),
         ]
     }
 
@@ -54,6 +55,33 @@ extension World {
               \#(list(20) { "\"l\($0)\": \"query.tag\"" }) } } },
             { "id": "tail", "match": "/t/{rest*}", "to": { "path": "/main/m" },
               "bind": { "M": { "l0": "query.rest" } } }
+          ], "fallback": { "outcome": "reject" } }
+        """#
+
+    /// A chain of 60 routes whose entries are parents, each with a list and a number; one with 100 lists of one name;
+    /// one with 100 values that repairs look at.
+    private static let manyParents = #"""
+        { "schemaVersion": 1, "table": { "id": "parents", "version": "1", "applications": ["com.example.parents"] },
+          "link": { "schemes": ["par"], "host": "segment", "repair": true },
+          "models": { "U": { "u": "list<url(host in *.shop.example)>(0..128)" }, "N": { "n": "int" },
+            "W": { \#(list(100) { "\"w\($0)\": \"list<url(host in *.shop.example)>(0..128)\"" }) },
+            "D": { \#(list(100) { "\"d\($0)\": \"uuid?\"" }) } },
+          "coordinators": { "home": { "initial": "leaf", "screens": { "leaf": {}, "p": { "needs": ["U", "N"] },
+            "w": { "needs": ["W", "N"] }, "d": { "needs": ["D"] } } } },
+          "routes": [
+            \#(list(60) { number in
+                let parents = number < 59 ? ", \"parents\": \"route:p\(number + 1)\"" : ""
+                return "{ \"id\": \"p\(number)\", \"match\": \"/p\(number)\", "
+                    + "\"to\": { \"path\": \"/home/p\"\(parents) }, "
+                    + "\"bind\": { \"U\": { \"u\": \"query.u\" }, \"N\": { \"n\": \"query.n\" } } }"
+            }),
+            { "id": "w", "match": "/w", "to": { "path": "/home/w" }, "bind": { "N": { "n": "query.n" },
+              "W": { \#(list(100) { "\"w\($0)\": \"query.u\"" }) } } },
+            { "id": "d", "match": "/d", "to": { "path": "/home/d" }, "onInvalid": "drop", "bind": {
+              "D": { \#(list(100) { "\"d\($0)\": \"query.d\($0)\"" }) } } },
+            { "id": "m", "match": "/m", "to": { "path": "/home/leaf", "parents": "route:p0" } },
+            { "id": "mw", "match": "/mw", "to": { "path": "/home/leaf", "parents": "route:w" } },
+            { "id": "md", "match": "/md", "to": { "path": "/home/leaf", "parents": "route:d" } }
           ], "fallback": { "outcome": "reject" } }
         """#
 
