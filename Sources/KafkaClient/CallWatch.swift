@@ -16,7 +16,7 @@ package enum LibraryCall: String, Sendable, CaseIterable {
     case rebalanceProtocol = "rebalance_protocol"
     case groupMetadata = "consumer_group_metadata"
     case committed
-    case commit
+    case commit = "commit_queue"
     case seek = "seek_partitions"
     case pause = "pause_partitions"
     case resume = "resume_partitions"

@@ -48,15 +48,21 @@ extension KafkaConsumer {
         return list.results
     }
 
-    /// Commits these offsets for the group and waits for the answer (at least once; a transaction's offsets go with the
-    /// producer).
+    /// Commits these offsets for the group and waits for the answer up to the timeout (at least once; a transaction's
+    /// offsets go with the producer).
     ///
-    /// Throws a partition's error, too.
-    package func commit(_ offsets: [PartitionOffset]) throws(KafkaError) {
+    /// Not `rd_kafka_commit`, which waits as long as the coordinator is away, and as long as it does not answer.
+    ///
+    /// - Throws: A partition's error, too; `timedOut` says that nobody knows what came of it: the commit may still take
+    ///   effect.
+    package func commit(_ offsets: [PartitionOffset], timeoutMilliseconds: Int32) throws(KafkaError) {
         if offsets.isEmpty { return }
-        let list = PartitionList(offsets)
-        try KafkaError.check(handle.call(.commit) { rd_kafka_commit($0, list.pointer, 0) })
-        if let error = PartitionList.firstError(of: list.pointer) { throw error }
+        // A queue of its own: the answer to a commit that was given up is not taken for this one's.
+        guard let answers = CommitQueue(of: handle) else { throw KafkaError(code: .state) }
+        try answers.start(offsets)
+        let outcome = handle.call(.commit) { _ in answers.answer(timeoutMilliseconds: timeoutMilliseconds) }
+        guard let outcome else { throw KafkaError(code: .timedOut) }
+        if let error = outcome.error { throw error }
     }
 
     /// Sends a commit and does not wait; its outcome is asked for by `commitOutcome`.

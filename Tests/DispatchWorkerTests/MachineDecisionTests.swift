@@ -171,10 +171,11 @@ import Testing
         let now = 200 * Self.ms
         #expect(machine.next(now: now) == .flush(milliseconds: 1_000))
         machine.flushed(undelivered: 0, failure: nil, now: now)
-        #expect(machine.next(now: now) == .storeOffsets([Self.offset(Self.partition, 2)]))
+        let store = LaneAction.storeOffsets([Self.offset(Self.partition, 2)], milliseconds: 5_000)
+        #expect(machine.next(now: now) == store)
         machine.failed(.storeOffsets, KafkaError(code: code), now: now)
         let next = machine.next(now: now + 100 * Self.ms)
-        #expect(next == (isLost ? .dropProducer : .storeOffsets([Self.offset(Self.partition, 2)])))
+        #expect(next == (isLost ? .dropProducer : store))
     }
 
     @Test("The first rotation is free, the next ones wait longer and longer until a transaction ends well")

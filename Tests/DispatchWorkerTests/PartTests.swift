@@ -79,6 +79,7 @@ import Testing
         #expect(value("transactional.id", .producer) == "linkd.linkd.w.0")
         #expect(value("enable.idempotence", .producer) == nil)
         #expect(value("topic.blacklist", .consumer) == nil)
+        #expect(value("socket.timeout.ms", .consumer) == "10000")
         configuration.clientProperties = [
             ClientProperty("linger.ms", "3"), ClientProperty("consumer.socket.timeout.ms", "77"),
             ClientProperty("producer.transaction.timeout.ms", "5000"),
@@ -92,6 +93,27 @@ import Testing
         #expect(value("transactional.id", .producer) == nil)
         #expect(value("enable.idempotence", .producer) == "true")
         #expect(value("topic.blacklist", .consumer) == #"^out\.put$,^.*\.dlq$"#)
+    }
+
+    @Test("A request times out before its call counts as hanging, whatever the settings say")
+    func callBound() {
+        let cases: [([ClientProperty], Int)] = [
+            ([], 35_000), ([ClientProperty("transaction.timeout.ms", "60000")], 65_000),
+            ([ClientProperty("producer.transaction.timeout.ms", "3000")], 15_000),
+            ([ClientProperty("consumer.socket.timeout.ms", "60000")], 65_000),
+            ([ClientProperty("socket.timeout.ms", "40000"), ClientProperty("socket.timeout.ms", "2000")], 45_000),
+        ]
+        let identity = LaneIdentity(group: "linkd", instance: "w", isStable: true, lane: 0)
+        for (properties, bound) in cases {
+            var configuration = WorkerConfiguration(bootstrap: ["a:1"])
+            configuration.clientProperties = properties
+            #expect(ClientSettings.callBound(properties) == bound)
+            for client in ClientKind.allCases {
+                let timeout = ClientSettings.value(
+                    "socket.timeout.ms", of: client, configuration: configuration, identity: identity)
+                #expect(timeout.flatMap { Int($0) }.map { $0 < bound } == true)
+            }
+        }
     }
 
     @Test("The report's one line has its members in the order that is promised")

@@ -22,7 +22,8 @@ struct ProxyTests {
         let consumer = try KafkaConsumer(["bootstrap.servers": run.bootstrap, "group.id": run.group]) { _, _ in }
         defer { consumer.abandon() }
         try consumer.commit(
-            (0..<6).map { PartitionOffset(topic: run.input, partition: $0, offset: $0 == 0 ? 1_000_000 : 0) })
+            (0..<6).map { PartitionOffset(topic: run.input, partition: $0, offset: $0 == 0 ? 1_000_000 : 0) },
+            timeoutMilliseconds: 20_000)
     }
 
     @Test(

@@ -114,7 +114,7 @@ import Testing
         "DeleteTopic_", "ConfigResource_", "ConfigEntry_", "topic_result_", "metadata_destroy", "version", "last_error",
         "consumer_group_metadata_destroy", "CreateTopics_result", "DeleteTopics_result", "DescribeConfigs_result",
         // What is set in motion and answered on a queue.
-        "commit_queue", "CreateTopics", "DeleteTopics", "DescribeConfigs", "produce_batch", "produceva",
+        "CreateTopics", "DeleteTopics", "DescribeConfigs", "produce_batch", "produceva",
         // What is read from the instance, or counted on it.
         "queue_new", "queue_get_", "queue_destroy", "set_log_queue", "topic_new", "topic_destroy", "topic_name",
         "position", "outq_len", "err2", "fatal_error", "assignment_lost", "get_watermark_offsets",

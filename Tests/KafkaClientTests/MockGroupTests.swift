@@ -82,7 +82,7 @@ struct MockGroupTests {
             #expect(consumer.awaitEvent(.endOfPartition)?.offset == 3)
 
             #expect(try consumer.committed([mine], timeoutMilliseconds: 5000) == [.init(partition: mine, offset: nil)])
-            try consumer.commit([PartitionOffset(mine, offset: 2)])
+            try consumer.commit([PartitionOffset(mine, offset: 2)], timeoutMilliseconds: 20_000)
             #expect(try consumer.committed([mine], timeoutMilliseconds: 5000) == [.init(partition: mine, offset: 2)])
             #expect(consumer.commitOutcome(timeoutMilliseconds: 0) == nil)
             try consumer.startCommit([PartitionOffset(mine, offset: 3)])
@@ -113,14 +113,39 @@ struct MockGroupTests {
             let offsets = [PartitionOffset(topic: "in", partition: 0, offset: 1)]
             let offsetCommit: Int16 = 8
             cluster.push(errors: [.groupAuthorizationFailed], forRequest: offsetCommit)
-            let refusal = failure { try consumer.commit(offsets) }
+            let refusal = failure { try consumer.commit(offsets, timeoutMilliseconds: 20_000) }
             #expect(refusal?.code == .groupAuthorizationFailed)
             cluster.push(errors: [.groupAuthorizationFailed], forRequest: offsetCommit)
             try consumer.startCommit(offsets)
             let outcome = consumer.commitOutcome(timeoutMilliseconds: 5000)
             #expect(outcome?.error?.code == .groupAuthorizationFailed)
-            try consumer.commit(offsets)
+            try consumer.commit(offsets, timeoutMilliseconds: 20_000)
             try consumer.close()
+        }
+    }
+
+    @Test("A commit that nobody answers is given up in its time, and its answer is not taken for a later one's")
+    func unansweredCommit() async throws {
+        try await onThread {
+            let cluster = try filled(["a"])
+            let consumer = try consumer(cluster) { consumer, event in
+                mustSucceed { try Self.answer(consumer, event) }
+            }
+            defer { consumer.abandon() }
+            try consumer.subscribe(["in"])
+            #expect(consumer.collect(1).count == 1)
+            let mine = TopicPartition(topic: "in", partition: 0)
+            try cluster.setRoundTripTime(milliseconds: 2_000)
+            let began = ContinuousClock.now
+            let error = failure { try consumer.commit([PartitionOffset(mine, offset: 1)], timeoutMilliseconds: 300) }
+            #expect(error?.code == .timedOut)
+            #expect(ContinuousClock.now - began < .seconds(2))
+            try cluster.setRoundTripTime(milliseconds: 0)
+            cluster.push(errors: [.groupAuthorizationFailed], forRequest: 8)
+            let refusal = failure {
+                try consumer.commit([PartitionOffset(mine, offset: 2)], timeoutMilliseconds: 20_000)
+            }
+            #expect(refusal?.code == .groupAuthorizationFailed)
         }
     }
 

@@ -94,6 +94,8 @@ package enum ClientSettings {
             .init("fetch.error.backoff.ms", "50"),
             .init("check.crcs", "false"),
             .init("enable.partition.eof", "true"),
+            // The library's 60 s is longer than a call may last: a request that nobody answers would look like a hang.
+            .init("socket.timeout.ms", "\(defaultSocketTimeout)"),
         ]
         if let member = identity.groupInstanceID { result.append(.init("group.instance.id", member)) }
         if case .pattern = configuration.input {
@@ -121,7 +123,7 @@ package enum ClientSettings {
             .init("queue.buffering.max.kbytes", "262144"),
             .init("partitioner", "murmur2_random"),
             .init("delivery.report.only.error", "false"),
-            .init("socket.timeout.ms", "\(min(10_000, timeout))"),
+            .init("socket.timeout.ms", "\(min(defaultSocketTimeout, timeout))"),
         ]
         switch configuration.guarantee {
         case .exactlyOnce:
@@ -150,6 +152,18 @@ package enum ClientSettings {
     /// `session.timeout.ms` as overrides leave it, in milliseconds.
     package static func sessionTimeout(_ overrides: [ClientProperty]) -> Int {
         number("session.timeout.ms", overrides, otherwise: 45_000)
+    }
+
+    /// How long a request may wait for its answer unless an override says otherwise, in milliseconds.
+    private static let defaultSocketTimeout = 10_000
+
+    /// The time after which a call that has not returned hangs, in milliseconds.
+    ///
+    /// Nothing can come of a transaction any more by then, and a request that is not answered has timed out: an
+    /// override of `socket.timeout.ms` raises the bound.
+    package static func callBound(_ overrides: [ClientProperty]) -> Int {
+        let requests = overrides.filter { split($0.key).key == "socket.timeout.ms" }.compactMap { Int($0.value) }
+        return max(transactionTimeout(overrides), requests.max() ?? defaultSocketTimeout) + 5_000
     }
 
     /// The properties as a client of librdkafka takes them.

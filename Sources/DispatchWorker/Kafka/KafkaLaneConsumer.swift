@@ -80,7 +80,9 @@ final class KafkaLaneConsumer: LaneConsumer {
         }
     }
 
-    func commit(_ offsets: [PartitionOffset]) throws(KafkaError) { try consumer.commit(offsets) }
+    func commit(_ offsets: [PartitionOffset], timeoutMilliseconds: Int32) throws(KafkaError) {
+        try consumer.commit(offsets, timeoutMilliseconds: timeoutMilliseconds)
+    }
 
     func group() -> GroupPlace? {
         guard let metadata = consumer.groupMetadata() else { return nil }

@@ -38,8 +38,8 @@ package protocol LaneConsumer: AnyObject {
     func seek(_ offsets: [PartitionOffset]) throws(KafkaError) -> [PartitionResult]
     /// Takes owned partitions away and assigns them anew at these offsets; `all` is what is owned.
     func reassign(_ offsets: [PartitionOffset], all: [PartitionOffset]) throws(KafkaError)
-    /// Commits offsets without a transaction and waits for the answer.
-    func commit(_ offsets: [PartitionOffset]) throws(KafkaError)
+    /// Commits offsets without a transaction and waits for the answer, at most so long.
+    func commit(_ offsets: [PartitionOffset], timeoutMilliseconds: Int32) throws(KafkaError)
     /// A fresh place in the group, or nil outside of one.
     func group() -> Group?
     /// The fatal error, once there is one: what a consumed "fatal" stands for.

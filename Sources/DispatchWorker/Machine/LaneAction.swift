@@ -30,8 +30,8 @@ package enum LaneAction: Sendable, Equatable {
     case commit(milliseconds: Int)
     /// At least once: wait until every output is delivered.
     case flush(milliseconds: Int)
-    /// At least once: commit offsets with the consumer.
-    case storeOffsets([PartitionOffset])
+    /// At least once: commit offsets with the consumer, and wait for the answer for at most this long.
+    case storeOffsets([PartitionOffset], milliseconds: Int)
     /// Abort the transaction.
     case abort
     /// Destroy the producer: nothing that it was lent is used after this.

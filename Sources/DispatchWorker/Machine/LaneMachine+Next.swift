@@ -16,6 +16,9 @@ extension LaneMachine {
     /// waiting, and a cooperative one may lose its partitions (librdkafka issue 3450).
     package static var pollNanoseconds: UInt64 { 1_000_000_000 }
 
+    /// How long a commit of offsets may wait for its answer before it is repeated.
+    private static var storeMilliseconds: Int { 5_000 }
+
     /// What to do now.
     package mutating func next(now: UInt64) -> LaneAction {
         if startedAt == nil { startedAt = now }
@@ -91,7 +94,8 @@ extension LaneMachine {
             if retryAt > now { return wait(until: retryAt, now) }
             return .flush(milliseconds: min(1_000, milliseconds ?? 1_000))
         case .storing(_, let offsets, _, let retryAt):
-            return retryAt > now ? waitAndServe(until: retryAt, now) : .storeOffsets(offsets)
+            if retryAt > now { return waitAndServe(until: retryAt, now) }
+            return .storeOffsets(offsets, milliseconds: min(Self.storeMilliseconds, milliseconds ?? .max))
         case .aborting(_, _, let retryAt): return retryAt > now ? waitAndServe(until: retryAt, now) : .abort
         case .none, .beginning, .open(_, .idle): return .wait(milliseconds: 0)
         }

@@ -32,7 +32,7 @@ final class Watchdog: Sendable {
         self.watches = watches
         self.reachability = reachability
         let properties = configuration.clientProperties
-        callLimitNanoseconds = UInt64(ClientSettings.transactionTimeout(properties) + 5_000) * 1_000_000
+        callLimitNanoseconds = UInt64(ClientSettings.callBound(properties)) * 1_000_000
         callbackLimitNanoseconds = UInt64(ClientSettings.pollInterval(properties)) * 1_000_000
         graceNanoseconds = UInt64(max(1_000, configuration.shutdownGraceMilliseconds - 2_000)) * 1_000_000
         self.heedsSignals = heedsSignals

@@ -16,7 +16,7 @@ struct CommitQueue: ~Copyable {
     /// Sends a commit; its answer comes by `answer`.
     func start(_ offsets: [PartitionOffset]) throws(KafkaError) {
         let list = PartitionList(offsets)
-        try KafkaError.check(handle.quickly { rd_kafka_commit_queue($0, list.pointer, queue, nil, nil) })
+        try KafkaError.check(handle.call(.commit) { rd_kafka_commit_queue($0, list.pointer, queue, nil, nil) })
     }
 
     /// Waits up to the timeout for the answer to one commit; nil when none has come.

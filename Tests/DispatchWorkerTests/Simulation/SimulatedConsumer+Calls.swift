@@ -23,6 +23,10 @@ extension SimulatedConsumer {
         case .slow:
             world.broker.advance(milliseconds: max(0, timeout - 1))
             return .well
+        case .late:
+            // It takes effect, and nobody hears of it in time.
+            world.broker.advance(milliseconds: timeout)
+            return .effectThenError(KafkaError(code: .timedOut))
         case .half: return .half(error)
         case .fatalBefore:
             fatalError = KafkaError(code: .fatal, isFatal: true)
@@ -174,21 +178,22 @@ extension SimulatedConsumer {
         }
     }
 
-    func commit(_ offsets: [PartitionOffset]) throws(KafkaError) {
+    func commit(_ offsets: [PartitionOffset], timeoutMilliseconds: Int32) throws(KafkaError) {
         do {
-            try store(offsets)
+            try store(offsets, timeout: Int(timeoutMilliseconds))
         } catch {
             throw world.wrong == .everyCommitErrorIsLoss ? KafkaError(code: .unknownMember) : error
         }
     }
 
-    private func store(_ offsets: [PartitionOffset]) throws(KafkaError) {
+    private func store(_ offsets: [PartitionOffset], timeout: Int) throws(KafkaError) {
         let codes: [KafkaErrorCode] = [.timedOut, .transport, .notCoordinator, .coordinatorLoadInProgress]
         let error = KafkaError(code: codes[world.plan.number(below: codes.count)])
         if world.failingCommits > 0 && world.plan.number(below: world.failingCommits) > 0 { throw error }
         var failure: KafkaError?
         switch course(
-            [.crashBefore, .crashAfter, .failBefore, .failBefore, .failAfter, .hang], timeout: 5_000, error)
+            [.crashBefore, .crashAfter, .failBefore, .failBefore, .failAfter, .hang, .slow, .late], timeout: timeout,
+            error)
         {
         case .error(let error): throw error
         case .effectThenError(let error): failure = error
