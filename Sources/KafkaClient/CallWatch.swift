@@ -41,13 +41,16 @@ package enum LibraryCall: String, Sendable, CaseIterable {
     case rebalanceCallback = "rebalance callback"
 }
 
-/// What a client asks for again and again until it gets it, each call returning in time.
+/// What the owner of a client asks for again and again until it gets it, each call returning in time.
 ///
+/// Only the owner knows: a question that is not repeated, since nobody wants to know any more, is no need.
 /// A library that has lost its way to a coordinator returns from every call and gets nowhere: librdkafka from 2.10 on,
 /// when brokers that are back told it for a moment that there are none (issue 5511).
 package enum ClientNeed: String, Sendable, CaseIterable {
     /// The group's committed offsets.
     case committedOffsets = "committed offsets"
+    /// The answer to a commit of offsets without a transaction.
+    case committing = "a commit of offsets"
     /// Partitions again, after those it had were lost.
     case membership = "membership of the group"
 }
@@ -88,7 +91,7 @@ package final class CallWatch: Sendable {
         }
     }
 
-    /// What the clients ask for in vain.
+    /// What is asked for in vain.
     package struct Lack: Sendable, Equatable {
         /// What it is.
         package let need: ClientNeed
@@ -146,13 +149,12 @@ package final class CallWatch: Sendable {
     /// What is asked for in vain, the oldest first.
     package var lacks: [Lack] { state.withLock { $0.lacks } }
 
-    /// Something was asked for in vain, or it was had.
-    package func note(_ need: ClientNeed, isMet: Bool) {
+    /// The owner of the clients asks for `needs` in vain, and for nothing else; a need that lasts keeps its beginning.
+    package func lack(_ needs: [ClientNeed]) {
         let now = clock()
         state.withLock { state in
-            if isMet {
-                state.lacks.removeAll { $0.need == need }
-            } else if !state.lacks.contains(where: { $0.need == need }) {
+            state.lacks.removeAll { !needs.contains($0.need) }
+            for need in needs where !state.lacks.contains(where: { $0.need == need }) {
                 state.entered += 1
                 state.lacks.append(Lack(need: need, number: state.entered, began: now))
             }

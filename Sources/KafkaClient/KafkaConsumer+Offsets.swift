@@ -12,7 +12,6 @@ extension KafkaConsumer {
         if partitions.isEmpty { return [] }
         let list = PartitionList(partitions)
         let code = handle.call(.committed) { rd_kafka_committed($0, list.pointer, timeoutMilliseconds) }
-        handle.watch.note(.committedOffsets, isMet: code != RD_KAFKA_RESP_ERR__TIMED_OUT)
         try KafkaError.check(code)
         return list.results
     }

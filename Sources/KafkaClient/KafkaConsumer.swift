@@ -139,22 +139,15 @@ package final class KafkaConsumer {
         batch.release()
         releaseQueues()
         let code = handle.call(.consumerClose) { rd_kafka_consumer_close($0) }
-        forgetNeeds()
         serve()
         handle.destroy()
         try KafkaError.check(code)
-    }
-
-    /// What this consumer asked for in vain is asked for no more.
-    private func forgetNeeds() {
-        for need in ClientNeed.allCases { handle.watch.note(need, isMet: true) }
     }
 
     /// Destroys the instance without leaving the group: for a consumer that can do no more.
     package func abandon() {
         batch.release()
         releaseQueues()
-        forgetNeeds()
         handle.destroy()
     }
 }

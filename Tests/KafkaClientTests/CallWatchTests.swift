@@ -75,27 +75,21 @@ import Testing
         }
     }
 
-    @Test("Committed offsets that nobody tells are noted as lacking until they are told")
-    func lackOfOffsets() async throws {
-        try await onThread {
-            let cluster = try MockCluster()
-            try cluster.createTopic("in", partitions: 1)
-            let watch = CallWatch()
-            let consumer = try KafkaConsumer(
-                ["bootstrap.servers": cluster.bootstrapServers, "group.id": "g"], watch: watch
-            ) { _, _ in }
-            defer { consumer.abandon() }
-            let partition = TopicPartition(topic: "in", partition: 0)
-            try cluster.setDown()
-            #expect(throws: KafkaError.self) { try consumer.committed([partition], timeoutMilliseconds: 300) }
-            let lacks = watch.lacks
-            #expect(lacks.map(\.need) == [.committedOffsets])
-            #expect(throws: KafkaError.self) { try consumer.committed([partition], timeoutMilliseconds: 300) }
-            #expect(watch.lacks == lacks)
-            try cluster.setUp()
-            #expect(try consumer.committed([partition], timeoutMilliseconds: 20_000).count == 1)
-            #expect(watch.lacks == [])
-        }
+    @Test("What is lacked keeps its beginning while it lasts, and begins anew when it was had meanwhile")
+    func lacks() {
+        let time = Atomic<UInt64>(0)
+        let watch = CallWatch { time.add(10, ordering: .relaxed).newValue }
+        watch.lack([.committedOffsets])
+        let first = watch.lacks
+        #expect(first == [CallWatch.Lack(need: .committedOffsets, number: 1, began: 10)])
+        watch.lack([.committedOffsets, .membership])
+        #expect(watch.lacks == first + [CallWatch.Lack(need: .membership, number: 2, began: 20)])
+        watch.lack([.membership])
+        #expect(watch.lacks.map(\.need) == [.membership])
+        watch.lack([.committedOffsets])
+        #expect(watch.lacks == [CallWatch.Lack(need: .committedOffsets, number: 3, began: 40)])
+        watch.lack([])
+        #expect(watch.lacks == [])
     }
 
     /// What a rebalance handler saw.

@@ -48,6 +48,8 @@ final class KafkaLaneEnvironment: LaneEnvironment {
 
     func messageLimit(of topic: String) -> Int { limits[topic] ?? TopicFacts.assumedMessageLimit }
 
+    func lack(_ needs: [ClientNeed]) { watch.lack(needs) }
+
     func now() -> UInt64 { SystemClock.monotonicNanoseconds() }
 
     func wallMilliseconds() -> Int64 { SystemClock.wallMilliseconds() }

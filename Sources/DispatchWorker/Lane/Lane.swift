@@ -20,6 +20,7 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
     var opened: [String: OpenTopic] = [:]
     var batchStart = 0
     var reserved = 0
+    private var needs: [ClientNeed] = []
 
     /// Makes a lane; nothing connects before the first step.
     package init(
@@ -42,6 +43,7 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
         let action = machine.next(now: now)
         if action == .end {
             if let fate = machine.fate { shared.fail(fate) }
+            tellNeeds()
             report()
             return false
         }
@@ -96,6 +98,14 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
         case .end: break
         }
         shared.stop.giveBack(machine.takeLostRecords())
+        tellNeeds()
+    }
+
+    /// Tells what the lane asks for in vain, whenever that changes.
+    private func tellNeeds() {
+        if machine.needs == needs { return }
+        needs = machine.needs
+        environment.lack(needs)
     }
 
     /// Answers a rebalance, inside the poll or close that brought it.

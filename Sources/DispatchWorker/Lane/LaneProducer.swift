@@ -84,6 +84,8 @@ package protocol LaneEnvironment: AnyObject {
     var isMock: Bool { get }
     /// `max.message.bytes` of a topic.
     func messageLimit(of topic: String) -> Int
+    /// The lane asks for `needs` in vain, and for nothing else.
+    func lack(_ needs: [ClientNeed])
     /// Nanoseconds of a monotonic clock.
     func now() -> UInt64
     /// Milliseconds since 1970; only dead letters say the time of day.

@@ -54,6 +54,9 @@ extension LaneMachine {
         if !isMember && !partitions.isEmpty && group == .left { return "I4: partitions are owned outside of the group" }
         if case .left(let count) = batch, count <= 0 { return "I1: a batch without messages" }
         if case .outside = group, batch != .none { return "I1: records came from outside of the group" }
+        if callback == .none, needs.contains(.membership), !partitions.isEmpty {
+            return "I4: partitions are owned that were lost"
+        }
         return nil
     }
 }

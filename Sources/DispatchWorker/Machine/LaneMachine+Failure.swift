@@ -4,6 +4,7 @@ package import KafkaClient
 extension LaneMachine {
     /// A call failed.
     package mutating func failed(_ call: LaneCall, _ error: KafkaError, now: UInt64) {
+        noteNeed(call, error)
         if case .locating(let wanted) = callback, call == .fetchCommitted { unlocated(wanted, now: now) }
         transaction = transaction.with { if $0.error == nil && isProducerCall(call) { $0.error = error.code } }
         switch KafkaErrorClass(error) {

@@ -7,6 +7,7 @@ extension LaneMachine {
         switch event {
         case .assign(let partitions):
             credentials = .accepted
+            asked(.membership, isAnswered: true)
             callback = isLeaving || partitions.isEmpty ? .taking([]) : .locating(partitions)
         case .revoke(let partitions):
             if fate == nil && transaction.isCommittable && partitions.contains(where: isPending) {
@@ -16,7 +17,9 @@ extension LaneMachine {
             } else {
                 callback = .giving(partitions, isLost: false)
             }
-        case .lost(let partitions): callback = .giving(partitions, isLost: true)
+        case .lost(let partitions):
+            asked(.membership, isAnswered: false)
+            callback = .giving(partitions, isLost: true)
         case .failed(let error):
             // What was assigned is taken back by the client.
             notes.append(.failed(.consume, error))

@@ -22,6 +22,7 @@ extension LaneMachine {
     /// What to do now.
     package mutating func next(now: UInt64) -> LaneAction {
         if startedAt == nil { startedAt = now }
+        forgetNeeds()
         if let announcement { return announcement }
         for _ in 0..<32 {
             switch turn(now) {

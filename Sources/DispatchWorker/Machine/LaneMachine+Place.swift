@@ -9,6 +9,7 @@ extension LaneMachine {
             return
         }
         credentials = .accepted
+        asked(.committedOffsets, isAnswered: true)
         if case .locating(let wanted) = callback {
             callback = .taking(wanted.compactMap { assigned in first(assigned, results) })
             return

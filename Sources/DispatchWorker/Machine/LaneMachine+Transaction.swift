@@ -183,6 +183,7 @@ extension LaneMachine {
         counters.deadLetters += open.content.deadLetters
         notes.append(.committed(open.content, milliseconds: milliseconds))
         transaction = .none
+        asked(.committing, isAnswered: true)
         partitions.commit()
         recreations.succeeded()
         credentials = .accepted

@@ -59,6 +59,8 @@ package struct LaneMachine: Sendable {
     var abortBackoff = Backoff()
     var endsBackoff = Backoff()
     var deadLetters: DeadLetterWatch
+    /// Questions that were not answered in their time when they were asked last; `needs` tells which still matter.
+    var unanswered: Set<ClientNeed> = []
     /// The first thing that an invariant did not allow, noticed where it happened.
     var breach: String?
 

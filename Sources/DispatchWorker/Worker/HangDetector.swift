@@ -74,11 +74,19 @@ package struct HangDetector: Sendable {
             let total = charge(lack.number, moment)
             if total > bound(of: lack.need) {
                 return Hang(
-                    call: lack.need == .committedOffsets ? .committed : .consumerPoll, outer: [],
-                    milliseconds: Int64(total / 1_000_000), need: lack.need)
+                    call: Self.call(of: lack.need), outer: [], milliseconds: Int64(total / 1_000_000), need: lack.need)
             }
         }
         return nil
+    }
+
+    /// The call that asks for it.
+    private static func call(of need: ClientNeed) -> LibraryCall {
+        switch need {
+        case .committedOffsets: .committed
+        case .committing: .commit
+        case .membership: .consumerPoll
+        }
     }
 
     private mutating func charge(_ number: UInt64, _ moment: UInt64) -> UInt64 {
@@ -91,7 +99,7 @@ package struct HangDetector: Sendable {
     /// its slowest member.
     private func bound(of need: ClientNeed) -> UInt64 {
         switch need {
-        case .committedOffsets: 2 * limit
+        case .committedOffsets, .committing: 2 * limit
         case .membership: callbackLimit
         }
     }

@@ -30,13 +30,7 @@ final class RebalanceContext {
         count += 1
         isAnswered = false
         let partitions = list.map { PartitionList.partitions(of: $0) } ?? []
-        let event = event(client, code: code, partitions: partitions)
-        switch event {
-        case .assign: client.watch.note(.membership, isMet: true)
-        case .lost: client.watch.note(.membership, isMet: false)
-        case .revoke, .failed: break
-        }
-        handler?(event)
+        handler?(event(client, code: code, partitions: partitions))
         if !isAnswered { answer(client, code: code, list: list) }
     }
 

@@ -58,6 +58,7 @@ struct Schedule {
     private func finish(_ world: SimulatedWorld, isDrained: Bool = true) -> String? {
         if let broken = world.broken { return broken }
         if !world.isSettled { return "not settled: \(world.state)" }
+        if let lack = world.lackInCalm() { return lack }
         if isDrained && !world.drain() { return world.broken ?? "the stop did not end well: \(world.state)" }
         for partition in world.broker.group.partitions {
             world.broker.ledger.finish(partition.partition, world.broker.logs[partition] ?? SimulatedLog())
@@ -255,6 +256,17 @@ extension SimulatedWorld {
             if step % lookEvery == 0 && isSettled { return }
             act(Int.random(in: 0..<processes.count, using: &generator))
         }
+    }
+
+    /// Nothing goes wrong for some time, nothing is left to do: then nobody asks for anything in vain.
+    ///
+    /// The watch over the library would end the process for what is lacked so long.
+    func lackInCalm() -> String? {
+        for _ in 0..<400 * processes.count where broken == nil {
+            if processes.allSatisfy({ $0.environment?.lacks.isEmpty ?? true }) { return broken }
+            act(Int.random(in: 0..<processes.count, using: &generator))
+        }
+        return broken ?? "something is lacked and nobody asks: \(state)"
     }
 
     /// Retention takes the first records of a partition.

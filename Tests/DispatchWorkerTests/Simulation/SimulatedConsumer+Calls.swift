@@ -56,6 +56,7 @@ extension SimulatedConsumer {
         default: break
         }
         world.broker.advance(milliseconds: 1)
+        answers += 1
         return partitions.enumerated().map { index, partition in
             if index == 0, let half { return PartitionResult(partition: partition, offset: nil, error: half) }
             guard let stable = world.broker.stableOffset(partition) else {

@@ -274,6 +274,9 @@ final class SimulatedEnvironment: LaneEnvironment {
     private(set) var consumer: SimulatedConsumer?
     /// When producers were made.
     private(set) var made: [UInt64] = []
+    /// What the lane asks for in vain, as the watch over the library sees it.
+    private(set) var lacks: [ClientNeed] = []
+    private var answersBefore = 0
 
     init(_ world: SimulatedWorld, _ life: SimulatedLife, _ identity: LaneIdentity) {
         self.world = world
@@ -291,6 +294,15 @@ final class SimulatedEnvironment: LaneEnvironment {
         made.append(world.broker.now)
         return SimulatedProducer(
             world, life, transactionalID: world.policy.guarantee == .exactlyOnce ? identity.transactionalID : nil)
+    }
+
+    func lack(_ needs: [ClientNeed]) {
+        let answers = consumer?.answers ?? 0
+        let isKept =
+            world.wrong == .needOutlivesItsOwner && lacks.contains(.committedOffsets) && answers == answersBefore
+        lacks = needs
+        if isKept && !needs.contains(.committedOffsets) { lacks.append(.committedOffsets) }
+        answersBefore = answers
     }
 
     var isMock: Bool { false }

@@ -35,6 +35,9 @@ enum WrongDecision: String, CaseIterable {
     /// A batch goes on however long it takes.
     case batchWithoutTime
 
+    /// Committed offsets that were asked for in vain count as lacking until they are told, whoever still asks.
+    case needOutlivesItsOwner
+
     /// Puts the decision back before a step; `isStopping` tells that a stop is asked for.
     func prepare(_ machine: inout LaneMachine, isStopping: Bool, now: UInt64) {
         switch (self, machine.producer, machine.batch) {
@@ -75,7 +78,9 @@ enum WrongDecision: String, CaseIterable {
             for index in machine.isolation.refused.indices { machine.isolation.refused[index].deadLetterRefusals = 0 }
         case .batchWithoutTime:
             if case .member(let lastPoll) = machine.group, lastPoll > now { machine.group = .member(lastPoll: now) }
-        case .endsNotLookedUp, .beginningIsZero, .everyCommitErrorIsLoss, .drainSkipsInitialisation: break
+        case .endsNotLookedUp, .beginningIsZero, .everyCommitErrorIsLoss, .drainSkipsInitialisation,
+            .needOutlivesItsOwner:
+            break
         }
     }
 

@@ -1,0 +1,97 @@
+import DispatchWorker
+import KafkaClient
+import Testing
+
+/// What a lane asks for in vain: the need ends with its answer, and with the last one who had it.
+@Suite struct NeedTests {
+    static let partition = MachineTests.partition
+    static let other = MachineDecisionTests.other
+    static let ms = MachineTests.ms
+    static let timeout = KafkaError(code: .timedOut)
+
+    /// A machine with a partition whose committed offset was asked for in vain.
+    static func unlocated() -> LaneMachine {
+        var machine = MachineTests.ready()
+        machine.partitions.recordsDropped()
+        #expect(machine.next(now: 1) == .fetchCommitted([partition]))
+        machine.failed(.fetchCommitted, timeout, now: 1)
+        #expect(machine.needs == [.committedOffsets])
+        return machine
+    }
+
+    /// What ends the need of committed offsets.
+    static let ends: [(name: String, change: @Sendable (inout LaneMachine) -> Void)] = [
+        (
+            "an answer",
+            { $0.located([PartitionResult(partition: partition, offset: 3)], now: 2) }
+        ),
+        ("a refusal that came in time", { $0.failed(.fetchCommitted, KafkaError(code: .notCoordinator), now: 2) }),
+        ("a revocation", { MachineTests.give(&$0, .revoke([partition]), now: 2) }),
+        ("a stop", { $0.drain() }),
+        ("an end", { $0.end(WorkerExit(.tryAgain, "", advice: "")) }),
+        ("leaving", { $0.closed() }),
+        (
+            "another assignment",
+            { machine in
+                MachineTests.give(&machine, .revoke([partition]), now: 2)
+                MachineTests.assign(&machine, [other], now: 2)
+            }
+        ),
+    ]
+
+    @Test("Committed offsets are lacked until they are told, or nobody asks for them any more", arguments: ends.indices)
+    func committedOffsets(row: Int) {
+        var machine = Self.unlocated()
+        Self.ends[row].change(&machine)
+        #expect(machine.needs == [], "\(Self.ends[row].name)")
+    }
+
+    @Test("A need that ended does not come back with the next question")
+    func newQuestion() {
+        var machine = Self.unlocated()
+        MachineTests.give(&machine, .revoke([Self.partition]), now: 2)
+        _ = machine.next(now: 2)
+        machine.rebalancing(.assign([AssignedPartition(Self.other, topic: 0)]), now: 3)
+        #expect(machine.nextInCallback(now: 3) == .fetchCommitted([Self.other]))
+        #expect(machine.needs == [])
+        machine.failed(.fetchCommitted, Self.timeout, now: 3)
+        #expect(machine.nextInCallback(now: 3) != nil)
+        machine.taken(now: 3)
+        #expect(machine.needs == [.committedOffsets])
+    }
+
+    @Test("A lost membership is lacked until partitions are assigned, none included")
+    func membership() {
+        var machine = Self.unlocated()
+        MachineTests.give(&machine, .lost([Self.partition]), now: 2)
+        #expect(machine.needs == [.membership])
+        machine.rebalancing(.assign([]), now: 3)
+        _ = machine.nextInCallback(now: 3)
+        machine.taken(now: 3)
+        #expect(machine.needs == [])
+        #expect(machine.violation == nil)
+    }
+
+    @Test("A commit of offsets that is not answered in its time is lacked until one is, or its records are lost")
+    func committing() {
+        for isLost in [false, true] {
+            var machine = MachineTests.ready { $0.guarantee = .atLeastOnce }
+            MachineTests.take(&machine, 2, now: 1)
+            let now = 200 * Self.ms
+            #expect(machine.next(now: now) == .flush(milliseconds: 1_000))
+            machine.flushed(undelivered: 0, failure: nil, now: now)
+            guard case .storeOffsets = machine.next(now: now) else {
+                Issue.record("no commit is due")
+                return
+            }
+            machine.failed(.storeOffsets, Self.timeout, now: now)
+            #expect(machine.needs == [.committing])
+            if isLost {
+                machine.failed(.storeOffsets, KafkaError(code: .unknownMember), now: now)
+            } else {
+                machine.committed(coordinatorDrops: 0, now: now)
+            }
+            #expect(machine.needs == [])
+        }
+    }
+}
