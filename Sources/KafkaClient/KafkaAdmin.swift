@@ -34,17 +34,23 @@ package final class KafkaAdmin {
     package func describe(
         topics names: [String], timeoutMilliseconds: Int32
     ) throws(KafkaError) -> [TopicDescription] {
-        defer { serve() }
         var found: [TopicDescription] = []
         for name in names {
-            let topic = topics[try topics.add(name, to: handle)]
-            let metadata = try ClusterMetadata(
-                asking: handle, topic: topic, timeoutMilliseconds: timeoutMilliseconds)
+            let metadata = try metadata(ofTopic: name, timeoutMilliseconds: timeoutMilliseconds)
             found.append(
                 metadata.topics.first
                     ?? TopicDescription(name: name, partitions: [], error: KafkaError(code: .unknownTopicOrPartition)))
         }
         return found
+    }
+
+    /// Brokers of the cluster and one topic, which is left out or has an error when it is missing.
+    package func metadata(
+        ofTopic name: String, timeoutMilliseconds: Int32
+    ) throws(KafkaError) -> ClusterMetadata {
+        defer { serve() }
+        let topic = topics[try topics.add(name, to: handle)]
+        return try ClusterMetadata(asking: handle, topic: topic, timeoutMilliseconds: timeoutMilliseconds)
     }
 
     /// Creates topics; one result per topic.

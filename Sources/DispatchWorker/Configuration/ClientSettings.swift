@@ -209,7 +209,7 @@ package enum ClientSettings {
 
     /// The connection's settings without what only producers and consumers of a lane may have: for questions to the
     /// cluster.
-    static func adminConfiguration(_ configuration: WorkerConfiguration, _ identity: LaneIdentity)
+    package static func adminConfiguration(_ configuration: WorkerConfiguration, _ identity: LaneIdentity)
         -> ClientConfiguration
     {
         var result = ClientConfiguration()
@@ -217,6 +217,17 @@ package enum ClientSettings {
             if KnownProperties.named(property.key)?.scope != .consumer { result[property.key] = property.value }
         }
         result["client.id"] = identity.clientID
+        return result
+    }
+
+    /// Settings of a consumer that asks for the group's committed offsets and never joins.
+    package static func memberConfiguration(_ configuration: WorkerConfiguration, _ identity: LaneIdentity)
+        -> ClientConfiguration
+    {
+        var result = clientConfiguration(
+            of: .consumer, configuration: configuration, identity: identity, messageLimit: nil)
+        // Offsets of open transactions are an answer, too.
+        result["isolation.level"] = "read_uncommitted"
         return result
     }
 

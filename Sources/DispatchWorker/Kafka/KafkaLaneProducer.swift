@@ -4,9 +4,12 @@ internal import StrictJSON
 /// A lane's producer on librdkafka.
 ///
 /// No transaction call is left to the library's own bound (-1): after a request of one timed out, librdkafka 2.0.2 and
-/// 2.16.0 may forget the call, which then waits for ever, whether brokers are back or not. A call with a bound returns,
-/// but the call is still forgotten and may be repeated in vain. So a commit or an abort that is not over within its
-/// bound is given up: its error is not retriable, and asks for a new producer, which ends the transaction.
+/// 2.16.0 may forget the call, which then waits for ever, whether brokers are back or not. A commit or an abort with a
+/// bound returns, but is still forgotten and may be repeated in vain. So one that is not over within its bound is given
+/// up: its error is not retriable, and asks for a new producer, which ends the transaction.
+///
+/// `send_offsets_to_transaction` leaves its bound to the replies it waits for (2.16.0; seen after a broker was stopped
+/// for half a minute): when one never comes, the call does not return. Only the watch over the calls ends that.
 final class KafkaLaneProducer: LaneProducer {
     /// The longest that an abort is worth waiting for, in milliseconds: a new producer aborts as well.
     private static let abortPatience: Int32 = 5_000

@@ -3,7 +3,8 @@ package import KafkaClient
 /// Finds calls into the library that do not return, from looks at a `CallWatch` every moment.
 ///
 /// A call is charged with the time while it is the innermost one, so that a callback's calls are not charged to the
-/// poll that brought it, and only while a broker is reachable: in an outage every call waits, and none of them hangs.
+/// poll that brought it, and only while everything is reachable that it may need: in an outage every call waits, and none
+/// of them hangs.
 /// Time that the process itself was stopped for passes between two looks, and counts as one moment.
 package struct HangDetector: Sendable {
     /// A call that does not return, or one that returns in vain again and again.
@@ -50,7 +51,7 @@ package struct HangDetector: Sendable {
     ///   - entries: The calls that have not returned, the outermost first.
     ///   - lacks: What is asked for in vain.
     ///   - passed: Nanoseconds since the look before.
-    ///   - isReachable: A Boolean value that indicates whether a broker answers.
+    ///   - isReachable: A Boolean value that indicates whether all brokers and the coordinators answer.
     package mutating func look(
         at entries: [CallWatch.Entry], lacks: [CallWatch.Lack] = [], passed: UInt64, isReachable: Bool
     ) -> Hang? {

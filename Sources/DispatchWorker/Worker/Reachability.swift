@@ -1,14 +1,14 @@
-internal import KafkaClient
+package import KafkaClient
 
-/// Asks whether a broker answers, while somebody wants to know.
+/// Asks whether the cluster is there, all of it that a call may need, while somebody wants to know.
 ///
-/// With a client and a thread of its own: the lanes' clients cannot be asked while a call of theirs waits, and an open
+/// With clients and a thread of its own: the lanes' clients cannot be asked while a call of theirs waits, and an open
 /// port says nothing of a broker that is stopped.
-final class Reachability: Sendable {
+package final class Reachability: Sendable {
     /// The age up to which an answer counts, in nanoseconds.
     private static let freshness: UInt64 = 4_000_000_000
-    /// How long one question may take, in milliseconds.
-    private static let patience: Int32 = 2_000
+    /// The wait between two questions, in milliseconds.
+    private static let pause = 500
 
     private struct State {
         var isWanted = false
@@ -17,23 +17,30 @@ final class Reachability: Sendable {
     }
 
     private let state = Monitor(State())
-    private let configuration: ClientConfiguration
+    private let connection: ClientConfiguration
+    private let member: ClientConfiguration
     private let topic: String
 
-    /// Makes a probe that has not asked; it will ask for `topic`, and any answer is one.
-    init(_ configuration: ClientConfiguration, topic: String) {
-        self.configuration = configuration
+    /// Makes what has not asked yet.
+    ///
+    /// - Parameters:
+    ///   - connection: Settings to connect with.
+    ///   - member: Settings of a consumer with the group's name; it never joins.
+    ///   - topic: Any topic that may be asked for.
+    package init(_ connection: ClientConfiguration, member: ClientConfiguration, topic: String) {
+        self.connection = connection
+        self.member = member
         self.topic = topic
     }
 
-    /// Returns a Boolean value that indicates whether a broker answered in the last seconds; false until somebody has
+    /// Returns a Boolean value that indicates whether everything answered in the last seconds; false until somebody has
     /// wanted to know for a moment.
-    func isReachable(now: UInt64) -> Bool {
+    package func isReachable(now: UInt64) -> Bool {
         state.withLock { $0.answeredAt.map { now.saturatingSubtract($0) <= Self.freshness } ?? false }
     }
 
     /// Begins to ask, or stops.
-    func want(_ isWanted: Bool) {
+    package func want(_ isWanted: Bool) {
         let starts = state.signal { state in
             let starts = isWanted && !state.isRunning
             state.isWanted = isWanted
@@ -54,12 +61,11 @@ final class Reachability: Sendable {
     private func run() {
         while state.withLock({ $0.isWanted }) {
             do {
-                let admin = try KafkaAdmin(configuration)
-                while state.withLock({ $0.isWanted }) && ask(admin) {}
-                admin.close()
+                let probe = try ClusterProbe(connection, member: member, topic: topic)
+                while state.withLock({ $0.isWanted }) && ask(probe) {}
             } catch {
                 // The lanes' clients have the same settings and were made; without an answer nothing is a hang.
-                _ = state.wait(milliseconds: 500) { $0.isWanted ? nil : true }
+                _ = state.wait(milliseconds: Self.pause) { $0.isWanted ? nil : true }
             }
         }
         let isWantedAgain = state.signal { state in
@@ -69,19 +75,14 @@ final class Reachability: Sendable {
         if isWantedAgain { run() }
     }
 
-    /// Asks once and waits a moment; returns a Boolean value that indicates whether there was an answer.
-    private func ask(_ admin: KafkaAdmin) -> Bool {
-        var isAnswered = false
-        do {
-            _ = try admin.describe(topics: [topic], timeoutMilliseconds: Self.patience)
-            isAnswered = true
+    /// Asks once and waits a moment; returns a Boolean value that indicates whether everything answered.
+    private func ask(_ probe: ClusterProbe) -> Bool {
+        let isThere = probe.isAllThere()
+        if isThere {
             let now = SystemClock.monotonicNanoseconds()
             state.withLock { if $0.isWanted { $0.answeredAt = now } }
-        } catch {
-            // No answer: what was answered before grows old.
         }
-        _ = admin.takeEvents()
-        _ = state.wait(milliseconds: 500) { $0.isWanted ? nil : true }
-        return isAnswered
+        _ = state.wait(milliseconds: Self.pause) { $0.isWanted ? nil : true }
+        return isThere
     }
 }

@@ -6,7 +6,7 @@ internal import KafkaClient
 /// With transactions a hard exit is safe: at worst an open transaction is aborted and its records are taken again.
 /// Everything is timed by the monotonic clock.
 final class Watchdog: Sendable {
-    /// A call that lasts so long is suspicious, in nanoseconds: whether brokers answer is asked from then on.
+    /// A call that lasts so long is suspicious, in nanoseconds: from then on the cluster is asked whether it is there.
     private static let suspicion: UInt64 = 2_000_000_000
 
     private struct Life {
@@ -140,13 +140,13 @@ final class Watchdog: Sendable {
         let what =
             hang.need == nil
             ? "a call of the client library does not return"
-            : "the client library does not find back to its coordinator, though brokers answer"
+            : "the client library does not find back to its coordinator, though the coordinator answers"
         shared.log.log(LogEntry(.error, "hung", lane: lane, what, fields))
         end(
             shared.failure
                 ?? WorkerExit(
                     .tryAgain,
-                    hang.need.map { "\($0.rawValue): asked for in vain, though brokers answer" }
+                    hang.need.map { "\($0.rawValue): asked for in vain, though the coordinator answers" }
                         ?? "\(hang.call.rawValue) does not return",
                     advice: "a supervisor should start the worker again"))
     }

@@ -32,7 +32,8 @@ package final class Worker: Sendable {
         watchdog = Watchdog(
             shared: shared, watches: [(nil, startCalls)] + laneCalls.enumerated().map { ($0, $1) },
             reachability: Reachability(
-                ClientSettings.adminConfiguration(configuration, identity), topic: configuration.output),
+                ClientSettings.adminConfiguration(configuration, identity),
+                member: ClientSettings.memberConfiguration(configuration, identity), topic: configuration.output),
             configuration: configuration, heedsSignals: heedsSignals)
     }
 
