@@ -137,7 +137,10 @@ import Testing
         machine.located([PartitionResult(partition: Self.partition, offset: 3)], now: now)
         let three = [Self.offset(Self.partition, 3)]
         #expect(machine.next(now: now) == .seek(three))
-        machine.sought(three, failed: [Self.partition])
+        machine.sought(
+            three,
+            failed: [PartitionResult(partition: Self.partition, offset: nil, error: KafkaError(code: .timedOut))])
+        #expect(machine.takeNotes().last == .failed(.seek, KafkaError(code: .timedOut)))
         #expect(
             machine.next(now: now)
                 == .reassign(three, all: three + [Self.offset(Self.other, LogicalOffset.beginning)]))

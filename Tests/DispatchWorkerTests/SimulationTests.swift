@@ -26,6 +26,32 @@ import Testing
     }
 }
 
+/// The lane's own look at the invariants, which only debug builds take.
+@Suite struct CheckTests {
+    static var isDebug: Bool {
+        var isDebug = false
+        func note() -> Bool {
+            isDebug = true
+            return true
+        }
+        assert(note())
+        return isDebug
+    }
+
+    @Test(
+        "A breach inside a rebalance callback ends the lane with 70, though it is over when the poll returns",
+        .enabled(if: isDebug, "a release build does not check"))
+    func breachInCallback() {
+        let world = SimulatedWorld(seed: 1, oneIn: 0, lanes: 1, isStable: true)
+        world.produce(10, SimulationTests.value)
+        world.asksForCommitted = { [unowned world] in world.processes[0].lane?.machine.batch = .left(0) }
+        world.takesPartitions = { [unowned world] in world.processes[0].lane?.machine.batch = .none }
+        _ = world.run(steps: 2_000)
+        #expect(world.exits.first?.code == .internal)
+        #expect(world.exits.first?.reason.contains("a batch without messages, after fetchCommitted") == true)
+    }
+}
+
 /// Many schedules, each another world with other faults: whatever happens, every record has one outcome, in order.
 ///
 /// `LINKD_TEST_SCHEDULES` says how many (a few hundred without it), `LINKD_TEST_SEED` runs one seed alone.

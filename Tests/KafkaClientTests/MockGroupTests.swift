@@ -164,6 +164,39 @@ struct MockGroupTests {
         }
     }
 
+    /// Calls that do not answer a rebalance, since they do not belong to the group's protocol or name what is not owned.
+    private static let vain: [(assignor: String, call: @Sendable (KafkaConsumer) throws -> Void)] = [
+        ("cooperative-sticky", { try $0.incrementalUnassign([TopicPartition(topic: "in", partition: 7)]) }),
+        (
+            "cooperative-sticky",
+            { try $0.assign([PartitionOffset(topic: "in", partition: 0, offset: LogicalOffset.beginning)]) }
+        ),
+        (
+            "range",
+            { try $0.incrementalAssign([PartitionOffset(topic: "in", partition: 0, offset: LogicalOffset.beginning)]) }
+        ),
+        ("range", { try $0.incrementalUnassign([TopicPartition(topic: "in", partition: 0)]) }),
+    ]
+
+    @Test("A rebalance whose answer throws is answered in its place", arguments: vain.indices)
+    func thrownAnswer(row: Int) async throws {
+        try await onThread {
+            let cluster = try filled(["a"])
+            let (assignor, call) = Self.vain[row]
+            var failures = 0
+            let consumer = try consumer(
+                cluster, ["auto.offset.reset": "earliest", "partition.assignment.strategy": assignor]
+            ) { consumer, event in
+                guard case .assign = event else { return }
+                if failure({ try call(consumer) }) != nil { failures += 1 }
+            }
+            try consumer.subscribe(["in"])
+            #expect(consumer.collect(1).map(\.text) == ["a"])
+            #expect(failures == 1)
+            try consumer.close()
+        }
+    }
+
     @Test("Pause stops a partition, resume goes on, a batch is bounded by its maximum")
     func pauseAndBounds() async throws {
         try await onThread {

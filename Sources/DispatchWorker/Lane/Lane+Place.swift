@@ -33,10 +33,10 @@ extension Lane where Processing: ~Copyable {
 
     private func seek(_ consumer: Environment.Consumer, _ offsets: [PartitionOffset]) {
         do {
-            let failed = try consumer.seek(offsets).filter { $0.error != nil }.map(\.partition)
-            machine.sought(offsets, failed: failed)
+            machine.sought(offsets, failed: try consumer.seek(offsets).filter { $0.error != nil })
         } catch {
-            machine.sought(offsets, failed: offsets.map(\.partition))
+            machine.sought(
+                offsets, failed: offsets.map { PartitionResult(partition: $0.partition, offset: nil, error: error) })
         }
     }
 

@@ -67,14 +67,15 @@ extension LaneMachine {
             advice: "start once with --from earliest or --from latest")
     }
 
-    /// Moving the consumer is over; `failed` could not be moved and are assigned anew.
-    package mutating func sought(_ offsets: [PartitionOffset], failed: [TopicPartition]) {
+    /// Moving the consumer is over; `failed` could not be moved, for the errors that they have, and are assigned anew.
+    package mutating func sought(_ offsets: [PartitionOffset], failed: [PartitionResult]) {
         var count = 0
+        if let error = failed.compactMap(\.error).first { notes.append(.failed(.seek, error)) }
         for offset in offsets {
             guard let index = partitions.index(of: offset.partition),
                 case .located(let start) = partitions.slots[index].place, start.seek == offset.offset
             else { continue }
-            if failed.contains(offset.partition) {
+            if failed.contains(where: { $0.partition == offset.partition }) {
                 partitions.slots[index].place = .unmoved(start, tries: 0, retryAt: 0)
             } else {
                 partitions.moved(index, to: start)

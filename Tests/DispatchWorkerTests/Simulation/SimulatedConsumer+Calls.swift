@@ -45,6 +45,7 @@ extension SimulatedConsumer {
     func committed(
         _ partitions: [TopicPartition], timeoutMilliseconds: Int32
     ) throws(KafkaError) -> [PartitionResult] {
+        world.asksForCommitted()
         let timeout = Int(timeoutMilliseconds)
         let error = KafkaError(code: [.timedOut, .transport, .notCoordinator][world.plan.number(below: 3)])
         var half: KafkaError?
@@ -90,6 +91,7 @@ extension SimulatedConsumer {
     }
 
     func take(_ added: [PartitionOffset], all: [PartitionOffset]) throws(KafkaError) {
+        world.takesPartitions()
         let isCooperative = world.broker.group.isCooperative
         if !life.isDead { granted = Set(added.map(\.partition)).union(isCooperative ? granted : []) }
         try assign(isCooperative ? added : all, isWhole: !isCooperative)

@@ -44,6 +44,9 @@ final class SimulatedWorld {
     var mostFetched = 40
     /// Commits of offsets of which one succeeds, or 0 when none fails.
     var failingCommits = 0
+    /// Called whenever a lane asks for committed offsets, and when it takes partitions over.
+    var asksForCommitted: () -> Void = {}
+    var takesPartitions: () -> Void = {}
     private var written = 0
     private static let log = Log(level: .error, format: .text) { _ in }
 
