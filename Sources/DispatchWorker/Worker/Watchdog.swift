@@ -1,11 +1,11 @@
-internal import KafkaClient
+package import KafkaClient
 
 /// The thread that looks after a worker from its start on: signals, calls that never return, a stop that takes too
 /// long.
 ///
 /// With transactions a hard exit is safe: at worst an open transaction is aborted and its records are taken again.
 /// Everything is timed by the monotonic clock.
-final class Watchdog: Sendable {
+package final class Watchdog: Sendable {
     /// A call that lasts so long is suspicious, in nanoseconds: from then on the cluster is asked whether it is there.
     private static let suspicion: UInt64 = 2_000_000_000
 
@@ -24,7 +24,15 @@ final class Watchdog: Sendable {
     private let heedsSignals: Bool
     private let life = Monitor(Life())
 
-    init(
+    /// Makes a watch that has not begun.
+    ///
+    /// - Parameters:
+    ///   - shared: Where a stop is seen, and the reason that a lane ended for.
+    ///   - watches: The calls to look after, each with its lane.
+    ///   - reachability: Tells whether a call that lasts may wait for a broker.
+    ///   - configuration: Its timeouts are the bounds of calls and of a stop.
+    ///   - heedsSignals: A Boolean value that indicates whether signals stop the process.
+    package init(
         shared: WorkerShared, watches: [(lane: Int?, calls: CallWatch)], reachability: Reachability,
         configuration: WorkerConfiguration, heedsSignals: Bool
     ) {
@@ -39,7 +47,7 @@ final class Watchdog: Sendable {
     }
 
     /// Starts the watch; a second call does nothing.
-    func start() {
+    package func start() {
         let isFirst = life.withLock { life in
             defer { life.isStarted = true }
             return !life.isStarted
@@ -55,7 +63,7 @@ final class Watchdog: Sendable {
     }
 
     /// Ends the watch and waits until its thread is done.
-    func stop() {
+    package func stop() {
         let isRunning = life.signal { life in
             life.isStopped = true
             return life.isStarted

@@ -1,0 +1,55 @@
+import DispatchWorker
+import KafkaClient
+import TestSupport
+import Testing
+
+/// The end of a process one of whose calls does not return: the watch ends it, each time in a process of its own.
+@Suite(.serialized) struct WatchdogEndTests {
+    /// A watch over a call of lane 3 that lasts for some seconds, in front of a cluster of two brokers; calls hang after
+    /// 6 s.
+    @Sendable private static func hang(seconds: Int, isWhole: Bool) throws {
+        let cluster = try MockCluster(brokers: 2)
+        try cluster.createTopic("out", partitions: 1)
+        try cluster.setCoordinator(of: "group", key: "g", broker: 1)
+        if !isWhole { try cluster.setDown(broker: 2) }
+        var configuration = WorkerConfiguration(bootstrap: [cluster.bootstrapServers])
+        configuration.group = "g"
+        configuration.output = "out"
+        configuration.clientProperties = [
+            ClientProperty("transaction.timeout.ms", "1000"), ClientProperty("socket.timeout.ms", "1000"),
+        ]
+        let identity = LaneIdentity(group: "g", instance: "w", isStable: false, lane: 3)
+        let calls = CallWatch()
+        let watchdog = Watchdog(
+            shared: WorkerShared(stopAfter: 0, log: Log(level: .info, format: .text)), watches: [(3, calls)],
+            reachability: Reachability(
+                ClientSettings.adminConfiguration(configuration, identity),
+                member: ClientSettings.memberConfiguration(configuration, identity), topic: "out"),
+            configuration: configuration, heedsSignals: false)
+        watchdog.start()
+        calls.during(.flush) { SystemClock.sleep(milliseconds: seconds * 1_000) }
+        watchdog.stop()
+    }
+
+    private static func text(_ result: ExitTest.Result?) -> String {
+        String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    }
+
+    @Test("A call that does not return ends the process with 75, and the log tells which call of which lane")
+    func hung() async {
+        let result = await #expect(processExitsWith: .exitCode(75), observing: [\.standardErrorContent]) {
+            try await onThread { try WatchdogEndTests.hang(seconds: 120, isWhole: true) }
+        }
+        let text = Self.text(result)
+        #expect(text.contains("lane 3  a call of the client library does not return  call=flush ms=6"))
+        #expect(text.contains("flush does not return  code=75"))
+    }
+
+    @Test("The same call does not end the process while a broker of the cluster is away")
+    func outage() async {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            try await onThread { try WatchdogEndTests.hang(seconds: 14, isWhole: false) }
+        }
+        #expect(!Self.text(result).contains("does not return"))
+    }
+}
