@@ -41,7 +41,7 @@ package enum LibraryCall: String, Sendable, CaseIterable {
     case rebalanceCallback = "rebalance callback"
 }
 
-/// What the owner of a client asks for again and again until it gets it, each call returning in time.
+/// Something that the owner of a client asks for again and again until it gets it, each call returning in time.
 ///
 /// Only the owner knows: a question that is not repeated, since nobody wants to know any more, is no need.
 /// A library that has lost its way to a coordinator returns from every call and gets nowhere: librdkafka from 2.10 on,
@@ -91,7 +91,7 @@ package final class CallWatch: Sendable {
         }
     }
 
-    /// What is asked for in vain.
+    /// A need that is not met.
     package struct Lack: Sendable, Equatable {
         /// What it is.
         package let need: ClientNeed

@@ -2,7 +2,7 @@ import DispatchWorker
 import KafkaClient
 import Testing
 
-/// What a lane asks for in vain: the need ends with its answer, and with the last one who had it.
+/// Needs of a lane that are not met: a need ends with its answer, and with the last one who had it.
 @Suite struct NeedTests {
     static let partition = MachineTests.partition
     static let other = MachineDecisionTests.other
@@ -19,7 +19,7 @@ import Testing
         return machine
     }
 
-    /// What ends the need of committed offsets.
+    /// Events that end the need of committed offsets.
     static let ends: [(name: String, change: @Sendable (inout LaneMachine) -> Void)] = [
         (
             "an answer",

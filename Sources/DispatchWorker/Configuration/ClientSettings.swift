@@ -154,7 +154,7 @@ package enum ClientSettings {
         number("session.timeout.ms", overrides, otherwise: 45_000)
     }
 
-    /// How long a request may wait for its answer unless an override says otherwise, in milliseconds.
+    /// The time that a request may wait for its answer unless an override says otherwise, in milliseconds.
     private static let defaultSocketTimeout = 10_000
 
     /// The time after which a call that has not returned hangs, in milliseconds.

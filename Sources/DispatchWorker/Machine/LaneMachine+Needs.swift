@@ -1,8 +1,8 @@
 package import KafkaClient
 
-// What a lane asks for in vain, for the watch over the client library.
+// Needs of a lane that are not met, for the watch over the client library.
 extension LaneMachine {
-    /// What the lane asked for and was not told in time, and still asks for.
+    /// Things that the lane asked for and was not told in time, and still asks for.
     ///
     /// It follows from what the lane is about to do, so that a need ends with the last one who had it: a partition that
     /// was given away, a member that leaves.

@@ -16,7 +16,7 @@ extension LaneMachine {
     /// waiting, and a cooperative one may lose its partitions (librdkafka issue 3450).
     package static var pollNanoseconds: UInt64 { 1_000_000_000 }
 
-    /// How long a commit of offsets may wait for its answer before it is repeated.
+    /// The time that a commit of offsets may wait for its answer before it is repeated.
     private static var storeMilliseconds: Int { 5_000 }
 
     /// What to do now.

@@ -7,7 +7,7 @@ internal import KafkaClient
 /// not hang. Nothing but a question to each broker can show that the transaction's coordinator is there: no call of the
 /// library asks for it without fencing the lane's own producer. Its clients end with it.
 struct ClusterProbe {
-    /// How long one question may take, in milliseconds.
+    /// The time that one question may take, in milliseconds.
     private static let patience: Int32 = 2_000
     /// The same for the group's coordinator, which a new client has to find first.
     private static let coordinatorPatience: Int32 = 5_000
@@ -61,7 +61,7 @@ struct ClusterProbe {
         }
     }
 
-    /// Whatever a broker says is an answer, a refusal as well; only of another broker it says nothing.
+    /// A refusal is an answer, too, unless it says that somebody else is away.
     private func isAnswered(_ question: () throws(KafkaError) -> Void) -> Bool {
         do throws(KafkaError) {
             try question()

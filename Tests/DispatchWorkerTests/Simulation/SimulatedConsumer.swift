@@ -35,7 +35,7 @@ final class SimulatedConsumer: LaneConsumer {
     private var ended: Set<TopicPartition> = []
     /// Offsets that somebody has told this consumer: nobody may go to another one.
     var told: [TopicPartition: Set<Int64>] = [:]
-    /// How often committed offsets were told.
+    /// Answers to questions for committed offsets.
     var answers = 0
     var fatalError: KafkaError?
     var pendingErrors: [KafkaError] = []

@@ -277,7 +277,7 @@ final class SimulatedEnvironment: LaneEnvironment {
     private(set) var consumer: SimulatedConsumer?
     /// When producers were made.
     private(set) var made: [UInt64] = []
-    /// What the lane asks for in vain, as the watch over the library sees it.
+    /// Needs of the lane that are not met, as the watch over the library sees it.
     private(set) var lacks: [ClientNeed] = []
     private var answersBefore = 0
 
