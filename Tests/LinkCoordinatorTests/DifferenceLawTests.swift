@@ -35,13 +35,62 @@ struct DifferenceLawTests {
         return next
     }
 
+    /// The same table with other limits, at times with another change beside.
+    private func relimited(_ table: GeneratedTable, _ generator: inout TableGenerator) -> GeneratedTable {
+        var next = generator.one(in: 3) ? changed(table, &generator) : table
+        next.parts[1].replace(/"limits": \{[^}]*\}/, with: generator.limits())
+        return next
+    }
+
+    /// A link with more segments, query items or bytes, mostly of so many that a limit of generated tables is passed.
+    private func lengthened(
+        _ link: GeneratedLink, _ source: TableSource, _ generator: inout SeededGenerator
+    ) -> GeneratedLink {
+        var link = link
+        switch Int.random(in: 0..<4, using: &generator) {
+        case 0:
+            let count = ([5, 9, 64].randomElement(using: &generator) ?? 5) - Int.random(in: -1...3, using: &generator)
+            link.path += String(repeating: "/a", count: max(0, count - link.segments.count))
+        case 1:
+            let count =
+                ([5, 12, 128].randomElement(using: &generator) ?? 5) - Int.random(in: -1...3, using: &generator)
+            let separator = source.blocks[0].query.pairSeparators.randomElement(using: &generator) ?? 38
+            link.query = (link.query ?? "") + String(repeating: Character(UnicodeScalar(separator)), count: count)
+        default:
+            let bytes = [150, 151, 290, 300, 301, 8192, 8193].randomElement(using: &generator) ?? 150
+            let rest = String(repeating: "a", count: max(0, bytes - link.text.utf8.count - 1))
+            if Bool.random(using: &generator) {
+                link.fragment = (link.fragment ?? "") + rest
+            } else {
+                link.path += (link.path.hasSuffix("/") ? "" : "/") + rest
+            }
+        }
+        return link
+    }
+
     @Test("no link is decided in another way that is not told, and what is told is so", arguments: [1, 2, 3, 4, 12])
     func complete(seed: UInt64) throws {
         var options = TableGenerator.Options()
         options.maxRoutes = 5
+        try check(seed: seed, pairs: lawSize("DIFFERENCE_PAIRS", 4), options, changed) { link, _, _ in link }
+    }
+
+    @Test("no link up to the limits and over them is decided in another way that is not told", arguments: [1, 2, 3])
+    func completeForLimits(seed: UInt64) throws {
+        var options = TableGenerator.Options()
+        options.maxRoutes = 4
+        options.limitsLinks = true
+        try check(seed: seed, pairs: lawSize("DIFFERENCE_PAIRS", 4), options, relimited, lengthened)
+    }
+
+    private func check(
+        seed: UInt64, pairs: Int, _ options: TableGenerator.Options,
+        _ changed: (GeneratedTable, inout TableGenerator) -> GeneratedTable,
+        _ lengthened: (GeneratedLink, TableSource, inout SeededGenerator) -> GeneratedLink
+    ) throws {
         var generator = TableGenerator(seed: seed &* 104_729, options: options)
         var found = (pairs: 0, changes: 0, links: 0, differing: 0, unproved: 0)
-        while found.pairs < lawSize("DIFFERENCE_PAIRS", 4) {
+        while found.pairs < pairs {
             guard let (made, old) = generator.settledTable() else { continue }
             var other = changed(made, &generator)
             guard let new = other.settle() else { continue }
@@ -64,7 +113,8 @@ struct DifferenceLawTests {
             for source in [old.source, new.source] {
                 var links = LinkGenerator(source, seed: seed)
                 for _ in 0..<300 {
-                    let link = links.link().text
+                    let one = links.link()
+                    let link = lengthened(one, source, &links.generator).text
                     for device in Self.devices {
                         let (a, b) = (old.resolve(link, device: device), new.resolve(link, device: device))
                         found.links += 1

@@ -28,15 +28,19 @@ struct LinkSearch {
     }
 
     /// A link of some origins that all of `inside` take and none of `outside`, whatever rewrites make of it.
+    ///
+    /// - Parameter lengths: How many segments it may have; nil for as many as any of the tables allows.
     mutating func find(
-        inside: [ProofPattern], outside: [ProofPattern], among origins: Set<Int>
+        inside: [ProofPattern], outside: [ProofPattern], among origins: Set<Int>, lengths: ClosedRange<Int>? = nil
     ) throws(WorkBudget.Exhausted) -> Witness? {
         budget.begin()
-        return try search(inside, outside, avoidsRewrites: false, among: origins)
+        let all = 0...(space.sources.map(\.limits.maxSegments).max() ?? 0)
+        return try search(inside, outside, avoidsRewrites: false, among: origins, lengths: lengths ?? all)
     }
 
     private mutating func search(
-        _ inside: [ProofPattern], _ outside: [ProofPattern], avoidsRewrites: Bool, among some: Set<Int>? = nil
+        _ inside: [ProofPattern], _ outside: [ProofPattern], avoidsRewrites: Bool, among some: Set<Int>? = nil,
+        lengths: ClosedRange<Int>? = nil
     ) throws(WorkBudget.Exhausted) -> Witness? {
         let choices = insides(inside, outside)
         let origins = space.origins.origin
@@ -51,7 +55,8 @@ struct LinkSearch {
             guard seen[origin.block, default: []].insert(alive).inserted else { continue }
             let others = alive.map { outside[$0] } + (avoidsRewrites ? space.rewrites[origin.block] : [])
             for choice in choices {
-                var walk = PathWalk(inside: choice, outside: others, source: space.source, block: origin.block)
+                var walk = PathWalk(
+                    inside: choice, outside: others, source: space.source, block: origin.block, lengths: lengths)
                 guard let found = try walk.run(&space.segments, &budget) else { continue }
                 return Witness(origin: origin, segments: found.segments, query: found.query)
             }
@@ -88,16 +93,19 @@ private struct PathWalk {
     let inside: [ProofPattern]
     let outside: [ProofPattern]
     let query: QueryConstraints
+    private let shortest: Int
     private let deepest: Int
     private var seen = Set<[Int]>()
     private var path: [[UInt8]] = []
 
-    init(inside: [ProofPattern], outside: [ProofPattern], source: TableSource, block: Int) {
+    init(inside: [ProofPattern], outside: [ProofPattern], source: TableSource, block: Int, lengths: ClosedRange<Int>?) {
         self.inside = inside
         self.outside = outside
         query = QueryConstraints(source.blocks[block].query)
         let longest = (inside + outside).map(\.segments.count).max() ?? 0
-        deepest = min(longest + 2, source.limits.maxSegments)
+        shortest = lengths?.lowerBound ?? 0
+        // Patterns do not tell segments behind their own apart: where a longer link fits, one of this length does.
+        deepest = min(max(longest + 2, shortest), lengths?.upperBound ?? source.limits.maxSegments)
     }
 
     /// Segments and query of a link, or nil where there is none.
@@ -117,7 +125,7 @@ private struct PathWalk {
         try budget.spend(1 + alive.count)
         guard seen.insert([depth] + alive + [-1] + hit).inserted else { return nil }
         let kept = inside.flatMap(\.constraints)
-        if inside.allSatisfy({ $0.canEnd(at: depth) }) {
+        if depth >= shortest, inside.allSatisfy({ $0.canEnd(at: depth) }) {
             let matching = alive.filter { outside[$0].canEnd(at: depth) } + hit
             if let found = try query.solve(kept: kept, broken: matching.map { outside[$0].constraints }, &budget) {
                 return found

@@ -22,6 +22,8 @@ struct TableGenerator {
         var variantsMore = false
         /// Most coordinators are guarded.
         var guardsMore = false
+        /// Every table says how large links may be.
+        var limitsLinks = false
         /// Most routes in a table.
         var maxRoutes = 12
     }
@@ -67,13 +69,21 @@ struct TableGenerator {
 
     private mutating func link() -> String {
         let pathCase = pick(["sensitive", "sensitive", "insensitive"])
-        let payload = #""payload": { "link": ["/l", "/aps/l"], "route": "/r", "params": "/p" }"#
+        let payload =
+            #""payload": { "link": ["/l", "/aps/l"], "route": "/r", "params": "/p" }"#
+            + (options.limitsLinks ? ", " + limits() : "")
         if one(in: 4) {
             let first = block(schemes: #"["s"]"#, pathCase: pathCase, extra: payload)
             return "\"link\": [\(first), \(block(schemes: pick([#"["t"]"#, #"["t", "*"]"#]), pathCase: pathCase))]"
         }
         let schemes = pick([#"["s", "t"]"#, #"["s", "t"]"#, #"["s", "https"]"#, #"["*"]"#])
         return "\"link\": " + block(schemes: schemes, pathCase: pathCase, extra: payload)
+    }
+
+    /// How large links may be: bounds that the links of generated tables keep, meet and pass.
+    mutating func limits() -> String {
+        #""limits": { "maxBytes": \#(pick([8192, 8192, 300, 150])), "maxSegments": \#(pick([64, 64, 9, 5])), "#
+            + #""maxQueryItems": \#(pick([128, 128, 12, 5])) }"#
     }
 
     private mutating func block(schemes: String, pathCase: String, extra: String? = nil) -> String {

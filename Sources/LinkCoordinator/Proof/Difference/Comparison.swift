@@ -117,6 +117,11 @@ struct Comparison {
                 oldChoice: chosen.old, newChoice: chosen.new, request: request, device: device, old: old, new: new))
     }
 
+    /// Whether a request chooses in a table what links of the set do.
+    func chooses(_ request: Request, _ device: Device, in number: Int) -> Bool {
+        Self.choice(tables[number], request, device) == (number == 0 ? region.old : region.new)
+    }
+
     private static func choice(_ table: Table, _ request: Request, _ device: Device) -> TableDifference.Choice? {
         table.selection(of: request, device: device).map {
             TableDifference.Choice(route: $0.route, pattern: $0.pattern)

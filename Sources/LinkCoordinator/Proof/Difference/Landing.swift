@@ -10,6 +10,8 @@ struct Landing {
     var pattern: TableSource.RoutePattern?
     /// Where captures stand in the link; a name that is not among them has the same text in all the links.
     var places: [String: CapturePlace] = [:]
+    /// How many segments at most the redirects add to a link of any length; nil where none takes all of its segments.
+    var growth: Int?
     /// Whether the patterns say all about these links.
     var isExact = true
 }
@@ -62,6 +64,7 @@ struct LandingSearch {
                 landing.pattern = nil
                 return [landing]
             }
+            landing.growth = [landing.growth, path.growth].compactMap { $0 }.max()
             return choose(path, landing, &space)
         }
     }

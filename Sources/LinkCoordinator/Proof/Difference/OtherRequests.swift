@@ -10,6 +10,7 @@ extension Comparison {
             for device in devices { decide(request, device) }
         }
         for path in paths { compare(path: path, tables) }
+        for (path, text) in largePaths(paths, tables) { compare(path: path, written: text, tables) }
         let ids = Set(tables.flatMap { $0.source.routes.map(\.id.value) }).sorted()
         for id in ids { compare(route: id, fallback, tables) }
     }
@@ -53,15 +54,15 @@ extension Comparison {
     }
 
     /// Coordinator paths from the root, and from a coordinator that the device is in.
-    private mutating func compare(path: [String], _ tables: [ProofTable]) {
+    private mutating func compare(path: [String], written text: String? = nil, _ tables: [ProofTable]) {
         var concern = Concern()
         for table in tables {
             concern.add(path: path, of: table)
             for rule in table.source.fallback { if let to = rule.to { concern.add(to, of: table) } }
         }
         for one in DeviceSpace(concern.questions).circumstances(limit: 4_096).all {
-            decide(.path("/" + path.joined(separator: "/")), one.device)
-            guard path.count == 2 else { continue }
+            decide(.path(text ?? "/" + path.joined(separator: "/")), one.device)
+            guard path.count == 2, text == nil else { continue }
             var device = one.device
             device.coordinator = path[0]
             decide(.path(path[1]), device)
@@ -94,6 +95,7 @@ extension Comparison {
                 let params = Self.params(values)
                 decide(.route(id, params: params.text), one.device)
                 for request in routePayloads(id, params, values, tables) { decide(request, one.device) }
+                for params in largeParams(id, params, tables) { decide(.route(id, params: params.text), one.device) }
             }
         }
     }

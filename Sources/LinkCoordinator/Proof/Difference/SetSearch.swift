@@ -23,6 +23,8 @@ struct SetSearch {
     private var patterns: [Int: [ProofPattern]] = [:]
     /// Whether the tables read queries of the links in different ways.
     private let mixesDialects: Bool
+    /// Number of segments that no table finds too many, and that only one does.
+    private let lengths: [ClosedRange<Int>]
 
     /// Prepares to look at links of one kind.
     init(
@@ -39,10 +41,12 @@ struct SetSearch {
         self.paths = paths
         let dialects = zip(tables, reading).compactMap { table, block in block.map { table.source.blocks[$0].query } }
         mixesDialects = dialects.count == 2 && dialects[0] != dialects[1]
+        let limits = Set(zip(tables, reading).compactMap { $1 == nil ? nil : $0.source.limits.maxSegments }).sorted()
+        lengths = limits.isEmpty ? [0...tables[0].source.limits.maxSegments] : limits.map { 0...$0 }
     }
 
     /// The links of one set, and where they end up.
-    private struct LinkSet {
+    struct LinkSet {
         var inside: [ProofPattern]
         var outside: [ProofPattern]
         var ends: [(table: ProofTable, landing: Landing)]
@@ -75,8 +79,10 @@ struct SetSearch {
                 }
                 set.concern.add(fallback)
                 do throws(WorkBudget.Exhausted) {
-                    let isFound = try look(set, &search, &comparison)
-                    let isExact = isFound ? landed.allSatisfy(\.isExact) : try !mayHideQueries(set, &search)
+                    let seen = try look(set, &search, &comparison)
+                    let isExact =
+                        seen.isFound
+                        ? seen.isWhole && landed.allSatisfy(\.isExact) : try !mayHideQueries(set, &search)
                     if !isExact { comparison.note(unproved: region) }
                 } catch {
                     comparison.note(unproved: region)
@@ -99,16 +105,12 @@ struct SetSearch {
 
     private func look(
         _ set: LinkSet, _ search: inout LinkSearch, _ comparison: inout Comparison
-    ) throws(WorkBudget.Exhausted) -> Bool {
-        guard let witness = try search.find(inside: set.inside, outside: set.outside, among: origins) else {
-            return false
-        }
+    ) throws(WorkBudget.Exhausted) -> (isFound: Bool, isWhole: Bool) {
+        guard let witness = try link(of: set, &search) else { return (false, true) }
         comparison.difference.sets += 1
         var trial = Trial(witness, set.concern, tables, reading, search.space.source)
         let fitting = try fittingCaptures(set, trial, &search)
-        let fitted =
-            fitting.isEmpty
-            ? nil : try search.find(inside: set.inside + fitting, outside: set.outside, among: origins)
+        let fitted = fitting.isEmpty ? nil : try link(of: set, with: fitting, &search)
         if let fitted { trial.witness = fitted }
         let standing = comparison.compare(trial)
         if let fitted, fitted.segments != witness.segments {
@@ -117,8 +119,24 @@ struct SetSearch {
             comparison.compare(other, standing)
         }
         try tryTexts(set, trial, standing, &search, &comparison)
-        if set.concern.hasCapturedPath { try tryPaths(set, fitting, &search, &comparison) }
-        return true
+        let isWhole = try trySizes(set, trial, fitting, standing, &search, &comparison)
+        if set.concern.hasCapturedPath {
+            try tryPaths(set, fitting, segmentRanges(set, witness), &search, &comparison)
+        }
+        return (true, isWhole)
+    }
+
+    /// A link of a set that some patterns take too and others do not; one that no table finds too long, where there is
+    /// one.
+    private func link(
+        of set: LinkSet, with probe: [ProofPattern] = [], without other: [ProofPattern] = [], _ search: inout LinkSearch
+    ) throws(WorkBudget.Exhausted) -> Witness? {
+        for lengths in lengths {
+            let found = try search.find(
+                inside: set.inside + probe, outside: set.outside + other, among: origins, lengths: lengths)
+            if let found { return found }
+        }
+        return nil
     }
 
     /// Whether links would be in a set but for what patterns want of the query, which the tables read in two ways: the
@@ -140,8 +158,7 @@ struct SetSearch {
     ) throws(WorkBudget.Exhausted) {
         var seen: Set<[[UInt8]]> = [trial.witness.segments]
         func tryOne(_ probe: [ProofPattern], without other: [ProofPattern] = []) throws(WorkBudget.Exhausted) {
-            let found = try search.find(
-                inside: set.inside + probe, outside: set.outside + other, among: origins)
+            let found = try link(of: set, with: probe, without: other, &search)
             guard let found, seen.insert(found.segments).inserted else { return }
             var next = trial
             next.witness = found
@@ -177,8 +194,7 @@ struct SetSearch {
     ) throws(WorkBudget.Exhausted) -> [ProofPattern] {
         var fitting: [ProofPattern] = []
         func add(_ pattern: ProofPattern) throws(WorkBudget.Exhausted) -> Bool {
-            let found = try search.find(
-                inside: set.inside + fitting + [pattern], outside: set.outside, among: origins)
+            let found = try link(of: set, with: fitting + [pattern], &search)
             if found != nil { fitting.append(pattern) }
             return found != nil
         }
@@ -205,17 +221,15 @@ struct SetSearch {
 
     /// Links of the set that hold coordinator paths.
     private func tryPaths(
-        _ set: LinkSet, _ fitting: [ProofPattern], _ search: inout LinkSearch, _ comparison: inout Comparison
+        _ set: LinkSet, _ fitting: [ProofPattern], _ ranges: [ClosedRange<Int>], _ search: inout LinkSearch,
+        _ comparison: inout Comparison
     ) throws(WorkBudget.Exhausted) {
         for (_, landing) in set.ends {
             for place in landing.places.values where place.isTail {
-                for path in paths {
+                for path in paths + longPaths(ranges, from: place.depth) {
                     let probe = [search.space.pattern(path, from: place.depth)]
-                    var found = try search.find(
-                        inside: set.inside + fitting + probe, outside: set.outside, among: origins)
-                    if found == nil && !fitting.isEmpty {
-                        found = try search.find(inside: set.inside + probe, outside: set.outside, among: origins)
-                    }
+                    var found = try link(of: set, with: fitting + probe, &search)
+                    if found == nil && !fitting.isEmpty { found = try link(of: set, with: probe, &search) }
                     guard let found else { continue }
                     var concern = set.concern
                     for table in tables {

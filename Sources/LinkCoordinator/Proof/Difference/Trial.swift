@@ -33,14 +33,28 @@ struct Trial {
 
     /// The request with some values under some circumstances; nil where they do not go together.
     func request(_ values: RequestValues, _ circumstance: Circumstance, head: String? = nil) -> Request? {
+        frame(head).request(merged(values, circumstance))
+    }
+
+    /// The request with fitting values and a larger link; nil where it cannot be made so large, or is so already.
+    func request(padded way: LinkPadding, _ circumstance: Circumstance) -> Request? {
+        let frame = frame(nil)
+        return way.pad(merged(probes.fitting, circumstance), in: frame).flatMap { frame.request($0) }
+    }
+
+    private func frame(_ head: String?) -> RequestFrame {
+        RequestFrame(
+            head: head ?? witness.head, dialect: source.blocks[witness.origin.block].query, linkPointers: linkPointers)
+    }
+
+    /// Values with those of the query that a circumstance has.
+    private func merged(_ values: RequestValues, _ circumstance: Circumstance) -> RequestValues {
         var values = values
         for (name, value) in circumstance.query.sorted(by: { $0.key < $1.key })
         where values.isSame(as: probes.fitting, name) {
             values.set(name, value.map { [$0] } ?? [])
         }
-        let frame = RequestFrame(
-            head: head ?? witness.head, dialect: source.blocks[witness.origin.block].query, linkPointers: linkPointers)
-        return frame.request(values)
+        return values
     }
 
     /// All lists of values but the fitting one.
