@@ -73,6 +73,29 @@ struct TableChange: Sendable, CustomTestStringConvertible {
             ],
             [["fallback", "any reason: reject", "no_route: navigate the root"]]),
         TableChange(
+            "an identity",
+            [
+                (
+                    #""item": { "needs": ["Product"] }"#,
+                    #""item": { "needs": ["Product"], "identity": "i-{Product.id}" }"#
+                )
+            ],
+            [
+                [
+                    "coordinators.catalog", "screen item needs Product",
+                    #"screen item needs Product identity "i-{Product.id}""#,
+                ]
+            ]),
+        TableChange(
+            "a condition",
+            [(#""when": { "app": ">=4.0.0" }"#, #""when": { "app": ">=4.0.0 <9", "claim": ["a", "b"] }"#)],
+            [
+                [
+                    "routes.item", "when app >=4.0.0 to /catalog/item, parents initial",
+                    "when app >=4.0.0 <9 and claim a, b to /catalog/item, parents initial",
+                ]
+            ], breaking: ["routes.item"]),
+        TableChange(
             "an optional field more",
             [
                 (#""order": "int(1..)" }"#, #""order": "int(1..)", "tab": "string?" }"#)
@@ -112,6 +135,50 @@ struct TableChange: Sendable, CustomTestStringConvertible {
                 #expect(!ChangedValues.between(one.old.value, one.new.value).isEmpty)
             }
         }
+    }
+
+    /// Edits of a small table, and the pieces that are told.
+    static let pieces: [(old: String, new: String, cause: [String?])] = [
+        (
+            #""ttl": "15m""#, #""ttl": "90s""#, ["guards.in", #"resume ttl "15m""#, #"resume ttl "90s""#]
+        ),
+        (#""once": true"#, #""once": false"#, ["guards.in", "resume once true", "resume once false"]),
+        (#""claim": "a""#, #""claim": "b""#, ["guards.in", "claim a", "claim b"]),
+        (#""minApp": "2.0""#, #""minApp": "3.0""#, ["capabilities.cap", "minApp 2.0", "minApp 3.0"]),
+        (
+            #""platforms": ["ios"]"#, #""platforms": ["ios", "web"]"#,
+            ["capabilities.cap", "platforms ios", "platforms ios, web"]
+        ),
+        (
+            #""identity": "i-{M.n}""#, #""identity": "{M.n}""#,
+            [
+                "coordinators.main", #"screen item needs M identity "i-{M.n}" requires cap"#,
+                #"screen item needs M identity "{M.n}" requires cap"#,
+            ]
+        ),
+    ]
+
+    @Test("a cause is told in the words of the table's file", arguments: pieces)
+    func words(old: String, new: String, cause: [String?]) throws {
+        let file = """
+            { "schemaVersion": 1, "table": { "id": "t", "version": "1" },
+              "link": { "schemes": ["s"], "host": "segment" }, "models": { "M": { "n": "int" } },
+              "capabilities": { "cap": { "minApp": "2.0", "platforms": ["ios"] } },
+              "guards": { "in": { "claim": "a", "else": { "to": { "root": true },
+                                  "resume": { "ttl": "15m", "once": true } } } },
+              "coordinators": {
+                "main": { "screens": { "item": { "needs": ["M"], "identity": "i-{M.n}", "requires": ["cap"] } } },
+                "own": { "guard": "in", "screens": { "x": {} } } },
+              "routes": [
+                { "id": "item", "match": "/item/{n:int}", "to": { "path": "/main/item" },
+                  "bind": { "M": { "n": "path.n" } } },
+                { "id": "x", "match": "/x", "to": { "path": "/own/x" } } ] }
+            """
+        try #require(file.contains(old))
+        let before = try #require(Table.unchecked(Array(file.utf8)))
+        let after = try #require(Table.unchecked(Array(file.replacing(old, with: new).utf8)))
+        let told = after.difference(from: before).groups.flatMap { $0.causes.map { [$0.place, $0.old, $0.new] } }
+        #expect(told == [cause], "\(told)")
     }
 
     @Test("an edit of each of many routes is a cause of its own, and none of the others")

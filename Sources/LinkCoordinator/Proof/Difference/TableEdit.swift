@@ -90,13 +90,13 @@ enum TableEdits {
     private static func named(_ old: TableSource, _ new: TableSource) -> [TableEdit] {
         var edits: [TableEdit] = []
         edits += list("models", old.models, new.models, \.name.value, \.pieces) { $0.models = $1 }
-        edits += list("capabilities", old.capabilities, new.capabilities, \.name.value, Pieces.of) {
+        edits += list("capabilities", old.capabilities, new.capabilities, \.name.value, \.pieces) {
             $0.capabilities = $1
         }
         edits += list("coordinators", old.coordinators, new.coordinators, \.name.value, \.pieces) {
             $0.coordinators = $1
         }
-        edits += list("guards", old.guards, new.guards, \.name.value, Pieces.of) { $0.guards = $1 }
+        edits += list("guards", old.guards, new.guards, \.name.value, \.pieces) { $0.guards = $1 }
         return edits
     }
 
@@ -121,15 +121,21 @@ enum TableEdits {
 
     /// Parts that have names, a whole kind of them in one place.
     private static func kinds(_ old: TableSource, _ new: TableSource) -> [TableEdit] {
-        [
-            TableEdit("models", old.models.map(Pieces.line), new.models.map(Pieces.line)) { $0.models = new.models },
-            TableEdit("capabilities", old.capabilities.map(Pieces.line), new.capabilities.map(Pieces.line)) {
+        func whole<Part>(
+            _ kind: String, _ part: (TableSource) -> [Part], _ line: (Part) -> String,
+            set: @escaping @Sendable (inout TableSource) -> Void
+        ) -> TableEdit? {
+            TableEdit(kind, part(old).map(line), part(new).map(line), apply: set)
+        }
+        return [
+            whole("models", \.models, { Pieces.line($0.name.value, $0.pieces) }) { $0.models = new.models },
+            whole("capabilities", \.capabilities, { Pieces.line($0.name.value, $0.pieces) }) {
                 $0.capabilities = new.capabilities
             },
-            TableEdit("coordinators", old.coordinators.map(Pieces.line), new.coordinators.map(Pieces.line)) {
+            whole("coordinators", \.coordinators, { Pieces.line($0.name.value, $0.pieces) }) {
                 $0.coordinators = new.coordinators
             },
-            TableEdit("guards", old.guards.map(Pieces.line), new.guards.map(Pieces.line)) { $0.guards = new.guards },
+            whole("guards", \.guards, { Pieces.line($0.name.value, $0.pieces) }) { $0.guards = new.guards },
         ].compactMap { $0 }
     }
 

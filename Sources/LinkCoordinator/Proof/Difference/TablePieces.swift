@@ -1,37 +1,16 @@
-/// Parts of a table as texts: equal ones have equal texts, wherever they stand in the file.
+internal import StrictJSON
+
+/// Parts of a table as texts, as its file writes them: equal ones have equal texts, wherever they stand in it.
 enum Pieces {
-    /// All that a value holds but the places in the file, member by member.
-    static func of(_ value: some Any) -> [String] {
-        var pieces: [String] = []
-        add(value, "", to: &pieces)
-        return pieces
-    }
+    /// A part with a name in one text.
+    static func line(_ name: String, _ pieces: [String]) -> String { name + " " + pieces.joined(separator: ", ") }
 
-    /// The same in one text.
-    static func line(_ value: some Any) -> String { of(value).joined(separator: ", ") }
+    /// A text between quotes.
+    fileprivate static func quoted(_ text: String) -> String { JSONValue(.string(text)).text }
 
-    private static func add(_ value: Any, _ name: String, to pieces: inout [String]) {
-        if let convertible = value as? any PieceConvertible {
-            pieces.append((name.isEmpty ? "" : name + " ") + convertible.piece)
-            return
-        }
-        let mirror = Mirror(reflecting: value)
-        if mirror.displayStyle == .optional {
-            if let some = mirror.children.first { add(some.value, name, to: &pieces) }
-            return
-        }
-        if mirror.children.isEmpty {
-            // An empty list says nothing; a case of an enum, a number or a text is what it is.
-            if mirror.displayStyle != .collection { pieces.append((name.isEmpty ? "" : name + " ") + "\(value)") }
-            return
-        }
-        for (index, child) in mirror.children.enumerated() {
-            let isOne = mirror.children.count == 1
-            let label = child.label ?? (mirror.displayStyle == .collection && !isOne ? "\(index)" : "")
-            if label == "offset" || label == "destinationOffset" { continue }
-            let isPlain = label == "value" || label == "_value" || label.isEmpty
-            add(child.value, isPlain ? name : name.isEmpty ? label : "\(name).\(label)", to: &pieces)
-        }
+    /// A member with one text or several.
+    fileprivate static func member(_ name: String, _ texts: [String]) -> String? {
+        texts.isEmpty ? nil : name + " " + texts.joined(separator: ", ")
     }
 }
 
@@ -41,32 +20,8 @@ protocol PieceConvertible {
     var piece: String { get }
 }
 
-extension Pattern: PieceConvertible {
-    var piece: String { text }
-}
-
 extension HostRule: PieceConvertible {
     var piece: String { text.isEmpty ? "\"\"" : text }
-}
-
-extension FieldType: PieceConvertible {
-    var piece: String { text }
-}
-
-extension VersionText: PieceConvertible {
-    var piece: String { text }
-}
-
-extension JSONPath: PieceConvertible {
-    var piece: String { text }
-}
-
-extension TableSource.ExternalTemplate: PieceConvertible {
-    var piece: String { text }
-}
-
-extension TableSource.PathTemplate: PieceConvertible {
-    var piece: String { text }
 }
 
 extension TableSource.Binding.Source: PieceConvertible {
@@ -103,13 +58,71 @@ extension TableSource.QueryConstraint: PieceConvertible {
     var piece: String { name(holding: true) }
 }
 
+extension TableSource.Condition: PieceConvertible {
+    var piece: String {
+        let members = [
+            Pieces.member("app", [app.map(\.piece).joined(separator: " ")].filter { !$0.isEmpty }),
+            Pieces.member("os", [os.map(\.piece).joined(separator: " ")].filter { !$0.isEmpty }),
+            Pieces.member("capability", capabilities.map(\.value)), Pieces.member("claim", claims.map(\.value)),
+            Pieces.member("platform", platforms ?? []), Pieces.member("region", regions ?? []),
+            Pieces.member("locale", locales ?? []),
+        ]
+        let own = attributes.map { Pieces.line("attributes." + $0.name.value, $0.values) } + query.map(\.piece)
+        let all = members.compactMap { $0 } + own
+        return all.isEmpty ? "{}" : all.joined(separator: " and ")
+    }
+}
+
+extension TableSource.IdentityTemplate: PieceConvertible {
+    var piece: String {
+        let texts = parts.map { part in
+            switch part {
+            case .text(let text): text
+            case .field(let model, let field): "{\(model).\(field)}"
+            }
+        }
+        return Pieces.quoted(texts.joined())
+    }
+}
+
+extension TableSource.Guard {
+    /// The parts of the guard but its name.
+    var pieces: [String] {
+        var pieces = ["claim " + claim, "else to " + otherwise.piece]
+        if let resume {
+            pieces += ["resume ttl " + Pieces.quoted(resume.ttlText), "resume once \(resume.once)"]
+        }
+        return pieces
+    }
+}
+
+extension TableSource.Guard.Resume {
+    /// The time in the largest unit in which it is whole.
+    fileprivate var ttlText: String {
+        let units: [(name: String, seconds: Int64)] = [("d", 86_400), ("h", 3_600), ("m", 60)]
+        let unit = units.first { ttlSeconds % $0.seconds == 0 } ?? ("s", 1)
+        return "\(ttlSeconds / unit.seconds)\(unit.name)"
+    }
+}
+
+extension TableSource.Capability {
+    /// The parts of the capability but its name.
+    var pieces: [String] {
+        let members = [
+            minApp.map { "minApp " + $0.text }, minOS.map { "minOS " + $0.text },
+            platforms.map { "platforms " + $0.joined(separator: ", ") },
+        ]
+        return members.compactMap { $0 } + ["listed \(listed)"]
+    }
+}
+
 extension TableSource.Screen: PieceConvertible {
     var piece: String {
         var words = ["screen \(name.value)"]
         if !needs.isEmpty { words.append("needs " + needs.map(\.value).joined(separator: ", ")) }
         if !present.isEmpty { words.append("present " + present.map(\.value.rawValue).joined(separator: ", ")) }
         if nav { words.append("nav") }
-        if let identity { words.append("identity " + Pieces.line(identity)) }
+        if let identity { words.append("identity " + identity.piece) }
         if let view { words.append("view \(view.value)") }
         if let since { words.append("since \(since.text)") }
         if let until { words.append("until \(until.text)") }
@@ -127,7 +140,7 @@ extension TableSource.Route {
         switch action {
         case .variants(let variants):
             for variant in variants {
-                var words = variant.when.map { "when " + Pieces.line($0) + " " } ?? ""
+                var words = variant.when.map { "when " + $0.piece + " " } ?? ""
                 words += "to " + variant.to.piece
                 if let notice = variant.notice { words += ", notice /" + notice.value.joined(separator: "/") }
                 pieces.append(words)
