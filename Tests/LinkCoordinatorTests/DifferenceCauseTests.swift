@@ -137,6 +137,23 @@ struct TableChange: Sendable, CustomTestStringConvertible {
         }
     }
 
+    @Test("applications that a table no longer lists are a loss of events, others are not")
+    func applications() throws {
+        func table(_ names: String) throws -> Table {
+            try Self.table([(#"["com.example.shop"]"#, "[\(names)]")])
+        }
+        let one = try table(#""com.a", "com.b""#)
+        #expect(try table(#""com.b", "com.a""#).difference(from: one).groups.isEmpty)
+        let more = try #require(try table(#""com.a", "com.b", "com.c""#).difference(from: one).groups.first)
+        #expect(!more.isBreaking && more.changes.isEmpty)
+        #expect(more.causes.map { [$0.place, $0.old, $0.new] } == [["table.applications", nil, "com.c"]])
+        let difference = try table(#""com.c", "com.a""#).difference(from: one)
+        let less = try #require(difference.groups.first)
+        #expect(difference.groups.count == 1 && less.isBreaking && difference.changes.isEmpty)
+        #expect(less.causes.map { [$0.place, $0.old, $0.new] } == [["table.applications", "com.b", "com.c"]])
+        #expect(less.losses == ["events of the application `com.b` become dead letters (application_unknown)"])
+    }
+
     /// Edits of a small table, and the pieces that are told.
     static let pieces: [(old: String, new: String, cause: [String?])] = [
         (

@@ -197,6 +197,25 @@ internal import Testing
         }
     }
 
+    @Test("An application that is no longer listed is told, and breaks what events name it")
+    func applications() throws {
+        let names = #"["com.example.shop"]"#
+        try edited(names, #"["com.example.shop", "com.example.kiosk"]"#, of: Self.shop) { less, more in
+            let arguments = ["--fail-on", "breaking"]
+            let added = try LinkdProcess.run(["routes", "diff", less, more] + arguments)
+            #expect(added.code == 0, "\(added.out)\(added.err)")
+            #expect(added.out.contains("harmless  table.applications added: com.example.kiosk"), "\(added.out)")
+            let removed = try LinkdProcess.run(["routes", "diff", more, less] + arguments)
+            #expect(removed.code == 1, "\(removed.out)\(removed.err)")
+            #expect(removed.out.contains("breaking  table.applications removed: com.example.kiosk"), "\(removed.out)")
+            #expect(removed.out.contains("`com.example.kiosk` become dead letters"), "\(removed.out)")
+            let json = try LinkdProcess.run(["routes", "diff", more, less, "--json"])
+            let difference = try JSONValue.parse(Array(json.out.utf8), maxDepth: 64)["difference"]
+            #expect(difference?["breaking"]?.integer == Int64(1))
+            #expect(difference?["groups"]?.array?.first?["losses"]?.array?.count == 1)
+        }
+    }
+
     @Test("Recorded traffic is judged by --fail-on too, and tells the values that changed")
     func failOnTraffic() throws {
         try edited(#""match": "/search""#, #""match": "/find""#, of: Self.shop) { old, new in

@@ -119,5 +119,5 @@ extension TableDifference.Cause {
         new = edit.new
     }
 
-    fileprivate init(place: String) { self.place = place }
+    init(place: String) { self.place = place }
 }

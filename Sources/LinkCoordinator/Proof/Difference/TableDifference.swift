@@ -66,11 +66,17 @@ public struct TableDifference: Sendable {
         /// The changes, those that break something first.
         public var changes: [Change]
 
+        /// What the edits take away that no request and device show, in words.
+        ///
+        /// Events that name an application which no table lists any more become dead letters.
+        public var losses: [String] = []
+
         /// A Boolean value that indicates whether any of the changes takes away something that worked.
-        public var isBreaking: Bool { changes.first?.isBreaking ?? false }
+        public var isBreaking: Bool { !losses.isEmpty || changes.first?.isBreaking ?? false }
     }
 
-    /// The changes, gathered by what brings them about: what breaks something first, then the largest group.
+    /// The changes, gathered by what brings them about: what breaks something first, then the largest group; with the
+    /// edits that no request shows, such as of `table.applications`, which have no changes.
     public var groups: [Group] = []
 
     /// The changes, in the order of the new table's patterns, the ones that choose nothing there last.
@@ -82,8 +88,9 @@ public struct TableDifference: Sendable {
     /// Sets of links that were not looked at whole: old and new choice.
     ///
     /// Because it would have taken too much work; because a redirect puts two captures into one segment, more after a
-    /// tail, or a typed one where another type is wanted; or because routes want values of the query and the tables
-    /// read queries in different ways.
+    /// tail, or a typed one where another type is wanted; because routes want values of the query and the tables read
+    /// queries in different ways; or because limits differ and no link of the set could be made so large that only one
+    /// of them is passed.
     public var unproved: [(old: Choice?, new: Choice?)] = []
 
     /// Sets of links for which not all devices that the conditions tell apart were tried, but every two facts
@@ -104,6 +111,7 @@ extension Table {
             var causes = DifferenceCauses([old, self])
             difference.groups = causes.groups(of: difference.changes)
         }
+        if let group = ApplicationEdit.group(from: old.source, to: source) { difference.add(group) }
         return difference
     }
 }
@@ -134,6 +142,12 @@ extension Decision {
 }
 
 extension TableDifference {
+    /// Adds a group behind those that break as much.
+    mutating func add(_ group: Group) {
+        let place = group.isBreaking ? groups.prefix(while: \.isBreaking).count : groups.count
+        groups.insert(group, at: place)
+    }
+
     /// Two decisions that count as one way of changing.
     struct Kind: Hashable {
         private let old: [String]

@@ -49,6 +49,7 @@ struct SetsReport {
             let mark = group.isBreaking ? out.style.paint("breaking", .bad) : out.style.paint("harmless", .good)
             out.line(mark + "  " + out.style.name(Escaping.visible(DisplayWidth.cut(title, to: 200))))
             printEffects(of: group, on: out)
+            for loss in group.losses { out.line("  " + Escaping.visible(loss)) }
             if let witness = group.changes.first { printWitness(witness, on: out) }
         }
     }
@@ -82,8 +83,9 @@ struct SetsReport {
 
     private func printWitness(_ change: TableDifference.Change, on out: Channel) {
         let device = change.device.json
-        let words = "for example \(change.request.text)" + (device == "{}" ? "" : " on \(device)")
-        out.line("  " + out.style.paint(Escaping.visible(words), .dim))
+        let request = Escaping.visible(change.request.text)
+        let words = "for example \(request)" + (device == "{}" ? "" : " on " + Escaping.visible(device))
+        out.line("  " + out.style.paint(words, .dim))
         if let breaks = change.breaks { out.line("    " + Escaping.visible(breaks)) }
         ValueLines.print(ChangedValues.between(change.old.value, change.new.value), most: Self.maxValues, on: out)
     }
@@ -91,7 +93,7 @@ struct SetsReport {
     /// What was not looked at whole.
     private var limits: [String] {
         let lines = difference.unproved.map { pair in
-            "not looked at whole, it would have taken too much work: "
+            "not looked at whole, others may differ too: "
                 + Escaping.visible(Self.links(old: pair.old, new: pair.new))
         }
         return lines
@@ -146,6 +148,11 @@ extension SetsReport {
         json.endArray()
         json.boolean("breaking", group.isBreaking)
         json.number("changes", Int64(group.changes.count))
+        if !group.losses.isEmpty {
+            json.beginArray("losses")
+            for loss in group.losses { json.text(nil, loss) }
+            json.endArray()
+        }
         if let witness = group.changes.first { write(witness, to: &json) }
         json.beginArray("effects")
         for effect in Effect.all(group) {
