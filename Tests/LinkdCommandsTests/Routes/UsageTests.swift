@@ -197,6 +197,22 @@ internal import Testing
         }
     }
 
+    @Test("A link of thousands of characters is printed by its beginning, and whole with --json")
+    func longWitness() throws {
+        let payload = #""payload": { "link""#
+        try edited(payload, #""limits": { "maxBytes": 8000 }, "# + payload, of: Self.shop) { old, new in
+            let tables = ["routes", "diff", old, new, "--fail-on", "breaking"]
+            let result = try LinkdProcess.run(tables)
+            #expect(result.code == 1, "\(result.out)\(result.err)")
+            let example = try #require(result.out.split(separator: "\n").first { $0.contains("for example ") })
+            #expect(example.contains("... 7,801 more characters") && example.count < 400, "\(example)")
+            let json = try JSONValue.parse(
+                Array(try LinkdProcess.run(tables + ["--json"]).out.utf8), maxDepth: 64)
+            let link = try #require(json["difference"]?["groups"]?.array?.first?["link"]?.string)
+            #expect(link.utf8.count == 8001)
+        }
+    }
+
     @Test("An application that is no longer listed is told, and breaks what events name it")
     func applications() throws {
         let names = #"["com.example.shop"]"#

@@ -33,7 +33,7 @@ struct DifferenceReport {
             out.line(row)
             out.line(
                 "       "
-                    + out.style.paint("for example " + Escaping.visible(group.witness), .dim))
+                    + out.style.paint("for example " + Shortening.of(Escaping.visible(group.witness)), .dim))
             if let breaks = group.breaks { out.line("         " + Escaping.visible(breaks)) }
             ValueLines.print(group.values, most: 8, on: out)
         }

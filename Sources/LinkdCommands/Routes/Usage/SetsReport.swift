@@ -83,8 +83,8 @@ struct SetsReport {
 
     private func printWitness(_ change: TableDifference.Change, on out: Channel) {
         let device = change.device.json
-        let request = Escaping.visible(change.request.text)
-        let words = "for example \(request)" + (device == "{}" ? "" : " on " + Escaping.visible(device))
+        let request = Shortening.of(Escaping.visible(change.request.text))
+        let words = "for example \(request)" + (device == "{}" ? "" : " on " + Shortening.of(Escaping.visible(device)))
         out.line("  " + out.style.paint(words, .dim))
         if let breaks = change.breaks { out.line("    " + Escaping.visible(breaks)) }
         ValueLines.print(ChangedValues.between(change.old.value, change.new.value), most: Self.maxValues, on: out)
