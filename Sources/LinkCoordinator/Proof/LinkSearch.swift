@@ -29,7 +29,7 @@ struct LinkSearch {
 
     /// A link of some origins that all of `inside` take and none of `outside`, whatever rewrites make of it.
     ///
-    /// - Parameter lengths: How many segments it may have; nil for as many as any of the tables allows.
+    /// - Parameter lengths: Numbers of segments that it may have; nil for as many as any of the tables allows.
     mutating func find(
         inside: [ProofPattern], outside: [ProofPattern], among origins: Set<Int>, lengths: ClosedRange<Int>? = nil
     ) throws(WorkBudget.Exhausted) -> Witness? {

@@ -80,7 +80,7 @@ struct TableGenerator {
         return "\"link\": " + block(schemes: schemes, pathCase: pathCase, extra: payload)
     }
 
-    /// How large links may be: bounds that the links of generated tables keep, meet and pass.
+    /// Limits of links: bounds that the links of generated tables keep, meet and pass.
     mutating func limits() -> String {
         #""limits": { "maxBytes": \#(pick([8192, 8192, 300, 150])), "maxSegments": \#(pick([64, 64, 9, 5])), "#
             + #""maxQueryItems": \#(pick([128, 128, 12, 5])) }"#

@@ -1,6 +1,6 @@
 /// An edit of `table.applications`: it counts for events only, which find their table by the application that they name.
 enum ApplicationEdit {
-    /// What the edit does; nil where both tables list the same applications, in any order.
+    /// The cause with its losses; nil where both tables list the same applications, in any order.
     static func group(from old: TableSource, to new: TableSource) -> TableDifference.Group? {
         let (before, after) = (old.applications.map(\.value), new.applications.map(\.value))
         let removed = before.filter { !after.contains($0) }

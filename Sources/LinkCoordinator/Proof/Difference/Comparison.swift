@@ -117,7 +117,7 @@ struct Comparison {
                 oldChoice: chosen.old, newChoice: chosen.new, request: request, device: device, old: old, new: new))
     }
 
-    /// Whether a request chooses in a table what links of the set do.
+    /// Returns a Boolean value that indicates whether a request chooses in a table what links of the set do.
     func chooses(_ request: Request, _ device: Device, in number: Int) -> Bool {
         Self.choice(tables[number], request, device) == (number == 0 ? region.old : region.new)
     }

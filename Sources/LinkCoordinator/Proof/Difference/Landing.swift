@@ -10,7 +10,7 @@ struct Landing {
     var pattern: TableSource.RoutePattern?
     /// Where captures stand in the link; a name that is not among them has the same text in all the links.
     var places: [String: CapturePlace] = [:]
-    /// How many segments at most the redirects add to a link of any length; nil where none takes all of its segments.
+    /// Most segments that the redirects add to a link of any length; nil where none takes all of its segments.
     var growth: Int?
     /// Whether the patterns say all about these links.
     var isExact = true

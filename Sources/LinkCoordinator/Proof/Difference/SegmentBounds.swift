@@ -1,4 +1,4 @@
-/// How many segments the links of a set may have in one table: as they came, and after the redirects behind them.
+/// Bounds on the segments of a set's links in one table: as they came, and for the redirects behind them.
 struct SegmentBounds {
     /// Most segments of a link as it came.
     var written: Int

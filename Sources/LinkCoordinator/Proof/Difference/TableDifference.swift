@@ -66,7 +66,7 @@ public struct TableDifference: Sendable {
         /// The changes, those that break something first.
         public var changes: [Change]
 
-        /// What the edits take away that no request and device show, in words.
+        /// Words for what the edits take away that no request and device show.
         ///
         /// Events that name an application which no table lists any more become dead letters.
         public var losses: [String] = []

@@ -23,7 +23,7 @@ struct TemplatePath {
     /// Where the link's segments go on after the elements; nil where the path ends with them.
     private var tail: Int?
 
-    /// How many more segments the path has than the link; nil where the link's segments do not go on in it.
+    /// Number of segments that the path has more than the link; nil where the link's segments do not go on in it.
     var growth: Int? { tail.map { elements.count - $0 } }
 
     /// Fills a template; nil where segments follow a tail, so that their places are not known.
