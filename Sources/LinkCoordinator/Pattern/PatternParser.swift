@@ -76,14 +76,13 @@ private struct Parts {
     mutating func read(_ text: String) throws(TextError) {
         let bytes = Array(text.utf8)
         guard bytes.first == UInt8(ascii: "/") else {
-            throw Self.withoutSlash(text)
+            let isURL = text.contains("://")
+            throw TextError(
+                isURL ? "a pattern is the path of a link, without scheme and host" : "a pattern begins with '/'", at: 0)
         }
         if bytes.count == 1 { return }
         if bytes.last == UInt8(ascii: "/") {
-            let shorter = text.split(separator: "/").joined(separator: "/")
-            throw TextError(
-                "a pattern does not end with '/'", at: bytes.count - 1,
-                suggestion: "write '/\(shorter)', which takes links with and without a slash at the end")
+            throw TextError("a pattern does not end with '/'", at: bytes.count - 1)
         }
         var start = 1
         while start <= bytes.count {
@@ -99,7 +98,7 @@ private struct Parts {
     private mutating func segment(_ whole: TextReader) throws(TextError) {
         var reader = whole
         if reader.isAtEnd {
-            throw TextError("a pattern has no empty segments", at: reader.at, suggestion: "take one '/' away")
+            throw TextError("a pattern has no empty segments", at: reader.at)
         }
         if terminal != nil {
             throw TextError(
@@ -122,27 +121,6 @@ private struct Parts {
             if optional { text = String(text.dropLast(2)) + "}" }
         }
         texts.append(text)
-    }
-
-    /// Why a text that does not begin with a slash is no pattern: perhaps it is a URL or a regular expression.
-    private static func withoutSlash(_ text: String) -> TextError {
-        guard let mark = text.firstRange(of: "://") else {
-            let plain = text.drop { $0 == "^" }
-            return TextError(
-                "a pattern begins with '/'", at: 0,
-                suggestion:
-                    "write '\(plain.hasPrefix("/") ? "" : "/")\(plain.hasSuffix("$") ? plain.dropLast() : plain)'")
-        }
-        let (scheme, rest) = (text[..<mark.lowerBound], text[mark.upperBound...])
-        let host = rest.prefix { $0 != "/" }
-        let path = rest.dropFirst(host.count)
-        let web = ["http", "https"].contains(scheme.lowercased())
-        let own = "{ \"scheme\": \"\(scheme)\", \"host\": \"\(host)\", \"path\": \"\(path.isEmpty ? "/" : path)\" }"
-        return TextError(
-            "a pattern is the path of a link, without scheme and host", at: 0,
-            suggestion: web
-                ? "write '\(path.isEmpty ? "/" : path)', or \(own) for this host only"
-                : "write '\(path.isEmpty ? "/" : path)', or '/\(host)\(path)' where \"host\" of 'link' is \"segment\"")
     }
 
     /// Reads text up to a brace, folded if the table folds case.

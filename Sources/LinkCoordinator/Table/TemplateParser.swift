@@ -31,8 +31,7 @@ struct TemplateParser {
     static func path(_ text: String, place: (Int) -> Int) throws(TextError) -> TableSource.PathTemplate {
         let bytes = Array(text.utf8)
         if bytes.count > 1, bytes.last == UInt8(ascii: "/") {
-            throw TextError(
-                "a template does not end with '/'", at: bytes.count - 1, suggestion: "write '\(text.dropLast())'")
+            throw TextError("a template does not end with '/'", at: bytes.count - 1)
         }
         var segments: [[TableSource.TemplatePart]] = []
         var start = 1

@@ -3,28 +3,41 @@ struct SegmentRewriter {
     /// The first segment, or group of segments, that is written in another way.
     private(set) var piece: String?
 
-    /// The path in the right form; nil where there is none, as for a regular expression.
+    /// Names for what is captured.
+    private var names: CaptureNames
+
+    /// Makes a rewriter of a path that takes its names from another.
+    init(_ names: CaptureNames) { self.names = names }
+
+    /// Returns the path in the right form, or nil where there is none, as for a regular expression.
     ///
-    /// `piece` stays nil where the path is right as it stands.
+    /// `piece` stays nil where no other router gives the path a meaning. The form may be one that does not read:
+    /// `PathText` tells.
     mutating func rewrite(_ path: String) -> String? {
         var path = path
         if let group = optionalGroup(path) {
             piece = String(path[group.whole])
-            guard let name = Name(after: ":", in: group.inner), name.end == group.inner.endIndex else { return nil }
-            path.replaceSubrange(group.whole, with: "/{\(name.text)?}")
+            guard group.inner.first == ":", !group.inner.contains("/"), !"?*+".contains(group.inner.last ?? "?") else {
+                return nil
+            }
+            path.replaceSubrange(group.whole, with: "/\(group.inner)?")
         }
-        let segments = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
-        var written: [String] = []
+        let segments = path.split(separator: "/")
+        var written = ""
         for (index, segment) in segments.enumerated() {
             guard Self.isForeign(segment) else {
-                written.append(String(segment))
+                written += "/" + segment
                 continue
             }
             piece = piece ?? String(segment)
             guard let own = Self.rewrite(segment, isLast: index == segments.count - 1) else { return nil }
-            written.append(own)
+            switch own {
+            case .nothing: continue
+            case .text(let text): written += "/" + text
+            case .capture(let capture): written += "/" + names.text(of: capture)
+            }
         }
-        return "/" + written.joined(separator: "/")
+        return written.isEmpty ? "/" : written
     }
 
     /// The last `(/…)`, with or without a `?` behind it.
@@ -78,20 +91,27 @@ struct SegmentRewriter {
         }
     }
 
-    private static func rewrite(_ segment: Substring, isLast: Bool) -> String? {
-        if segment == "*" || segment == "$" { return isLast ? "{rest+}" : "{name}" }
-        if segment == "**" { return isLast ? "{rest*}" : nil }
-        if segment.first == "*", let name = Name(after: "*", in: segment), name.end == segment.endIndex, isLast {
-            return "{\(name.text)*}"
+    private static func rewrite(_ segment: Substring, isLast: Bool) -> RightSegment? {
+        if segment == "*" || segment == "$" {
+            return isLast ? .capture("rest", "+") : .capture("name")
         }
-        if let name = Name(after: "$", in: segment), name.end == segment.endIndex { return "{\(name.text)}" }
-        if isEscaped(segment) { return decoded(segment) }
-        return bracketed(segment, isLast: isLast) ?? angled(segment, isLast: isLast)
-            ?? marked(segment, isLast: isLast) ?? starred(segment) ?? grouped(segment, isLast: isLast)
+        if segment == "**" { return isLast ? .capture("rest", "*") : nil }
+        if segment == "?" { return isLast ? .nothing : nil }
+        if segment.first == "*", let name = Name(after: "*", in: segment), name.end == segment.endIndex {
+            return isLast ? .capture(name.text, "*") : nil
+        }
+        if let name = Name(after: "$", in: segment), name.end == segment.endIndex { return .capture(name.text) }
+        if isEscaped(segment) { return decoded(segment).map { .text($0) } }
+        if segment.hasPrefix("{"), segment.hasSuffix("}?") || segment.hasSuffix("}*") {
+            return isLast ? .text(segment.dropLast(2) + String(segment.suffix(1)) + "}") : nil
+        }
+        if captureMark(segment) != nil { return marked(segment, isLast: isLast) }
+        return bracketed(segment, isLast: isLast) ?? angled(segment, isLast: isLast) ?? starred(segment)
+            ?? grouped(segment, isLast: isLast)
     }
 
     /// `[id]`, `[[id]]`, `[...id]`, `[[...id]]`.
-    private static func bracketed(_ segment: Substring, isLast: Bool) -> String? {
+    private static func bracketed(_ segment: Substring, isLast: Bool) -> RightSegment? {
         guard segment.hasPrefix("["), segment.hasSuffix("]") else { return nil }
         var inner = segment.dropFirst().dropLast()
         let isOptional = inner.hasPrefix("[") && inner.hasSuffix("]")
@@ -99,63 +119,78 @@ struct SegmentRewriter {
         let isTail = inner.hasPrefix("...")
         if isTail { inner = inner.dropFirst(3) }
         guard let name = Name(inner), name.end == inner.endIndex, isLast || !isTail && !isOptional else { return nil }
-        return "{\(name.text)\(isTail ? (isOptional ? "*" : "+") : isOptional ? "?" : "")}"
+        return .capture(name.text, isTail ? (isOptional ? "*" : "+") : isOptional ? "?" : "")
     }
 
-    /// `<id>`, `<int:id>`, `<path:rest>`.
-    private static func angled(_ segment: Substring, isLast: Bool) -> String? {
+    /// Types that Flask, Django and Bottle know, with those of captures here; `+` is the rest of the path.
+    private static let types = [
+        "int": ":int", "uuid": ":uuid", "bool": ":bool", "date": ":date", "path": "+", "str": "", "string": "",
+        "slug": "", "float": "", "any": "",
+    ]
+
+    /// `<id>`, `<int:id>`, `<path:rest>`; Bottle has `<id:int>` and `<id:re:[a-z]+>`.
+    private static func angled(_ segment: Substring, isLast: Bool) -> RightSegment? {
         guard let open = segment.firstIndex(of: "<"), let close = segment.lastIndex(of: ">"), open < close else {
             return nil
         }
-        let halves = segment[segment.index(after: open)..<close].split(separator: ":", omittingEmptySubsequences: false)
-        guard let last = halves.last, halves.count <= 2, let name = Name(last), name.end == last.endIndex else {
-            return nil
+        let inner = segment[segment.index(after: open)..<close]
+        let parts = inner.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+        let isBottle = parts.count > 1 && types[String(parts[0])] == nil && types[String(parts[1])] != nil
+        let isExpression = parts.count == 3 && parts[1] == "re"
+        guard parts.count < 3 || isExpression else { return nil }
+        let own = isBottle || isExpression ? parts[0] : parts[parts.count - 1]
+        guard let name = Name(own), name.end == own.endIndex else { return nil }
+        var type = parts.count == 2 ? types[String(isBottle ? parts[1] : parts[0])] ?? "" : ""
+        if isExpression {
+            guard let read = expression(parts[2]) else { return nil }
+            type = read
         }
         let (before, after) = (segment[..<open], segment[segment.index(after: close)...])
         if before.contains("(") { return nil }
-        let type = halves.count == 2 ? halves[0] : ""
-        if type == "path" { return before.isEmpty && after.isEmpty && isLast ? "{\(name.text)+}" : nil }
-        let known = ["int", "uuid", "bool", "date"].contains(type) ? ":\(type)" : ""
-        return "\(before){\(name.text)\(known)}\(after)"
+        if type == "+" && !(before.isEmpty && after.isEmpty && isLast) { return nil }
+        return .capture(name.text, type, before: before, after: after)
     }
 
-    /// `:id`, `:id?`, `:id*`, `:id+`, `:id(\d+)`, `p-:id`.
-    private static func marked(_ segment: Substring, isLast: Bool) -> String? {
+    /// `:id`, `:id?`, `:id*`, `:id+`, `:id(\d+)`, `:id{[0-9]+}`, `p-:id`, `(:id)`.
+    private static func marked(_ segment: Substring, isLast: Bool) -> RightSegment? {
         guard let mark = captureMark(segment), let name = Name(after: ":", in: segment[mark...]) else { return nil }
         let before = segment[..<mark]
         var after = segment[name.end...]
+        if before == "(", after == ")" || after == ")?" { return isLast ? .capture(name.text, "?") : nil }
         var type = ""
-        if after.hasPrefix("("), let close = after.lastIndex(of: ")") {
+        for (open, end) in [("(", ")"), ("{", "}")] as [(Character, Character)] {
+            guard after.first == open, let close = after.lastIndex(of: end) else { continue }
             guard let read = expression(after[after.index(after: after.startIndex)..<close]) else { return nil }
             type = read
             after = after[after.index(after: close)...]
         }
         if let sign = after.first, "?*+".contains(sign), after.dropFirst().isEmpty {
-            return isLast && before.isEmpty && (sign == "?" || type.isEmpty) ? "{\(name.text)\(type)\(sign)}" : nil
+            guard isLast && before.isEmpty && (sign == "?" || type.isEmpty) else { return nil }
+            return .capture(name.text, "\(type)\(sign)")
         }
         if before.contains("(") || after.contains(where: { "()?*+[]:".contains($0) }) { return nil }
-        return "\(before){\(name.text)\(type)}\(after)"
+        return .capture(name.text, type, before: before, after: after)
     }
 
     /// `*.html`, `img-*`.
-    private static func starred(_ segment: Substring) -> String? {
-        guard segment.count(where: { $0 == "*" }) == 1, !segment.contains(where: { "()[]\\^|{}?".contains($0) }),
-            !segment.contains(".*")
+    private static func starred(_ segment: Substring) -> RightSegment? {
+        guard let star = segment.firstIndex(of: "*"), segment.count(where: { $0 == "*" }) == 1,
+            !segment.contains(where: { "()[]\\^|{}?<>".contains($0) }), !segment.contains(".*")
         else { return nil }
-        return String(segment.replacing("*", with: "{name}"))
+        return .capture("name", before: segment[..<star], after: segment[segment.index(after: star)...])
     }
 
     /// `(\d+)`, `(a|b)`, `(.*)`.
-    private static func grouped(_ segment: Substring, isLast: Bool) -> String? {
+    private static func grouped(_ segment: Substring, isLast: Bool) -> RightSegment? {
         var text = segment
         if text.hasPrefix("^") { text = text.dropFirst() }
         if text.hasSuffix("$") { text = text.dropLast() }
-        if [".*", "(.*)"].contains(text) { return isLast ? "{rest*}" : "{name}" }
-        if text == ".+" || text == "(.+)" { return isLast ? "{rest+}" : "{name}" }
-        if text == "\\d+" { return "{name:int}" }
-        if let type = expression(text), type.hasPrefix(":[") { return "{name\(type)}" }
+        if [".*", "(.*)"].contains(text) { return isLast ? .capture("rest", "*") : .capture("name") }
+        if text == ".+" || text == "(.+)" { return isLast ? .capture("rest", "+") : .capture("name") }
+        if text == "\\d+" || text == "[0-9]+" { return .capture("name", ":int") }
+        if let type = expression(text), type.hasPrefix(":[") { return .capture("name", type) }
         guard text.hasPrefix("("), text.hasSuffix(")") else { return nil }
-        return expression(text.dropFirst().dropLast()).flatMap { $0.isEmpty ? nil : "{name\($0)}" }
+        return expression(text.dropFirst().dropLast()).flatMap { $0.isEmpty ? nil : .capture("name", $0) }
     }
 
     /// The type of a capture for a regular expression: empty for any segment, nil for one that is not known.
@@ -177,8 +212,13 @@ struct SegmentRewriter {
 
     /// The segment without percent-escapes; nil where they stand for a `/`, for braces or for no text.
     private static func decoded(_ segment: Substring) -> String? {
+        text(withoutEscapesIn: segment).flatMap { $0.contains { "/{}".contains($0) } ? nil : $0 }
+    }
+
+    /// Returns a text without percent-escapes, or nil where they stand for no text.
+    static func text(withoutEscapesIn text: Substring) -> String? {
         var bytes: [UInt8] = []
-        var rest = Array(segment.utf8)[...]
+        var rest = Array(text.utf8)[...]
         while let byte = rest.popFirst() {
             let digits = String(decoding: rest.prefix(2), as: UTF8.self)
             if byte == UInt8(ascii: "%"), digits.utf8.count == 2, let value = UInt8(digits, radix: 16) {
@@ -188,9 +228,6 @@ struct SegmentRewriter {
                 bytes.append(byte)
             }
         }
-        guard let text = String(validating: bytes, as: UTF8.self), !text.contains(where: { "/{}".contains($0) }) else {
-            return nil
-        }
-        return text
+        return String(validating: bytes, as: UTF8.self)
     }
 }

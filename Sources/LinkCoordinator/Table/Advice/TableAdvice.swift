@@ -27,7 +27,7 @@ extension TableAdvice {
     /// Warns of text that other routers read as a capture, a wildcard or a query.
     private mutating func adviseSyntax() {
         for block in source.blocks {
-            for rewrite in block.rewrites { warn(of: rewrite.text, "the prefix", at: rewrite.offset) }
+            for rewrite in block.rewrites { warn(of: path(rewrite.text, .prefix), "the prefix", at: rewrite.offset) }
         }
         for model in source.models {
             for field in model.fields {
@@ -43,26 +43,46 @@ extension TableAdvice {
                     for capture in pattern.path.captures {
                         warn(ofValues: capture.spellings, at: pattern.offset, routes)
                     }
-                    warn(of: route.written(pattern), "the pattern", at: pattern.offset, routes)
+                    warn(of: path(route.written(pattern), .pattern), "the pattern", at: pattern.offset, routes)
                 }
             }
             if case .redirect(.template(let template)) = route.action {
-                warn(of: template.value.text, "the redirect", at: template.offset, routes)
+                let path = path(template.value.text, .redirect(names: namesInTemplates(of: route)))
+                warn(of: path, "the redirect", at: template.offset, routes)
             }
             warn(of: route.query, routes)
             for variant in route.variants {
                 if let when = variant.when { warn(of: when, routes) }
                 if case .external(let template) = variant.to.destination {
-                    warn(ofURL: template.text, at: variant.to.destinationOffset, routes)
+                    warn(ofURL: template.text, of: route, at: variant.to.destinationOffset)
                 }
             }
         }
     }
 
-    private mutating func warn(of text: String, _ what: String, at offset: Int, _ routes: [String] = []) {
-        guard let found = ForeignSyntax.find(inPath: text) else { return }
+    private func path(_ text: String, _ role: PathText.Role) -> PathText {
+        PathText(text: text, role: role, foldsCase: source.foldsPathCase)
+    }
+
+    /// Names that stand for something in each template of a route: those of rewrites, and those that every pattern
+    /// captures, once it is in the right form.
+    private func namesInTemplates(of route: TableSource.Route) -> Set<String> {
+        let patterns = route.patterns.filter { !$0.leavesOptionalOut }.map { pattern -> Set<String> in
+            var paths = [pattern.path]
+            let own = path(pattern.path.text, .pattern)
+            if let form = PathDraft(own).form, form != own.text {
+                paths += (try? PatternParser.parse(form, foldsCase: source.foldsPathCase)) ?? []
+            }
+            return Set(paths.flatMap { $0.captures.map(\.name) })
+        }
+        let shared = patterns.dropFirst().reduce(patterns.first ?? []) { $0.intersection($1) }
+        return shared.union(source.blocks.flatMap { $0.rewrites.compactMap(\.name) })
+    }
+
+    private mutating func warn(of path: PathText, _ what: String, at offset: Int, _ routes: [String] = []) {
+        guard let found = ForeignSyntax.find(in: path) else { return }
         problems.warning(
-            .foreignSyntax, at: offset, "\(what) '\(text)' takes '\(found.piece)' as plain text",
+            .foreignSyntax, at: offset, "\(what) '\(path.text)' takes '\(found.piece)' as plain text",
             suggestion: found.advice, routes: routes)
     }
 
@@ -72,18 +92,18 @@ extension TableAdvice {
                 .foreignSyntax, at: offset,
                 "anySegment takes one segment, and one holds a '/' only where a link has '%2F'",
                 suggestion: "write a pattern in 'match' or 'path'", routes: routes)
-        } else if text.contains("{") || ForeignSyntax.find(inPath: "/" + text) != nil {
+        } else if text.contains("{") || ForeignSyntax.find(in: path("/" + text, .pattern)) != nil {
             problems.warning(
                 .foreignSyntax, at: offset, "anySegment takes '\(text)' as plain text",
                 suggestion: "write a pattern with a capture in 'match' or 'path'", routes: routes)
         }
     }
 
-    private mutating func warn(ofURL text: String, at offset: Int, _ routes: [String]) {
-        guard let found = ForeignSyntax.find(inURL: text) else { return }
+    private mutating func warn(ofURL text: String, of route: TableSource.Route, at offset: Int) {
+        guard let found = ForeignSyntax.find(inURL: text, names: namesInTemplates(of: route)) else { return }
         problems.warning(
             .foreignSyntax, at: offset, "the URL '\(text)' has '\(found.piece)' as plain text",
-            suggestion: found.advice, routes: routes)
+            suggestion: found.advice, routes: [route.id.value])
     }
 
     /// Warns of enum values in quotes, with commas or with blanks around them.
@@ -92,12 +112,19 @@ extension TableAdvice {
             let text = String(decoding: value, as: UTF8.self)
             let parts = text.split(separator: ",").map { ForeignSyntax.bare($0) }
             guard parts != [text], !text.isEmpty else { continue }
+            let kept = Self.distinct(parts)
             problems.warning(
                 .foreignSyntax, at: offset, "the enum has the value '\(text)' as it stands",
-                suggestion: "values stand without quotes and blanks, with '|' between: "
-                    + "'\(parts.joined(separator: "|"))'",
+                suggestion: "values stand without quotes and blanks, with '|' between"
+                    + (kept.isEmpty ? "" : ": '\(kept.joined(separator: "|"))'"),
                 routes: routes)
         }
+    }
+
+    /// The texts that are not empty, each once.
+    private static func distinct(_ texts: [String]) -> [String] {
+        var seen: Set<String> = []
+        return texts.filter { !$0.isEmpty && seen.insert($0).inserted }
     }
 
     /// Warns of lists that are written as one text.
@@ -106,7 +133,7 @@ extension TableAdvice {
         let lists = [("platform", when.platforms), ("region", when.regions), ("locale", when.locales)]
         for (key, texts) in lists {
             for text in texts ?? [] {
-                let parts = text.split { ",|; ".contains($0) }
+                let parts = Self.distinct(text.split { ",|; ".contains($0) }.map(String.init))
                 if parts.count < 2 { continue }
                 problems.warning(
                     .foreignSyntax, at: when.offset, "'\(key)' wants the one text '\(text)'",

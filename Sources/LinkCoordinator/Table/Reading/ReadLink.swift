@@ -213,7 +213,7 @@ extension TableReader {
             }
             return TableSource.Rewrite(pattern: pattern, name: own, text: prefix.value, offset: value.offset)
         } catch {
-            complain(error, in: prefix, .badPattern)
+            complain(error, in: prefix, .badPattern, .prefix)
             return nil
         }
     }

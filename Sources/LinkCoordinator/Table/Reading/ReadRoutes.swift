@@ -54,11 +54,20 @@ extension TableReader {
         route.status = members["status"].flatMap { text($0, "status") }?.value
         route.sunset = members["sunset"].flatMap { date($0, "sunset") }
         route.listsVariants = members["variants"] != nil
-        if let action = action(members, notice: route.notice) { route.action = action }
+        let names = Self.sharedNames(route.patterns)
+        if let action = action(members, notice: route.notice, names: names) { route.action = action }
         return route
     }
 
-    private mutating func action(_ members: Members, notice: Placed<[String]>?) -> TableSource.Route.Action? {
+    /// Names that each of the patterns captures.
+    private static func sharedNames(_ patterns: [TableSource.RoutePattern]) -> Set<String> {
+        let all = patterns.filter { !$0.leavesOptionalOut }.map { Set($0.path.captures.map(\.name)) }
+        return all.dropFirst().reduce(all.first ?? []) { $0.intersection($1) }
+    }
+
+    private mutating func action(
+        _ members: Members, notice: Placed<[String]>?, names: Set<String>
+    ) -> TableSource.Route.Action? {
         guard let key = onlyKey(of: ["to", "variants", "redirect", "exclude"], in: members), let value = members[key]
         else { return nil }
         switch key {
@@ -70,7 +79,7 @@ extension TableReader {
             let elements = list(value, "variants") ?? []
             if elements.isEmpty { problems.error(.badValue, at: value.offset, "variants must have at least one") }
             return .variants(elements.compactMap { variant($0, notice: notice) })
-        case "redirect": return redirect(value).map { .redirect($0) }
+        case "redirect": return redirect(value, names).map { .redirect($0) }
         default:
             if case .object = value.kind {
             } else {
@@ -97,26 +106,30 @@ extension TableReader {
         return TableSource.Variant(when: when, to: target, notice: own ?? notice, offset: value.offset)
     }
 
-    private mutating func redirect(_ value: JSONValue) -> TableSource.Redirect? {
+    /// Reads `redirect`.
+    ///
+    /// - Parameter names: Names that each pattern of the route captures.
+    private mutating func redirect(_ value: JSONValue, _ names: Set<String>) -> TableSource.Redirect? {
         guard let text = filledText(value, "redirect") else { return nil }
-        guard text.value.hasPrefix("/") else { return redirectByID(text).map { .route($0) } }
+        guard text.value.hasPrefix("/") else { return redirectByID(text, names).map { .route($0) } }
         do throws(TextError) {
             let template = try TemplateParser.path(text.value) { place($0, in: text) }
             return .template(Placed(template, at: text.offset))
         } catch {
-            complain(error, in: text, .badTemplate)
+            complain(error, in: text, .badTemplate, .redirect(names: names))
             return nil
         }
     }
 
     /// A route's id; what can be none is told as what it is.
-    private mutating func redirectByID(_ text: Placed<String>) -> Placed<String>? {
+    private mutating func redirectByID(_ text: Placed<String>, _ names: Set<String>) -> Placed<String>? {
         if NameRule.path.takes(text.value) { return text }
         let isURL = text.value.contains("://")
+        let path = PathText(text: text.value, role: .redirect(names: names), foldsCase: foldsPathCase)
         problems.error(
             .badValue, at: text.offset, "redirect must be the id of a route, or a path that begins with '/'",
             suggestion: isURL
-                ? "write \"to\": { \"external\": \"\(text.value)\" } in its place" : "write '/\(text.value)'")
+                ? "write \"to\": { \"external\": \"\(text.value)\" } in its place" : path.advice)
         return nil
     }
 
@@ -211,7 +224,7 @@ extension TableReader {
                     path: path, scheme: nil, host: nil, form: form, leavesOptionalOut: index > 0, offset: text.offset)
             }
         } catch {
-            complain(error, in: text, .badPattern)
+            complain(error, in: text, .badPattern, isAnySegment ? nil : .pattern)
             return []
         }
     }

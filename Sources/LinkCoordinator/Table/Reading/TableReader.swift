@@ -218,7 +218,13 @@ extension TableReader {
     }
 
     /// Complains of a text that does not read, at the byte where it does not.
-    mutating func complain(_ error: TextError, in text: Placed<String>, _ code: TableProblem.Code) {
+    ///
+    /// - Parameter role: The place of the text, if it is a path; where the error says nothing of what to do, the right
+    ///   form of the whole is told.
+    mutating func complain(
+        _ error: TextError, in text: Placed<String>, _ code: TableProblem.Code, _ role: PathText.Role? = nil
+    ) {
+        let path = role.map { PathText(text: text.value, role: $0, foldsCase: foldsPathCase) }
         let own: TableProblem.Code =
             switch error.kind {
             case .syntax: code
@@ -227,7 +233,8 @@ extension TableReader {
             case .reservedName: .reservedName
             case .duplicate: .duplicate
             }
-        problems.error(own, at: place(error.offset, in: text), error.message, suggestion: error.suggestion)
+        problems.error(
+            own, at: place(error.offset, in: text), error.message, suggestion: error.suggestion ?? path?.advice)
     }
 
     /// The offset in the file of a byte of a text: exact where the text stands there as it was read.
@@ -261,7 +268,7 @@ extension TableReader {
                 problems.error(
                     .unknownVar, at: value.offset, "there is no var '\(name)'",
                     suggestion: NearestName.of(name, among: vars.keys).map { "did you mean '\($0)'?" }
-                        ?? "add it to \"vars\"; a capture is written '{\(name)}'")
+                        ?? "add it to \"vars\"; a capture is written '{\(CaptureNames.allowed(name))}'")
             }
         }
         return out

@@ -1,0 +1,66 @@
+/// A segment of another router's path as patterns here have it.
+enum RightSegment {
+    /// A capture with the text around it.
+    struct Capture {
+        /// The name in the other router's path.
+        var name: String
+        /// The sign or the type behind the name: `?`, `*`, `:int`.
+        var type: String
+        /// Text before the braces.
+        var before: Substring
+        /// Text behind the braces.
+        var after: Substring
+    }
+
+    /// The segment is left out.
+    case nothing
+    /// Text, or a capture that stands there already.
+    case text(String)
+    /// A capture.
+    case capture(Capture)
+
+    /// Makes a capture.
+    static func capture(
+        _ name: String, _ type: String = "", before: Substring = "", after: Substring = ""
+    ) -> RightSegment {
+        .capture(Capture(name: name, type: type, before: before, after: after))
+    }
+}
+
+/// Names for captures: a pattern has each name once and none that is reserved; a template repeats those of patterns.
+struct CaptureNames {
+    private let isTemplate: Bool
+    private var taken: Set<String> = []
+
+    /// Makes names for a path, beside those that it has in braces already.
+    init(for path: String, isTemplate: Bool) {
+        self.isTemplate = isTemplate
+        for piece in path.split(separator: "{").dropFirst() {
+            taken.insert(String(piece.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "_-".contains($0)) }))
+        }
+    }
+
+    /// Returns the segment of a capture under a name that is free.
+    mutating func text(of capture: RightSegment.Capture) -> String {
+        let inside = isTemplate ? capture.name : free(capture.name) + capture.type
+        return "\(capture.before){\(inside)}\(capture.after)"
+    }
+
+    /// Returns the name, or one made of it where it is reserved, too long or taken.
+    private mutating func free(_ name: String) -> String {
+        let own = Self.allowed(name)
+        var result = own
+        var number = 2
+        while !taken.insert(result).inserted {
+            result = own + String(number)
+            number += 1
+        }
+        return result
+    }
+
+    /// Returns the name, or one made of it where it is reserved or too long.
+    static func allowed(_ name: String) -> String {
+        if NameRule.isReserved(name) { return "\(name.drop { $0 == "_" })Name" }
+        return name.utf8.count > NameRule.maxBytes ? String(name.prefix(NameRule.maxBytes - 4)) : name
+    }
+}

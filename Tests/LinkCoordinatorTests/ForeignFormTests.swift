@@ -1,0 +1,177 @@
+import LinkCoordinator
+import StrictJSON
+import Testing
+
+/// Paths as other routers write them, each with the form that is advised; nil where there is none.
+enum ForeignForm {
+    /// Paths of which the form is known.
+    static let known: [(path: String, form: String?)] = [
+        ("/rates/:day", "/rates/{day}"), ("/:id/:id", "/{id}/{id2}"), ("/:id/:id/:id", "/{id}/{id2}/{id3}"),
+        ("/:id/{id}", "/{id2}/{id}"), ("/{id}/:id", "/{id}/{id2}"), ("/p/:screen", "/p/{screenName}"),
+        ("/:screen/:screenName", "/{screenName}/{screenName2}"), ("/:stack", "/{stackName}"),
+        ("/:present?", "/{presentName?}"), ("/:coordinator*", "/{coordinatorName*}"),
+        ("/files/:path*", "/files/{path*}"),
+        ("/files/:path+", "/files/{path+}"), ("/files/:path*/raw", nil), ("/files/:path+/raw", nil), ("/a/:b?/c", nil),
+        ("/:id(\\d+)", "/{id:int}"), ("/:id(\\d+)?", "/{id:int?}"), ("/:id([0-9]+)/x", "/{id:int}/x"),
+        ("/:k(day|week)", "/{k:enum(day|week)}"), ("/:k(day|day)", nil), ("/:id(\\d{4})", nil), ("/:id(.*)", "/{id}"),
+        ("/:id{[0-9]+}", "/{id:int}"), ("/:s([a-z-]+)", "/{s:[a-z-]{1,64}}"), ("/:s([a-z!]+)", nil),
+        ("/p-:id", "/p-{id}"),
+        ("/p-:id.html", "/p-{id}.html"), ("/:a-:b", nil), ("/:a.:b", nil), ("/(:d)", "/{d?}"), ("/x/(:d)?", "/x/{d?}"),
+        ("/(:d)/x", nil), ("/rates(/:d)", "/rates/{d?}"), ("/rates(/:d)?", "/rates/{d?}"), ("/(/:d)", "/{d?}"),
+        ("/(/:d)?", "/{d?}"), ("/a(/:d(\\d+))", "/a/{d:int?}"), ("/a(/:b/:c)", nil), ("/a(/:b(/:c))", nil),
+        ("/a(/b)", nil), ("/a(/:d)/x", nil), ("/a(/:d*)", nil), ("/*", "/{rest+}"), ("/files/*", "/files/{rest+}"),
+        ("/files/**", "/files/{rest*}"), ("/**/x", nil), ("/*/x", "/{name}/x"), ("/*/*", "/{name}/{rest+}"),
+        ("/*/*/*", "/{name}/{name2}/{rest+}"), ("/*rest", "/{rest*}"), ("/*rest/x", nil),
+        ("/*screen", "/{screenName*}"),
+        ("/*.html", "/{name}.html"), ("/*/*.html", "/{name}/{name2}.html"), ("/img-*", "/img-{name}"), ("/*x*", nil),
+        ("/{name}/*", "/{name}/{rest+}"), ("/{rest}/*", "/{rest}/{rest2+}"), ("/$id", "/{id}"), ("/$", "/{rest+}"),
+        ("/$/x", "/{name}/x"),
+        ("/$present/x", "/{presentName}/x"), ("/[id]", "/{id}"), ("/[id]/", "/{id}"), ("/[id]/x/[id]", "/{id}/x/{id2}"),
+        ("/[[id]]", "/{id?}"), ("/[...s]", "/{s+}"), ("/[[...s]]", "/{s*}"), ("/[...s]/x", nil),
+        ("/[screen]", "/{screenName}"),
+        ("/[a-z]", nil), ("/[a-z]+", "/{name:[a-z]{1,64}}"), ("/[0-9]+", "/{name:int}"), ("/<id>", "/{id}"),
+        ("/<int:id>", "/{id:int}"), ("/<uuid:id>/x", "/{id:uuid}/x"), ("/<string:s>", "/{s}"), ("/<slug:s>", "/{s}"),
+        ("/<path:p>", "/{p+}"), ("/<path:p>/x", nil), ("/u/<id:int>", "/u/{id:int}"), ("/u/<rest:path>", "/u/{rest+}"),
+        ("/u/<id:re:[a-z]+>", "/u/{id:[a-z]{1,64}}"), ("/u/<id:re:a.b>", nil), ("/u/<id:float>", "/u/{id}"),
+        ("/<a><b>", nil), ("/<screen>", "/{screenName}"), ("/<kind:id>", "/{id}"), ("/v<int:n>", "/v{n:int}"),
+        ("/{id}?", "/{id?}"), ("/{id}*", "/{id*}"), ("/{id}?/x", nil), ("/{id?}?", nil), ("/{id:int}?", "/{id:int?}"),
+        ("/\\d+", "/{name:int}"), ("/(\\d+)", "/{name:int}"), ("/(\\d+)/(\\d+)", "/{name:int}/{name2:int}"),
+        ("/(a|b)", "/{name:enum(a|b)}"), ("/a|b", nil), ("/(.*)", "/{rest*}"), ("/.*", "/{rest*}"),
+        ("/(.+)/x", "/{name}/x"),
+        ("/^x$", nil), ("/(?:x)", nil), ("/(?<id>x)", nil), ("/x.*", nil), ("/x.+", nil), ("/a\\b", nil),
+        ("/s?q=1", "/s"), ("/a/?q=1", "/a"), ("/a/#f", "/a"), ("/?q=1", "/"), ("/?=1", "/"), ("/?=", "/"),
+        ("/?a=1&a=2", "/"),
+        ("/?q=\"x\"", "/"), ("/?q=a%20b", "/"), ("/?a%26b=1", "/"), ("/?q=:x&r={y}&s=*&t=<z>", "/"),
+        ("/?screen=1", "/"),
+        ("/?q=%zz", "/"), ("/?q=%FF", "/"), ("/a?b?c", "/a"), ("/?q=%3Ax", "/"), ("/s?q=:q#f", "/s"), ("/a/?", "/a"),
+        ("/?", "/"), ("/a?", nil), ("/#", "/"), ("/#{id}", "/"), ("/a/#/b", "/a"), ("/:a/?x=1", "/{a}"),
+        ("/*/#x", "/{rest+}"),
+        ("/my%20rates", "/my rates"), ("/%C3%A9", "/é"), ("/e%CC%81", "/é"), ("/%E9", nil), ("/a%2Fb", nil),
+        ("/%7Bid%7D", nil),
+        ("/%2e%2e/x", nil), ("/x/%2e", nil), ("/..%2e", "/..."), ("/%3Aid", nil), ("/%2A", nil), ("/a%3F", nil),
+        ("/%00", nil),
+        ("/%3Cid%3E", nil), ("/%E2%80%8B", nil),
+        ("/:" + String(repeating: "n", count: 70), "/{" + String(repeating: "n", count: 60) + "}"),
+        ("/{id}/", "/{id}"), ("/a//b", "/a/b"), ("//", "/"), ("//x/:id", "/x/{id}"), ("rates/:day", "/rates/{day}"),
+        ("^/rates/:day$", "/rates/{day}"), ("https://a.example/p/:id", "/p/{id}"), ("https://a.example/p/?q=1", "/p"),
+        ("app://p/:id", "/{id}"), ("https://a.example/..", nil), ("x/../y", nil), ("", "/"), ("a/[...s]/b", nil),
+    ]
+
+    /// Segments and ends from which more paths are put together.
+    static let segments = known.map { $0.path }.filter { $0.hasPrefix("/") && $0.utf8.count < 40 }
+
+    /// The paths of `known`, then pairs of them.
+    static func all(seed: UInt64) -> [String] {
+        var generator = SplitMix(seed)
+        let pairs = (0..<400).map { _ in
+            generator.pick(segments) + generator.pick(segments) + generator.pick(["", "", "", "/", "?q=1", "#f"])
+        }
+        return known.map { $0.path } + pairs
+    }
+
+    /// Small random numbers.
+    private struct SplitMix {
+        private var state: UInt64
+
+        init(_ seed: UInt64) { state = seed }
+
+        mutating func pick<Element>(_ list: [Element]) -> Element {
+            state &+= 0x9E37_79B9_7F4A_7C15
+            let mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
+            return list[Int((mixed ^ (mixed >> 27)) % UInt64(list.count))]
+        }
+    }
+}
+
+@Suite("Forms that are advised for other routers' syntax")
+struct ForeignFormTests {
+    private static func problems(_ routes: String, rewrites: String = "") -> [TableProblem] {
+        let text = """
+            {"schemaVersion": 1, "table": {"id": "t", "version": "1"},
+             "link": {"schemes": ["app"], "host": "segment", "rewrites": [\(rewrites)]},
+             "models": {"M": {"a": "string?", "b": "string?", "c": "string?", "d": "string?", "e": "string?"}},
+             "routes": [\(routes)]}
+            """
+        return Table.problems(in: Array(text.utf8))
+    }
+
+    private static func quoted(_ text: String) -> String { JSONValue(.string(text)).text }
+
+    /// The path of `write '/…'` in an advice.
+    private static func form(_ advice: String?) -> String? {
+        guard let advice, advice.hasPrefix("write '/") else { return nil }
+        return advice.dropFirst(7).firstIndex(of: "'").map {
+            String(advice[advice.index(advice.startIndex, offsetBy: 7)..<$0])
+        }
+    }
+
+    /// The constraints and the sources that an advice names, as members of a route.
+    private static func members(_ advice: String) -> String {
+        var out = ""
+        if let start = advice.firstRange(of: "add \"query\": ") {
+            let rest = advice[start.upperBound...]
+            out += ", \"query\": " + (rest.firstRange(of: " }").map { rest[..<$0.upperBound] } ?? rest)
+        }
+        var sources = advice.split(separator: "'").map(String.init).filter { $0.hasPrefix("query.") }
+        if advice.contains("'fragment'") { sources.append("fragment") }
+        let bound = zip("abcde", sources).map { "\"\($0)\": \(quoted($1))" }
+        return out
+            + (bound.isEmpty ? "" : ", \"bind\": {\"M\": {\(bound.joined(separator: ", "))}}, \"requireAll\": true")
+    }
+
+    @Test("the forms are the ones that an author means", arguments: ForeignForm.known.map { $0.path })
+    func expected(path: String) throws {
+        let own = try #require(ForeignForm.known.first { $0.path == path })
+        let found = Self.problems("{\"id\": \"x\", \"match\": \(Self.quoted(path)), \"to\": {\"root\": true}}")
+        let told = found.filter { $0.code == .foreignSyntax || $0.severity == .error }
+        #expect(!told.isEmpty)
+        #expect(told.lazy.compactMap { Self.form($0.suggestion) }.first == own.form, "\(told.map(\.suggestion))")
+    }
+
+    @Test("a form that is advised for a pattern is taken, with its constraints and binds", arguments: [1, 20, 300])
+    func patterns(seed: UInt64) {
+        for path in ForeignForm.all(seed: seed) {
+            let found = Self.problems("{\"id\": \"x\", \"match\": \(Self.quoted(path)), \"to\": {\"root\": true}}")
+            for problem in found {
+                guard let advice = problem.suggestion, let form = Self.form(advice) else { continue }
+                let again = Self.problems(
+                    "{\"id\": \"x\", \"match\": \(Self.quoted(form)), \"to\": {\"root\": true}\(Self.members(advice))}")
+                // What uses a capture is up to the author, and this table has a model of its own.
+                let bad = again.filter { $0.code != .unusedCapture && $0.code != .unusedModel }
+                #expect(bad.isEmpty, "seed \(seed): \(path): \(advice): \(bad.map { $0.text(file: "t") })")
+            }
+        }
+    }
+
+    @Test("a form that is advised for a redirect is taken")
+    func redirects() {
+        for path in ForeignForm.all(seed: 7) {
+            for names in ["{id}/{name}/{rest*}", "{day}/{b}/{s+}", "any"] {
+                func table(_ redirect: String) -> String {
+                    "{\"id\": \"x\", \"match\": \"/from/here/\(names)\", \"redirect\": \(Self.quoted(redirect))}"
+                }
+                for problem in Self.problems(table(path)) {
+                    guard let form = Self.form(problem.suggestion), problem.code != .redirectNowhere else { continue }
+                    let bad = Self.problems(table(form)).filter {
+                        $0.code == .foreignSyntax || $0.severity == .error && $0.code != .redirectNowhere
+                    }
+                    #expect(bad.isEmpty, "\(path): \(form): \(bad.map { $0.text(file: "t") })")
+                }
+            }
+        }
+    }
+
+    @Test("a form that is advised for a prefix is taken")
+    func prefixes() {
+        for path in ForeignForm.all(seed: 8) {
+            func table(_ prefix: String) -> String { "{\"stripPrefix\": \(Self.quoted(prefix))}" }
+            for problem in Self.problems("", rewrites: table(path)) {
+                guard let form = Self.form(problem.suggestion) else { continue }
+                let bad = Self.problems("", rewrites: table(form)).filter {
+                    $0.code == .foreignSyntax || $0.severity == .error
+                }
+                #expect(bad.isEmpty, "\(path): \(form): \(bad.map { $0.text(file: "t") })")
+            }
+        }
+    }
+}
