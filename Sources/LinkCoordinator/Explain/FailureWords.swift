@@ -45,6 +45,7 @@ extension Tracer {
         case "port": return "the port is not a number from 0 to 65535"
         case "syntax": return "`\(text ?? "")` is no name of a host"
         case "unlisted": return text.map { "the host `\($0)` is not listed" } ?? "the link has no host"
+        case "missing": return "http and https links need a host, whatever is listed"
         default: return "the link has no host"
         }
     }

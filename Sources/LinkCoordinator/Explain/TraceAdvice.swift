@@ -16,7 +16,10 @@ extension Tracer {
             adviseOnOrigin(otherSchemes(link, explanation.listed), &explanation)
         case .host:
             let hosts = table.source.blocks[blockNumber].hosts.map(\.value)
-            explanation.listed = nearestFirst(hosts.map(\.text), link.host ?? "")
+            // A web link needs a host, even where the table takes links without one.
+            let isMissing = explanation.decision.detail == "missing"
+            explanation.listed = nearestFirst(
+                hosts.filter { !isMissing || $0 != .empty }.map(\.text), link.host ?? "")
             adviseOnOrigin(otherHosts(link, hosts), &explanation)
         case .badEncoding, .emptySegment: adviseOnOrigin([Correction(text: link.cleaned())], &explanation)
         case .noRoute:

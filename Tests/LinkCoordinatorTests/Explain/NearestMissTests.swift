@@ -154,6 +154,20 @@ struct FailingLink: Sendable, CustomTestStringConvertible {
         #expect(json["link"]?["parts"]?.array?.contains { $0["fault"]?.string == "not listed" } == true)
     }
 
+    @Test("a web link without a host is told that it needs one, whatever is listed", arguments: ["http", "https"])
+    func missingHost(scheme: String) throws {
+        let file = """
+            {"schemaVersion": 1, "table": {"id": "t", "version": "1"},
+             "link": {"schemes": ["app", "http", "https"], "host": "authority", "hosts": ["", "a.example", "*"]},
+             "routes": [{"id": "a", "match": "/p/new", "to": {"root": true}}]}
+            """
+        let trace = try Table.load(Array(file.utf8)).explain(.link("\(scheme):///p/new"))
+        #expect(trace.decision.reason == "host")
+        #expect(trace.text.contains("because    http and https links need a host, whatever is listed"), "\(trace.text)")
+        #expect(trace.listed == ["a.example", "*"])
+        #expect(!trace.text.contains("(no host)"), "\(trace.text)")
+    }
+
     @Test("what a rewrite took off is its prefix, whatever becomes of the rest")
     func prefixes() throws {
         let trace = try Self.shop().explain(.link("https://shop.example/ru/zzzz"))
