@@ -36,12 +36,18 @@ enum LikelyKeys {
         "const": ["bind"],
     ]
 
+    /// Keys of `homes` whose values are lists, with what stands in them.
+    private static let lists = [
+        "variants": "{ \"when\": …, \"to\": … }, { \"to\": … }", "rewrites": "{ \"stripPrefix\": … }",
+    ]
+
     /// What to do about a key that an object does not have.
     static func advice(_ name: String, in object: JSONValue, keys: [String]) -> String {
         let free = keys.filter { object[$0] == nil }
         if let nearest = NearestName.of(name, among: keys) { return "did you mean '\(nearest)'?" }
         let other = synonyms[name].map { $0.filter(free.contains) } ?? []
         let home = homes[name].map { $0.filter(keys.contains) } ?? []
+        if let first = home.first, let items = lists[first] { return "it belongs into \"\(first)\": [ \(items) ]" }
         if let first = home.first { return "it belongs into \"\(first)\": { … }" }
         if let first = other.first { return "did you mean '\(first)'?" }
         return "the keys are \(keys.joined(separator: ", "))"
