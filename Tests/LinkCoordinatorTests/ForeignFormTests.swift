@@ -1,5 +1,6 @@
 import LinkCoordinator
 import StrictJSON
+import TestSupport
 import Testing
 
 /// Paths as other routers write them, each with the form that is advised; nil where there is none.
@@ -62,24 +63,12 @@ enum ForeignForm {
 
     /// The paths of `known`, then pairs of them.
     static func all(seed: UInt64) -> [String] {
-        var generator = SplitMix(seed)
+        var generator = SeededGenerator(seed: seed)
+        func pick(_ list: [String]) -> String { list.randomElement(using: &generator) ?? "" }
         let pairs = (0..<400).map { _ in
-            generator.pick(segments) + generator.pick(segments) + generator.pick(["", "", "", "/", "?q=1", "#f"])
+            pick(segments) + pick(segments) + pick(["", "", "", "/", "?q=1", "#f"])
         }
         return known.map { $0.path } + pairs
-    }
-
-    /// Small random numbers.
-    private struct SplitMix {
-        private var state: UInt64
-
-        init(_ seed: UInt64) { state = seed }
-
-        mutating func pick<Element>(_ list: [Element]) -> Element {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            let mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            return list[Int((mixed ^ (mixed >> 27)) % UInt64(list.count))]
-        }
     }
 }
 

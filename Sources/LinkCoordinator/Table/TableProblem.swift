@@ -118,6 +118,10 @@ public struct TableProblem: Error, Sendable, Equatable {
         case neverHolds = "never_holds"
         /// A route whose every link is rejected.
         case alwaysRejects = "always_rejects"
+        /// A pattern that no link reaches as it is written, since a rewrite takes its beginning off.
+        case hiddenByRewrite = "hidden_by_rewrite"
+        /// An example that holds whatever comes out.
+        case expectsNothing = "expects_nothing"
         /// What could not be proved within the work budget.
         case unproved
         /// An example that does not hold.
@@ -164,7 +168,8 @@ public struct TableProblem: Error, Sendable, Equatable {
 extension TableProblem.Code {
     /// The codes that a warning may have; all others are those of errors alone.
     public static let ofWarnings: [TableProblem.Code] = [
-        .alwaysRejects, .foreignSyntax, .neverHolds, .noOverlap, .redirectNowhere, .unboundField, .unproved,
+        .alwaysRejects, .expectsNothing, .foreignSyntax, .hiddenByRewrite, .neverHolds, .noOverlap, .redirectNowhere,
+        .unboundField, .unproved,
         .unusedCapability, .unusedCapture, .unusedCoordinator, .unusedGuard, .unusedModel, .unusedScreen, .unusedVar,
     ]
 }

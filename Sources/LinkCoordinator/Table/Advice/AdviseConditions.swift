@@ -1,61 +1,92 @@
-internal import StrictJSON
-
 extension TableAdvice {
-    /// Warns of versions that no device can have, and of variants that are never taken.
+    /// Most conditional variants of a route that are compared, and most cells that may be left of one.
+    private static let (maxVariants, maxCells) = (64, 1000)
+
+    /// Warns of screens and variants that no device can have, and of variants that are never taken.
     mutating func adviseConditions() {
-        for coordinator in source.coordinators {
-            for screen in coordinator.screens {
-                guard let since = screen.since, let until = screen.until, compare(since, until) >= 0 else { continue }
-                problems.warning(
-                    .neverHolds, at: screen.name.offset,
-                    "no app has the screen '\(coordinator.name.value).\(screen.name.value)': it is there since "
-                        + "\(since.text), and until \(until.text)", suggestion: "let 'since' be below 'until'")
+        for (index, coordinator) in source.coordinators.enumerated() {
+            for (number, screen) in coordinator.screens.enumerated() {
+                adviseScreen(screen, "\(coordinator.name.value).\(screen.name.value)", [index, number])
             }
         }
         for route in source.routes { adviseVariants(of: route) }
     }
 
+    private mutating func adviseScreen(_ screen: TableSource.Screen, _ name: String, _ place: [Int]) {
+        if let since = screen.since, let until = screen.until, DeviceNeeds.compare(since, until) >= 0 {
+            deadScreens.insert(place)
+            problems.warning(
+                .neverHolds, at: screen.name.offset,
+                "no app has the screen '\(name)': it is there since \(since.text), and until \(until.text)",
+                suggestion: "let 'since' be below 'until'")
+        } else if let conflict = DeviceNeeds(screen, in: source, names: names).conflict {
+            deadScreens.insert(place)
+            problems.warning(
+                .neverHolds, at: screen.name.offset, "no device has the screen '\(name)': \(conflict)",
+                suggestion: "require capabilities that one device can have, or mend them in \"capabilities\"")
+        }
+    }
+
     private mutating func adviseVariants(of route: TableSource.Route) {
         var seen: [String: Int] = [:]
+        let cells = cells(of: route)
         for (index, variant) in route.variants.enumerated() {
             guard let when = variant.when, !when.isEmpty else { continue }
             let what = "the condition of variant \(index) of '\(route.id.value)'"
-            if let tests = [("app", when.app), ("os", when.os)].first(where: { isEmpty($0.1) }) {
-                let text = tests.1.map { $0.relation.rawValue + $0.version.text }.joined(separator: " ")
+            if let tests = [("app", when.app), ("os", when.os)].first(where: { DeviceNeeds.isEmpty($0.1) }) {
                 problems.warning(
-                    .neverHolds, at: when.offset, "\(what) never holds: no version is '\(text)'",
+                    .neverHolds, at: when.offset, "\(what) never holds: no version is '\(DeviceNeeds.text(tests.1))'",
                     suggestion: "a version must pass all comparisons of '\(tests.0)'", routes: [route.id.value])
             } else if let name = contradiction(when.query, route.query) {
                 problems.warning(
                     .neverHolds, at: when.offset,
                     "\(what) never holds: it wants another '\(name)' of the query than the route",
                     suggestion: "take the variant away, or mend 'query'", routes: [route.id.value])
+            } else if let conflict = DeviceNeeds(when, in: source, names: names).conflict {
+                problems.warning(
+                    .neverHolds, at: when.offset, "\(what) never holds: \(conflict)",
+                    suggestion: "ask for what one device can have, or mend the \"capabilities\"",
+                    routes: [route.id.value])
             } else if let earlier = seen.updateValue(index, forKey: key(when)) {
                 problems.warning(
                     .neverHolds, at: when.offset, "\(what) never decides: variant \(earlier) has the same",
                     suggestion: "take one of them away", routes: [route.id.value])
+            } else if let space = cells?.space, let own = cells?.cells, let cover = cover(of: index, own, space) {
+                let takers = cover.map { "variant \($0) takes" } ?? "the variants before it take"
+                problems.warning(
+                    .neverHolds, at: when.offset, "\(what) never decides: \(takers) all that it would",
+                    suggestion: "put it before \(cover.map { "variant \($0)" } ?? "them"), or take it away",
+                    routes: [route.id.value])
             }
         }
     }
 
-    private func compare(_ a: VersionText, _ b: VersionText) -> Int {
-        a.bytes.withUnsafeBufferPointer { first in
-            b.bytes.withUnsafeBufferPointer { second in
-                guard let first = Version(ByteView(first)), let second = Version(ByteView(second)) else { return 0 }
-                return Version.compare(first, second)
-            }
-        }
+    /// The devices that the variants of a route tell apart, with those for which each condition holds; nil where there
+    /// is at most one condition, or too many.
+    private func cells(of route: TableSource.Route) -> (space: DeviceSpace, cells: [DeviceCell])? {
+        let conditions = route.variants.compactMap(\.when)
+        guard (2...Self.maxVariants).contains(conditions.count) else { return nil }
+        var asked = TableSource(id: source.id, version: source.version)
+        let capabilities = Set(conditions.flatMap { $0.capabilities.compactMap { names.capabilities[$0.value] } })
+        asked.capabilities = capabilities.sorted().map { source.capabilities[$0] }
+        var questions = DeviceQuestions()
+        for condition in conditions { questions.add(condition, of: asked) }
+        let space = DeviceSpace(questions, capabilities: asked.capabilities)
+        return (space, route.variants.map { $0.when.map { space.cell(of: $0) } ?? [:] })
     }
 
-    /// Whether no version passes all tests; between two versions there is always another.
-    private func isEmpty(_ tests: [TableSource.Condition.VersionTest]) -> Bool {
-        for low in tests where [.atLeast, .above, .equal].contains(low.relation) {
-            for high in tests where [.atMost, .below, .equal].contains(high.relation) {
-                let order = compare(low.version, high.version)
-                if order > 0 || order == 0 && (low.relation == .above || high.relation == .below) { return true }
-            }
+    /// Returns the earlier variant that takes all that one would, or nil inside where only several do together; nil
+    /// where something is left for it, or that takes too long to find out.
+    private func cover(of index: Int, _ cells: [DeviceCell], _ space: DeviceSpace) -> Int?? {
+        let own = cells[index]
+        guard !own.values.contains(where: \.isEmpty) else { return nil }
+        if let one = cells[..<index].firstIndex(where: { space.subtract($0, from: own).isEmpty }) { return .some(one) }
+        var left = [own]
+        for earlier in cells[..<index] {
+            left = left.flatMap { space.subtract(earlier, from: $0) }
+            if left.count > Self.maxCells { return nil }
         }
-        return false
+        return left.isEmpty ? .some(nil) : nil
     }
 
     /// A name of which two lists of constraints want different things.

@@ -36,8 +36,27 @@ extension TableAdvice {
                 if route.onInvalid == .drop, field.absence != .required { continue }
                 if let why = reason(binding, field, of: route) { return why }
             }
-            return nil
+            return deadTarget(of: route).map { "no device has the screen '\($0)', to which it leads" }
         }
+    }
+
+    /// A screen that no device has, where each variant leads to such a one and nothing takes its place.
+    private func deadTarget(of route: TableSource.Route) -> String? {
+        guard case .fallback = route.unsupported, !deadScreens.isEmpty else { return nil }
+        let rule = source.fallback.first { $0.on?.contains { $0.value == .unsupported } ?? true }
+        if let rule, rule.outcome != .reject { return nil }
+        var found: String?
+        for variant in route.variants {
+            guard case .path(let segments) = variant.to.destination,
+                let stack = try? StaticStack.compose(segments, in: source, names: names),
+                let dead = stack.withSingleSlots(in: source).entries.first(where: {
+                    deadScreens.contains([$0.coordinator, $0.screen])
+                })
+            else { return nil }
+            let coordinator = source.coordinators[dead.coordinator]
+            found = found ?? "\(coordinator.name.value).\(coordinator.screens[dead.screen].name.value)"
+        }
+        return found
     }
 
     private func reason(

@@ -138,6 +138,11 @@ struct PathDraft {
         }
     }
 
+    /// Returns whether a table may say a text of a query, and a link may have it.
+    private static func isSayable(_ text: String) -> Bool {
+        !PathText.holdsVar(text) && (try? PatternParser.checkCharacters(text.utf8, at: 0)) != nil
+    }
+
     /// Returns what to do for the query of a pattern: constraints for values that are said, binds for the others.
     private static func query(_ text: Substring) -> [String] {
         var seen: Set<String> = []
@@ -146,13 +151,13 @@ struct PathDraft {
         for pair in text.split(separator: "&") {
             let halves = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard let name = SegmentRewriter.text(withoutEscapesIn: halves[0]), !name.isEmpty,
-                !NameRule.isReserved(name), !PathText.holdsVar(name), seen.insert(name).inserted
+                !NameRule.isReserved(name), Self.isSayable(name), seen.insert(name).inserted
             else { continue }
             let value = halves.count > 1 ? String(halves[1]) : ""
             if value.isEmpty || "*:{<[$(".contains(value.first ?? " ") || ForeignSyntax.isPlaceholder(value) {
                 bound.append("'query.\(name)'")
             } else if let value = SegmentRewriter.text(withoutEscapesIn: value[...]),
-                !ForeignSyntax.isPlaceholder(value), !PathText.holdsVar(value)
+                !ForeignSyntax.isPlaceholder(value), Self.isSayable(value)
             {
                 constraints.append("\(JSONValue(.string(name)).text): \(JSONValue(.string(value)).text)")
             }

@@ -7,6 +7,9 @@ struct TableAdvice {
     let names: TableNames
     var problems: ProblemList
 
+    /// Indices of a coordinator and of its screens that no device has.
+    var deadScreens: Set<[Int]> = []
+
     /// Adds warnings to what was found; where there are errors, only those that cannot follow from one.
     static func run(_ source: TableSource, into problems: inout ProblemList) {
         var advice = TableAdvice(source: source, names: TableNames(source), problems: problems)
@@ -16,6 +19,9 @@ struct TableAdvice {
             advice.adviseConditions()
             advice.adviseRejections()
             advice.adviseRedirects()
+            advice.adviseRewrites()
+            advice.adviseFallback()
+            advice.adviseExamples()
         }
         problems = advice.problems
     }

@@ -1,0 +1,88 @@
+import LinkCoordinator
+import StrictJSON
+import TestSupport
+import Testing
+
+@Suite("Warnings of what can never be")
+struct DeadThingTests {
+    /// Conditions of variants, most of which have to do with others.
+    private static let conditions = [
+        #""app": ">=5""#, #""app": ">=6""#, #""app": "<5""#, #""app": "<=6 >5""#, #""app": "=5""#, #""app": ">5.0""#,
+        #""os": ">=17""#, #""os": "<17""#, #""platform": "ios""#, #""platform": ["iOS", "web"]"#,
+        #""platform": ["web", "android"]"#, #""region": "gb""#, #""region": ["GB", "ie"]"#, #""locale": "en""#,
+        #""locale": "en_GB""#, #""locale": ["EN-gb", "en-us"]"#, #""claim": "c""#, #""claim": ["c", "d"]"#,
+        #""capability": "phone""#, #""capability": "new""#, #""capability": ["phone", "pad"]"#,
+        #""capability": "listed""#, #""attributes": { "plan": ["a", "b"] }"#, #""attributes": { "plan": "a" }"#,
+        #""query": { "q": "*" }"#, #""query": { "q": "1" }"#, #""query": { "q": null }"#,
+    ]
+
+    /// A condition of one or two parts that ask different things.
+    private static func condition(_ generator: inout SeededGenerator) -> String {
+        var parts: [String: String] = [:]
+        for _ in 0..<Int.random(in: 1...2, using: &generator) {
+            let part = conditions.randomElement(using: &generator) ?? ""
+            parts[String(part.prefix { $0 != ":" })] = part
+        }
+        return "{ \(parts.values.sorted().joined(separator: ", ")) }"
+    }
+
+    private static func table(_ conditions: [String]) -> String {
+        let variants = conditions.map { "{ \"when\": \($0), \"to\": { \"root\": true } }" }
+        return """
+            {"schemaVersion": 1, "table": {"id": "t", "version": "1"},
+             "link": {"schemes": ["app"], "host": "segment"},
+             "capabilities": {"phone": {"platforms": ["ios", "android"]}, "pad": {"platforms": ["IOS", "tv"]},
+              "new": {"minApp": "6", "minOS": "17"}, "listed": {}},
+             "routes": [{"id": "a", "match": "/a", "variants": [\((variants + ["{\"to\": {\"root\": true}}"]).joined(separator: ", "))]}]}
+            """
+    }
+
+    private static func device(_ generator: inout SeededGenerator) -> Device {
+        func some(_ list: [String?]) -> String? { list.randomElement(using: &generator) ?? nil }
+        func several(_ list: [String]) -> [String]? { list.filter { _ in Bool.random(using: &generator) } }
+        var device = Device()
+        device.app = some([nil, "4", "5", "5.0.1-beta", "5.0.1", "6", "6.0.1", "7"])
+        device.os = some([nil, "16", "17", "18"])
+        device.platform = some([nil, "ios", "IOS", "web", "android", "tv", "other"])
+        device.region = some([nil, "GB", "ie", "us"])
+        device.locale = some([nil, "en", "en-GB", "EN_gb", "en-US", "en-AU", "de"])
+        device.claims = several(["c", "d"])
+        device.capabilities = several(["listed", "phone"])
+        device.attributes = some([nil, "a", "b", "z"]).map { ["plan": $0] }
+        return device
+    }
+
+    @Test("no device takes a variant that is told never to be taken", arguments: [1, 2026])
+    func variants(seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        var told = 0
+        for _ in 0..<150 {
+            let conditions = (0..<Int.random(in: 2...8, using: &generator)).map { _ in Self.condition(&generator) }
+            let file = Array(Self.table(conditions).utf8)
+            let pointers = Set(Table.problems(in: file).filter { $0.code == .neverHolds }.map(\.pointer))
+            let dead = Set(conditions.indices.filter { pointers.contains("/routes/0/variants/\($0)/when") })
+            told += dead.count
+            let table = try Table.load(file)
+            for _ in 0..<60 {
+                let device = Self.device(&generator)
+                for link in ["app://a", "app://a?q=1", "app://a?q=2"] {
+                    let taken = try #require(table.resolve(link, device: device).variant)
+                    #expect(!dead.contains(taken), "seed \(seed): variant \(taken) of \(conditions) for \(device)")
+                }
+            }
+        }
+        #expect(told > 50, "seed \(seed): \(told) were told")
+    }
+
+    @Test("a pattern that is told to be hidden by a rewrite is not reached by the link that it reads as")
+    func rewrites() throws {
+        let file = """
+            {"schemaVersion": 1, "table": {"id": "t", "version": "1"},
+             "link": {"schemes": ["app"], "host": "segment", "rewrites": [{"stripPrefix": "/r"}]},
+             "routes": [{"id": "a", "match": "/r/x", "to": {"root": true}}, {"id": "b", "match": "/x", "to": {"root": true}}]}
+            """
+        #expect(Table.problems(in: Array(file.utf8)).map(\.code) == [.hiddenByRewrite])
+        let table = try Table.load(Array(file.utf8))
+        #expect(table.resolve("app://r/x").route == "b")
+    }
+}
