@@ -132,6 +132,26 @@ struct ForeignFormTests {
         }
     }
 
+    @Test(
+        "a capture that is advised for one in other braces is taken",
+        arguments: [
+            ("{*id}", ""), ("{**rest}", ""), ("{...id}", ""), ("{id...}", ""), ("{*id}", "/x"), ("{*}", ""),
+            ("{*}", "/x"),
+            ("{}", ""), ("{}", "/x"), ("{ id }", ""), ("{:id}", ""), ("{:id}", "/x"), ("{{id}}", ""), ("{*screen}", ""),
+            ("{:screen}", ""), ("{ stack }", ""), ("{{present}}", "/x"), ("{id=5}", ""), ("{screen=5}", ""),
+            ("{ id : int }", "/x"), ("{...screen}", "/x"),
+        ])
+    func captures(capture: String, rest: String) throws {
+        func problems(_ own: String) -> [TableProblem] {
+            Self.problems("{\"id\": \"x\", \"match\": \(Self.quoted("/a/" + own + rest)), \"to\": {\"root\": true}}")
+        }
+        let advice = try #require(problems(capture).first?.suggestion)
+        #expect(advice.hasPrefix("write '{"))
+        let form = advice.dropFirst(7).prefix { $0 != "'" }
+        let bad = problems(String(form)).filter { $0.code != .unusedCapture && $0.code != .unusedModel }
+        #expect(bad.isEmpty, "\(advice): \(bad.map { $0.text(file: "t") })")
+    }
+
     @Test("a form that is advised for a redirect is taken")
     func redirects() {
         for path in ForeignForm.all(seed: 7) {

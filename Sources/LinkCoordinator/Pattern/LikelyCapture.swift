@@ -6,25 +6,35 @@ enum LikelyCapture {
         let inside = rest.text(until: "}", "/")
         guard rest.next == UInt8(ascii: "}") else { return nil }
         let name = inside.drop { "*.: ".contains($0) }.prefix { $0.isLetter || $0.isNumber || "_-".contains($0) }
-        let own = NameRule.identifier.takes(String(name)) ? String(name) : "name"
+        let own = NameRule.identifier.takes(String(name)) ? CaptureNames.allowed(String(name)) : "name"
+        let isLast = rest.at + 1 == reader.bytes.count
         func error(_ message: String, _ form: String) -> TextError {
             TextError(message, at: reader.at, suggestion: "write '\(form)'")
         }
         if inside.isEmpty { return error("a capture has a name", "{name}") }
         if inside.hasPrefix("*") || inside.hasPrefix("...") || inside.hasSuffix("...") {
-            return error("a tail has its sign behind the name", "{\(own)*}")
+            if isLast { return error("a tail has its sign behind the name", "{\(own)*}") }
+            return TextError(
+                "a tail has its sign behind the name, and stands last", at: reader.at,
+                suggestion: "write '{\(own)}' for one segment")
         }
         if inside.prefix(while: { $0 != ":" }).contains(" ") {
-            return error("a capture has no blanks", "{\(inside.filter { $0 != " " })}")
+            return error("a capture has no blanks", allowed(inside.filter { $0 != " " }))
         }
         if inside.hasPrefix(":") { return error("a capture has no ':' before its name", "{\(own)}") }
-        if inside.hasPrefix("{") { return error("a capture has one pair of braces", "{\(inside.dropFirst())}") }
+        if inside.hasPrefix("{") { return error("a capture has one pair of braces", allowed(inside.dropFirst())) }
         if inside.contains("="), !inside.contains("(") {
             return TextError(
                 "a capture has no default", at: reader.at,
                 suggestion: "write '{\(own)?}' at the end, and give the model's field the default")
         }
         return nil
+    }
+
+    /// A capture under a name that is allowed, whatever stands behind it.
+    private static func allowed(_ inside: some StringProtocol) -> String {
+        let name = inside.prefix { $0.isLetter || $0.isNumber || "_-".contains($0) }
+        return "{\(CaptureNames.allowed(String(name)))\(inside.dropFirst(name.count))}"
     }
 
     /// What to do about a type of a capture that there is not.
