@@ -27,6 +27,16 @@ struct LinkSearch {
         return found
     }
 
+    /// Whether there is a link that all of `inside` take and none of `outside`, whatever rewrites make of it.
+    ///
+    /// It costs less than `find`, which looks for a link that reads well.
+    mutating func exists(
+        inside: [ProofPattern], outside: [ProofPattern]
+    ) throws(WorkBudget.Exhausted) -> Bool {
+        budget.begin()
+        return try search(inside, outside, avoidsRewrites: false) != nil
+    }
+
     /// A link of some origins that all of `inside` take and none of `outside`, whatever rewrites make of it.
     ///
     /// - Parameter lengths: Numbers of segments that it may have; nil for as many as any of the tables allows.
@@ -45,8 +55,10 @@ struct LinkSearch {
         let choices = insides(inside, outside)
         let origins = space.origins.origin
         guard let fewest = inside.min(by: { origins[$0.rule].count < origins[$1.rule].count }) else { return nil }
+        // What a rule takes is all alike for patterns of that rule, and of the first, which takes everything.
+        let isAlike = some == nil && (inside + outside).allSatisfy { $0.rule == fewest.rule || $0.rule == 0 }
         var seen: [Int: Set<[Int]>] = [:]
-        for number in origins[fewest.rule] {
+        for number in isAlike ? space.origins.firsts[fewest.rule] : origins[fewest.rule] {
             if let some, !some.contains(number) { continue }
             let origin = space.origins.origins[number]
             guard inside.allSatisfy({ origin.rules.contains($0.rule) }) else { continue }

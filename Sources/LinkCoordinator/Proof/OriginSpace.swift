@@ -61,39 +61,121 @@ struct OriginSpace {
     /// For each rule its atoms, in the same order.
     private(set) var origin: [[Int]] = []
 
-    private let source: TableSource
-    private let numbers: [OriginRule: Int]
+    /// For each rule the first of its atoms in each link block, in the same order.
+    private(set) var firsts: [[Int]] = []
+
+    /// Makes a space without origins.
+    init() {}
 
     /// Cuts the origins of a table under numbered rules.
-    init(_ source: TableSource, rules: [OriginRule], cut: OriginCut = OriginCut()) {
+    ///
+    /// - Parameter cut: What tells origins apart beside the rules; with nil nothing does, and of link blocks that read
+    ///   the same links in the same way one stands for all.
+    init(_ source: TableSource, rules: [OriginRule], cut: OriginCut? = nil) {
+        var cutter = OriginCutter(source, rules: rules, cut: cut)
+        let found = cutter.run()
+        origins = found.enumerated().sorted { ($0.1.rules.count, $0.0) < ($1.1.rules.count, $1.0) }.map(\.1)
+        origin = Array(repeating: [], count: rules.count)
+        firsts = origin
+        var met = Array(repeating: Set<Int>(), count: rules.count)
+        for (index, one) in origins.enumerated() {
+            for rule in one.rules {
+                origin[rule].append(index)
+                if met[rule].insert(one.block).inserted { firsts[rule].append(index) }
+            }
+        }
+    }
+}
+
+/// Cuts the schemes and hosts of a table's link blocks.
+private struct OriginCutter {
+    /// What a link block makes of a path and a query: blocks of one kind show the same links.
+    private struct BlockKind: Hashable {
+        var role: TableSource.LinkBlock.HostRole
+        var query: TableSource.QueryDialect
+        var rewrites: [[Matcher]]
+    }
+
+    /// What the origins of a scheme in a block come from.
+    private struct Asked: Hashable {
+        var kind: Int
+        var hosts: Set<HostRule>
+        var ownPort: UInt16?
+        /// The scheme, if rules name it.
+        var scheme: String?
+    }
+
+    let source: TableSource
+    let cut: OriginCut?
+    /// Schemes that rules and the cut name, and those that blocks list.
+    let named: Set<String>
+    let listed: Set<String>
+    /// Numbers of rules by scheme, nil for any, and host.
+    private var numbers: [String?: [HostRule?: Int]] = [:]
+    private var kinds: [BlockKind: Int] = [:]
+    private let hosts: OriginHosts
+
+    init(_ source: TableSource, rules: [OriginRule], cut: OriginCut?) {
         self.source = source
-        numbers = Dictionary(uniqueKeysWithValues: zip(rules, rules.indices))
+        self.cut = cut
+        named = Set(rules.compactMap(\.scheme) + (cut?.schemes ?? []))
+        listed = Set(source.blocks.flatMap { $0.schemes.map(\.value) })
+        for (number, rule) in rules.enumerated() { numbers[rule.scheme, default: [:]][rule.host] = number }
+        let own = source.blocks.flatMap { $0.hosts.map(\.value) }
+        let ofRules = rules.compactMap(\.host)
+        hosts = OriginHosts(
+            own + ofRules + (cut?.hosts ?? []), listed: Set(own), telling: cut == nil ? Set(ofRules) : nil)
+    }
+
+    /// The origins, block by block.
+    mutating func run() -> [Origin] {
+        let spelled = Dictionary(grouping: cut?.spellings ?? []) { source.block(listing: $0) }
         var found: [Origin] = []
-        let named = Set(rules.compactMap(\.scheme) + cut.schemes)
-        let hosts = Self.hosts(source.blocks.flatMap { $0.hosts.map(\.value) } + rules.compactMap(\.host) + cut.hosts)
+        var asked = Set<Asked>()
+        var seen: [Int: Set<[[Int]]>] = [:]
         for (index, block) in source.blocks.enumerated() {
-            var seen = Set<[[Int]]>()
-            let spelled = cut.spellings.filter { source.block(listing: $0) == index }
-            for scheme in schemes(of: block, named) + spelled {
-                for origin in marked(self.origins(scheme, block, index, hosts), block, cut)
-                where seen.insert([origin.rules, origin.mark]).inserted {
+            let kind = kind(of: block, index)
+            let taken = Set(block.hosts.map(\.value))
+            for scheme in schemes(of: block) + (spelled[index] ?? []) {
+                let name = block.schemeCase == .exact ? scheme : scheme.lowercased()
+                let own = Self.ownPort(of: scheme)
+                if cut == nil {
+                    let scheme = numbers[name] == nil ? nil : name
+                    let one = Asked(kind: kind, hosts: taken, ownPort: own, scheme: scheme)
+                    if !asked.insert(one).inserted { continue }
+                }
+                for origin in marked(origins(scheme, name, block, index, taken), block)
+                where seen[kind, default: []].insert([origin.rules, origin.mark]).inserted {
                     found.append(origin)
                 }
             }
         }
-        origins = found.enumerated().sorted { ($0.1.rules.count, $0.0) < ($1.1.rules.count, $1.0) }.map(\.1)
-        origin = Array(repeating: [], count: rules.count)
-        for (index, one) in origins.enumerated() {
-            for rule in one.rules { origin[rule].append(index) }
+        return found
+    }
+
+    /// The number of the blocks that are like one; with a cut each is its own.
+    private mutating func kind(of block: TableSource.LinkBlock, _ index: Int) -> Int {
+        if cut != nil { return index }
+        let kind = BlockKind(
+            role: block.hostRole, query: block.query, rewrites: block.rewrites.map(\.pattern.matchers))
+        if let known = kinds[kind] { return known }
+        kinds[kind] = index
+        return index
+    }
+
+    private static func ownPort(of scheme: String) -> UInt16? {
+        switch scheme.lowercased() {
+        case "https": 443
+        case "http": 80
+        default: nil
         }
     }
 
     /// Origins with their marks; where an authority is a segment only for this table, a second one with an authority
     /// that is no host for the other table.
-    private func marked(
-        _ origins: [Origin], _ block: TableSource.LinkBlock, _ cut: OriginCut
-    ) -> [Origin] {
-        origins.flatMap { origin -> [Origin] in
+    private func marked(_ origins: [Origin], _ block: TableSource.LinkBlock) -> [Origin] {
+        guard let cut else { return origins }
+        return origins.flatMap { origin -> [Origin] in
             var own = origin
             let mixes = cut.mixesRoles(origin.scheme)
             own.leads = mixes && !origin.host.isEmpty
@@ -110,10 +192,9 @@ struct OriginSpace {
         }
     }
 
-    private func schemes(of block: TableSource.LinkBlock, _ named: Set<String>) -> [String] {
+    private func schemes(of block: TableSource.LinkBlock) -> [String] {
         var schemes = block.schemes.map(\.value)
         guard block.takesOtherSchemes else { return schemes }
-        let listed = Set(source.blocks.flatMap { $0.schemes.map(\.value) })
         let isExact = block.schemeCase == .exact
         schemes += named.subtracting(listed).filter { isExact || $0 == $0.lowercased() }.sorted()
         let other = (0...).lazy.map { $0 == 0 ? "any" : "any\($0)" }
@@ -122,62 +203,27 @@ struct OriginSpace {
     }
 
     private func origins(
-        _ scheme: String, _ block: TableSource.LinkBlock, _ index: Int, _ hosts: [(host: [UInt8], port: UInt16?)]
+        _ scheme: String, _ name: String, _ block: TableSource.LinkBlock, _ index: Int, _ listed: Set<HostRule>
     ) -> [Origin] {
-        let name = block.schemeCase == .exact ? scheme : scheme.lowercased()
+        let numbers = [numbers[name], numbers[nil]].compactMap { $0 }
         if block.hostRole == .segment {
-            let rules = [name, nil].compactMap { numbers[OriginRule($0, nil)] }.sorted()
+            let rules = numbers.compactMap { $0[nil] }.sorted()
             return [Origin(scheme: scheme, host: [], port: nil, block: index, rules: rules)]
         }
-        let own: UInt16? = scheme.lowercased() == "https" ? 443 : scheme.lowercased() == "http" ? 80 : nil
-        let listed = Set(block.hosts.map(\.value))
-        return hosts.compactMap { host, written in
+        let own = Self.ownPort(of: scheme)
+        return hosts.hosts(takenBy: listed).compactMap { one in
             // http and https have no links without a host (N3).
-            if own != nil && host.isEmpty { return nil }
-            let port = written == own ? nil : written
-            let taking = Self.rules(host, port)
+            if own != nil && one.host.isEmpty { return nil }
+            let isOwn = one.port != nil && one.port == own
+            let taking = isOwn ? OriginHosts.rules(one.host, nil) : one.rules
             guard taking.contains(where: { listed.contains($0) }) else { return nil }
             var rules: [Int] = []
-            for scheme in [name, nil] {
-                if let number = numbers[OriginRule(scheme, nil)] { rules.append(number) }
-                for rule in taking {
-                    if let number = numbers[OriginRule(scheme, rule)] { rules.append(number) }
-                }
+            for numbers in numbers {
+                if let number = numbers[nil] { rules.append(number) }
+                rules += taking.compactMap { numbers[$0] }
             }
-            return Origin(scheme: scheme, host: host, port: port, block: index, rules: rules.sorted())
+            return Origin(
+                scheme: scheme, host: one.host, port: isOwn ? nil : one.port, block: index, rules: rules.sorted())
         }
-    }
-
-    /// Every host rule that takes a host.
-    private static func rules(_ host: [UInt8], _ port: UInt16?) -> [HostRule] {
-        var rules: [HostRule] = [.any]
-        if host.isEmpty { return rules + [.empty] }
-        rules.append(.exact(host: host, port: nil))
-        if let port { rules.append(.exact(host: host, port: port)) }
-        for (index, byte) in host.enumerated() where byte == UInt8(ascii: ".") && index > 0 {
-            rules.append(.suffix(Array(host[(index + 1)...])))
-        }
-        return rules
-    }
-
-    /// Hosts of all kinds that the rules tell apart: listed ones first, for they read best in a witness.
-    static func hosts(_ rules: [HostRule]) -> [(host: [UInt8], port: UInt16?)] {
-        let exact = Set(rules.compactMap { if case .exact(let host, _) = $0 { host } else { nil } })
-        var hosts: [(host: [UInt8], port: UInt16?)] = []
-        for rule in rules {
-            switch rule {
-            case .exact(let host, let port):
-                hosts += [(host, nil)] + (port.map { [(host, $0)] } ?? [])
-            case .suffix(let suffix):
-                let labels = (0...).lazy.map { Array(($0 == 0 ? "x." : "x\($0).").utf8) + suffix }
-                if let free = labels.first(where: { !exact.contains($0) }) { hosts.append((free, nil)) }
-            case .empty: hosts.append(([], nil))
-            case .any:
-                let names = (0...).lazy.map { Array(($0 == 0 ? "any.invalid" : "any\($0).invalid").utf8) }
-                if let free = names.first(where: { !exact.contains($0) }) { hosts.append((free, nil)) }
-                hosts.append(([], nil))
-            }
-        }
-        return hosts
     }
 }

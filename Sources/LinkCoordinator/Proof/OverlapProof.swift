@@ -1,7 +1,8 @@
 /// Proves of every pattern that some link chooses it, and of every two routes that they do not overlap unsaid
 /// (route-table.md, 2.3).
 ///
-/// Exact, unions included; what would take too much work is told as a warning `unproved`.
+/// Exact, unions included; what would take too much work is told as a warning `unproved`. A table of which as many
+/// errors are known as are told is not looked at any further: it is refused, and its other patterns are not proved.
 package struct OverlapProof {
     private let source: TableSource
     private let index: PatternIndex
@@ -12,6 +13,8 @@ package struct OverlapProof {
     private var meeting = Set<Pair>()
     /// For each route the ids in its `overlaps`.
     private let acknowledged: [Set<String>]
+    /// For each pattern what it is made of: those of one language take the same links.
+    private let languages: [Int]
     /// For each route what could not be proved of it, and with which others.
     private var open: [Int: Set<Int>] = [:]
 
@@ -29,7 +32,11 @@ package struct OverlapProof {
     package static func run(_ source: TableSource, budget: WorkBudget = WorkBudget(), into problems: inout ProblemList)
     {
         var proof = OverlapProof(source, budget)
-        for number in proof.search.space.patterns.indices { proof.check(number, &problems) }
+        for number in proof.search.space.patterns.indices {
+            // What takes many of the same links is told for each two: without a bound that is the square of the file.
+            if problems.isFull { return }
+            proof.check(number, &problems)
+        }
         proof.checkOverlapNames(&problems)
         proof.tellUnproved(&problems)
     }
@@ -39,7 +46,28 @@ package struct OverlapProof {
         acknowledged = source.routes.map { Set($0.overlaps.map(\.value)) }
         let space = PatternSpace([source])
         index = PatternIndex(space)
+        languages = Self.languages(of: space.patterns)
         search = LinkSearch(space, budget: budget)
+    }
+
+    /// What a pattern takes, as it is written.
+    private struct Language: Hashable {
+        var rule: Int
+        var segments: [Int]
+        var tail: ProofPattern.Tail
+        var constraints: [String: Set<TableSource.QueryConstraint.Test>]
+    }
+
+    private static func languages(of patterns: [ProofPattern]) -> [Int] {
+        var numbers: [Language: Int] = [:]
+        return patterns.map { pattern in
+            let tests = Dictionary(grouping: pattern.constraints, by: \.name.value).mapValues { Set($0.map(\.test)) }
+            let language = Language(
+                rule: pattern.rule, segments: pattern.segments, tail: pattern.tail, constraints: tests)
+            let number = numbers[language] ?? numbers.count
+            numbers[language] = number
+            return number
+        }
     }
 
     private var patterns: [ProofPattern] { search.space.patterns }
@@ -48,39 +76,40 @@ package struct OverlapProof {
     private mutating func check(_ number: Int, _ problems: inout ProblemList) {
         let pattern = patterns[number]
         do throws(WorkBudget.Exhausted) {
-            var better: [(pattern: ProofPattern, witness: Witness)] = []
-            for other in try index.candidates(for: number, &search) {
-                if let witness = try search.find(inside: [pattern, patterns[other]], outside: []) {
-                    better.append((patterns[other], witness))
-                }
-            }
-            let others = better.map(\.pattern)
-            if try search.find(inside: [pattern], outside: others) == nil {
-                try tellUnreachable(pattern, others, &problems)
-            }
-            for (other, witness) in better where other.route != pattern.route {
-                judge(pattern, other, witness, &problems)
+            let candidates = try index.candidates(for: number, &search)
+            var better: [Int] = []
+            for other in candidates where try meet(number, other) { better.append(other) }
+            if try isCovered(number, by: better) { try tellUnreachable(number, better, &problems) }
+            for other in better where patterns[other].route != pattern.route && !problems.isFull {
+                judge(number, other, &problems)
             }
         } catch {
             open[pattern.route, default: []].formUnion([])
         }
     }
 
+    /// Whether some link is taken by both of two patterns.
+    private mutating func meet(_ number: Int, _ other: Int) throws(WorkBudget.Exhausted) -> Bool {
+        let both = isEqual(other, number) ? [patterns[number]] : [patterns[number], patterns[other]]
+        return try search.exists(inside: both, outside: [])
+    }
+
+    /// Whether others take all that a pattern takes.
+    private mutating func isCovered(_ number: Int, by others: [Int]) throws(WorkBudget.Exhausted) -> Bool {
+        if others.contains(where: { isEqual($0, number) }) { return true }
+        return try !search.exists(inside: [patterns[number]], outside: others.map { patterns[$0] })
+    }
+
+    private func isEqual(_ a: Int, _ b: Int) -> Bool { languages[a] == languages[b] }
+
     /// Two patterns of different routes that take one link, the better one second.
-    private mutating func judge(
-        _ worse: ProofPattern, _ better: ProofPattern, _ witness: Witness, _ problems: inout ProblemList
-    ) {
+    private mutating func judge(_ worseNumber: Int, _ betterNumber: Int, _ problems: inout ProblemList) {
+        let (worse, better) = (patterns[worseNumber], patterns[betterNumber])
         let pair = Pair(worse.route, better.route)
         meeting.insert(pair)
         let byIDOnly = differByIDOnly(worse, better)
-        if told.contains(pair) || !byIDOnly && isAcknowledged(pair) { return }
-        do throws(WorkBudget.Exhausted) {
-            if try search.find(inside: [worse], outside: [better]) == nil { return }
-            if try search.find(inside: [better], outside: [worse]) == nil { return }
-        } catch {
-            open[worse.route, default: []].insert(better.route)
-            return
-        }
+        if isEqual(worseNumber, betterNumber) || told.contains(pair) || !byIDOnly && isAcknowledged(pair) { return }
+        guard let witness = overlap(worse, better) else { return }
         told.insert(pair)
         let (a, b) = (id(better), id(worse))
         let what = "\(text(worse)) of '\(b)' and \(text(better)) of '\(a)' both take some links"
@@ -95,9 +124,23 @@ package struct OverlapProof {
             routes: [b, a], witness: witness.text(in: source))
     }
 
+    /// A link that both of two patterns take, if neither takes all of the other's.
+    private mutating func overlap(_ worse: ProofPattern, _ better: ProofPattern) -> Witness? {
+        do throws(WorkBudget.Exhausted) {
+            guard try search.exists(inside: [worse], outside: [better]),
+                try search.exists(inside: [better], outside: [worse])
+            else { return nil }
+            return try search.find(inside: [worse, better], outside: [])
+        } catch {
+            open[worse.route, default: []].insert(better.route)
+            return nil
+        }
+    }
+
     private mutating func tellUnreachable(
-        _ pattern: ProofPattern, _ others: [ProofPattern], _ problems: inout ProblemList
+        _ number: Int, _ others: [Int], _ problems: inout ProblemList
     ) throws(WorkBudget.Exhausted) {
+        let pattern = patterns[number]
         let place = search.space.source(of: pattern).offset
         guard let witness = try search.find(inside: [pattern], outside: []) else {
             problems.error(
@@ -105,7 +148,7 @@ package struct OverlapProof {
                 suggestion: "take it away", routes: [id(pattern)])
             return
         }
-        let covering = try coverers(of: pattern, others)
+        let covering = try coverers(of: number, others)
         var names: [String] = []
         for other in covering where !names.contains(id(other)) { names.append(id(other)) }
         let takers = covering.prefix(3).map { "\(text($0)) of '\(id($0))'" }.joined(separator: ", ")
@@ -120,17 +163,18 @@ package struct OverlapProof {
 
     /// Few patterns that together take all that a pattern takes: one where one does.
     private mutating func coverers(
-        of pattern: ProofPattern, _ others: [ProofPattern]
+        of number: Int, _ others: [Int]
     ) throws(WorkBudget.Exhausted) -> [ProofPattern] {
+        let pattern = patterns[number]
         for other in others {
-            if try search.find(inside: [pattern], outside: [other]) == nil { return [other] }
+            if try isCovered(number, by: [other]) { return [patterns[other]] }
         }
-        var left = others
+        var left = others.map { patterns[$0] }
         guard left.count <= 64 else { return left }
         for index in others.indices.reversed() {
             var fewer = left
             fewer.remove(at: index)
-            if try search.find(inside: [pattern], outside: fewer) == nil { left = fewer }
+            if try !search.exists(inside: [pattern], outside: fewer) { left = fewer }
         }
         return left
     }

@@ -87,14 +87,14 @@ struct PatternSpace {
     ///
     /// - Parameters:
     ///   - shifts: For each table how many segments come before those that its patterns look at.
-    ///   - cut: What else tells schemes and hosts apart.
-    init(_ sources: [TableSource], reading: Int = 0, shifts: [Int] = [], cut: OriginCut = OriginCut()) {
+    ///   - cut: What else tells schemes and hosts apart; nil for nothing.
+    init(_ sources: [TableSource], reading: Int = 0, shifts: [Int] = [], cut: OriginCut? = nil) {
         self.sources = sources
         let source = sources[reading]
         self.source = source
         segments = SegmentSpace(coordinators: sources.map { $0.coordinators.map(\.name.value) })
         var numbers = [rules[0]: 0]
-        origins = OriginSpace(source, rules: [])
+        origins = OriginSpace()
         for (table, source) in sources.enumerated() {
             for one in Self.ordered(source) {
                 let rule = OriginRule(source.routes[one.route].patterns[one.index])

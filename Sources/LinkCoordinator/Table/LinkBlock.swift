@@ -59,7 +59,7 @@ extension TableSource {
     }
 
     /// `query` of a link block: the dialect (N8).
-    package struct QueryDialect: Sendable, Equatable {
+    package struct QueryDialect: Sendable, Hashable {
         /// Whether names fold ASCII case.
         package enum Names: String, Sendable, CaseIterable { case sensitive, insensitive }
         /// Which of repeated names counts.

@@ -14,17 +14,26 @@ package struct ProblemList: Sendable {
         var device: String?
     }
 
-    /// Most problems that are told, the worst of all that were noted; more help nobody.
+    /// Most problems that are told, the worst of all that were noted; more help nobody, and of errors no more are
+    /// looked for.
     package static let maxCount = 200
 
     /// The worst so far, and at times as many again that are not sorted out yet.
     private var found: [Found] = []
 
     /// Whether one of them refuses the table.
-    package private(set) var hasErrors = false
+    package var hasErrors: Bool { errorCount > 0 }
 
     /// Number of problems that were noted so far, those included that are not kept.
     package private(set) var count = 0
+
+    /// Number of errors among them.
+    private var errorCount = 0
+
+    /// A Boolean value that indicates whether there are as many errors as are told: then checks look for no more.
+    ///
+    /// The table is refused in any case, and what there is besides may grow with the square of the file.
+    package var isFull: Bool { errorCount >= Self.maxCount }
 
     /// Starts without problems.
     package init() {}
@@ -50,7 +59,7 @@ package struct ProblemList: Sendable {
         _ suggestion: String?, _ routes: [String], _ witness: String?, _ device: String? = nil
     ) {
         count += 1
-        hasErrors = hasErrors || severity == .error
+        if severity == .error { errorCount += 1 }
         found.append(
             Found(
                 severity: severity, code: code, message: message, suggestion: suggestion, offset: offset,

@@ -66,12 +66,10 @@ extension StaticStack {
     package static func initialParents(
         of first: Entry, in source: TableSource, names: TableNames
     ) -> StaticStack {
-        var line: [Int] = []
-        var next: Int? = first.coordinator
-        while let coordinator = next, !line.contains(coordinator) {
-            line.append(coordinator)
-            next = source.coordinators[coordinator].parent.flatMap { names.coordinators[$0.value] }
-        }
+        // Most coordinators have no initial screen: those are passed over at once, however long the line is.
+        var line = [first.coordinator]
+        var passed = Set(line)
+        while let next = names.initialAbove[line[line.count - 1]], passed.insert(next).inserted { line.append(next) }
         var stack = StaticStack()
         for coordinator in line.reversed() { stack.appendInitial(of: coordinator, in: source, names: names) }
         if let own = stack.entries.last, own.coordinator == first.coordinator, own.screen == first.screen {

@@ -44,7 +44,7 @@ extension Comparison {
     }
 
     private static func hosts(_ block: TableSource.LinkBlock) -> [String] {
-        OriginSpace.hosts(block.hosts.map(\.value)).map { host, port in
+        OriginHosts.samples(block.hosts.map(\.value)).map { host, port in
             String(decoding: host, as: UTF8.self) + (port.map { ":\($0)" } ?? "")
         }
     }

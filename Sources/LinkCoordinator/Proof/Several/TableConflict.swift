@@ -60,7 +60,7 @@ extension TableConflict {
         let blocks = a.blocks + b.blocks
         let named = blocks.flatMap { $0.schemes.map(\.value) }
         let other = (0...).lazy.map { $0 == 0 ? "any" : "any\($0)" }.first { !named.contains($0) }
-        let hosts = OriginSpace.hosts(blocks.flatMap { $0.hosts.map(\.value) } + [.empty, .any])
+        let hosts = OriginHosts.samples(blocks.flatMap { $0.hosts.map(\.value) } + [.empty, .any])
         for scheme in named + (other.map { [$0] } ?? []) {
             for (host, port) in hosts {
                 let own: UInt16? = scheme == "https" ? 443 : scheme == "http" ? 80 : nil

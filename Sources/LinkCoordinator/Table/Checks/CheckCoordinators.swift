@@ -69,8 +69,9 @@ extension TableChecks {
         var done = Set<Int>()
         for start in source.coordinators.indices where !done.contains(start) {
             var line: [Int] = []
+            var passed = Set<Int>()
             var next: Int? = start
-            while let coordinator = next, !done.contains(coordinator), !line.contains(coordinator) {
+            while let coordinator = next, !done.contains(coordinator), passed.insert(coordinator).inserted {
                 line.append(coordinator)
                 next = source.coordinators[coordinator].parent.flatMap { names.coordinators[$0.value] }
             }

@@ -1,6 +1,7 @@
 /// Checks a table that was read: every rule of route-table.md, 2.3; what needs a proof over languages is in `Proof`.
 ///
-/// Where reading was incomplete, what would only follow from that is not complained of.
+/// Where reading was incomplete, what would only follow from that is not complained of. Once the list is full of errors,
+/// no more are looked for.
 package struct TableChecks {
     let source: TableSource
     let names: TableNames
@@ -19,13 +20,19 @@ package struct TableChecks {
         var checks = TableChecks(source, problems: reading.problems, damage: reading.damage)
         checks.checkCoordinators()
         checks.checkGuards()
-        for index in source.routes.indices { checks.checkRoute(index) }
-        checks.checkRedirectEnds()
-        checks.checkParentRoutes()
-        checks.checkFallback()
-        TotalityProof.run(source, into: &checks.problems) { !reading.damage.routes.contains($0.offset) }
-        if reading.damage.sparesPatterns { OverlapProof.run(source, into: &checks.problems) }
+        for index in source.routes.indices where !checks.problems.isFull { checks.checkRoute(index) }
+        checks.checkWhole()
         return checks.problems
+    }
+
+    /// What concerns all routes together.
+    private mutating func checkWhole() {
+        if problems.isFull { return }
+        checkRedirectEnds()
+        checkParentRoutes()
+        checkFallback()
+        TotalityProof.run(source, into: &problems) { [damage] in !damage.routes.contains($0.offset) }
+        if damage.sparesPatterns { OverlapProof.run(source, into: &problems) }
     }
 
     private init(_ source: TableSource, problems: ProblemList, damage: TableDamage) {
