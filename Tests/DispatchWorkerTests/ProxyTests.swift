@@ -73,4 +73,44 @@ struct ProxyTests {
         }
         try await onThread { try BrokerTests.check(run, count: 20_000) }
     }
+
+    @Test("At least once, a commit of offsets that nobody answers is sent again, and ends no worker")
+    func lostCommits() async throws {
+        let proxy = try proxy()
+        defer { proxy.close() }
+        let run = try await onThread { [bootstrap] in
+            let run = try BrokerRun("commits", bootstrap: bootstrap)
+            try run.produce(count: 2_000, BrokerTests.event)
+            return run
+        }
+        proxy.lose(.offsetCommit)
+        var configuration = run.configuration()
+        configuration.bootstrap = [proxy.bootstrapServers]
+        configuration.guarantee = .atLeastOnce
+        let log = Log(level: .warning, format: .text)
+        defer { log.close() }
+        let worker = Worker(configuration, log: log)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await onThread { #expect(worker.run { _ in EchoProcessing() }.exit == nil) } }
+            group.addTask {
+                try await onThread {
+                    let isAsked = waits(seconds: 60) {
+                        SystemClock.sleep(milliseconds: 20)
+                        return proxy.count(of: .offsetCommit) > 0
+                    }
+                    proxy.pass(.offsetCommit)
+                    let began = ContinuousClock.now
+                    let isDone = try waits(seconds: 60) {
+                        SystemClock.sleep(milliseconds: 200)
+                        return try run.unsettled() == []
+                    }
+                    #expect(isAsked && isDone)
+                    // The library alone would wait for the lost one until its request times out, 10 s.
+                    #expect(ContinuousClock.now - began < .seconds(9))
+                    worker.stop()
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
 }

@@ -9,6 +9,7 @@ package final class KafkaProxy: Sendable {
     /// Keys of requests in Kafka's protocol.
     package enum Request: Int16, Sendable {
         case listOffsets = 2
+        case offsetCommit = 8
         case apiVersions = 18
         case endTransaction = 26
         case transactionOffsetCommit = 28
