@@ -5,8 +5,7 @@ import Testing
 
 /// The end of a process one of whose calls does not return: the watch ends it, each time in a process of its own.
 @Suite(.serialized) struct WatchdogEndTests {
-    /// A watch over a call of lane 3 that lasts for some seconds, in front of a cluster of two brokers; calls hang after
-    /// 6 s.
+    /// A watch over a call of lane 3 that lasts for some seconds, in front of two brokers; calls hang after 6 s.
     @Sendable private static func hang(seconds: Int, isWhole: Bool) throws {
         let cluster = try MockCluster(brokers: 2)
         try cluster.createTopic("out", partitions: 1)

@@ -164,7 +164,7 @@ struct MockGroupTests {
         }
     }
 
-    /// Calls that do not answer a rebalance, since they do not belong to the group's protocol or name what is not owned.
+    /// Calls that do not answer a rebalance: they do not belong to the group's protocol, or name what is not owned.
     private static let vain: [(assignor: String, call: @Sendable (KafkaConsumer) throws -> Void)] = [
         ("cooperative-sticky", { try $0.incrementalUnassign([TopicPartition(topic: "in", partition: 7)]) }),
         (

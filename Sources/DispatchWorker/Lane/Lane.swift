@@ -108,7 +108,7 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
         environment.lack(needs)
     }
 
-    /// Answers a rebalance, inside the poll or close that brought it; what it does is checked step by step as elsewhere.
+    /// Answers a rebalance, inside the poll or close that brought it; each step is checked as elsewhere.
     func rebalance(_ event: RebalanceEvent) {
         machine.rebalancing(request(event), now: environment.now())
         while true {

@@ -36,7 +36,7 @@ struct ClusterProbe {
         guard let cluster = metadata(of: topic), let transactions = metadata(of: Self.transactions) else {
             return false
         }
-        // The topic of transactions is nobody's to see but its brokers' where an ACL says so: then it has no partitions.
+        // An ACL may hide the topic of transactions: then it has no partitions.
         for topic in cluster.topics + transactions.topics {
             if topic.partitions.contains(where: { $0.leader < 0 }) { return false }
         }

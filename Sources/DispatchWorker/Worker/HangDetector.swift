@@ -3,9 +3,8 @@ package import KafkaClient
 /// Finds calls into the library that do not return, from looks at a `CallWatch` every moment.
 ///
 /// A call is charged with the time while it is the innermost one, so that a callback's calls are not charged to the
-/// poll that brought it, and only while everything is reachable that it may need: in an outage every call waits, and none
-/// of them hangs.
-/// Time that the process itself was stopped for passes between two looks, and counts as one moment.
+/// poll that brought it, and only while everything is reachable that it may need: in an outage every call waits, and
+/// none of them hangs. Time that the process itself was stopped for passes between two looks, and counts as one moment.
 package struct HangDetector: Sendable {
     /// A call that does not return, or one that returns in vain again and again.
     package struct Hang: Sendable, Equatable {
