@@ -12,6 +12,15 @@ struct LoadShape: Sendable, CustomTestStringConvertible {
     var route: @Sendable (Int, Int) -> String
     /// Examples, by the number of routes.
     var examples: @Sendable (Int) -> String = { _ in "" }
+    /// Whether the table is refused.
+    var isRefused = false
+
+    /// The shape with a table that is refused.
+    private var refused: LoadShape {
+        var shape = self
+        shape.isRefused = true
+        return shape
+    }
 
     /// The table of so many routes.
     func file(_ count: Int) -> [UInt8] {
@@ -36,7 +45,7 @@ struct LoadShape: Sendable, CustomTestStringConvertible {
     private static let to = #""to": { "path": "/c/s" }"#
     private static let captures = "{id:uuid}/{n:int(1..9)}"
 
-    static let all: [LoadShape] = bindings + patterns + redirects + screens + origins
+    static let all: [LoadShape] = bindings + patterns + overlaps + redirects + screens + origins
 
     private static let bindings = [
         LoadShape(testDescription: "two bound captures") { i, _ in #""match": "/t\#(i)/\#(captures)", \#(bind)"# },
@@ -106,6 +115,22 @@ struct LoadShape: Sendable, CustomTestStringConvertible {
         },
     ]
 
+    private static let overlaps = [
+        LoadShape(testDescription: "one name of the query each", head: { _ in plain }) { i, _ in
+            #""match": "/t", "query": { "k\#(i)": "*" }, "priority": \#(i), \#(to)"#
+        }.refused,
+        LoadShape(testDescription: "one segment at any place each", head: { _ in plain }) { i, _ in
+            #""match": { "anySegment": "t\#(i)" }, \#(to)"#
+        }.refused,
+        LoadShape(testDescription: "one pattern for all") { _, _ in #""match": "/t/\#(captures)", \#(bind)"# }.refused,
+        LoadShape(testDescription: "one pattern twice for each") { i, n in
+            #""match": "/t\#(i % (n / 2))/\#(captures)", \#(bind)"#
+        }.refused,
+        LoadShape(testDescription: "one value and one name of the query each", head: { _ in plain }) { i, _ in
+            #""match": "/t", "query": { "k": "v\#(i)", "k\#(i)": "x" }, \#(to)"#
+        },
+    ]
+
     private static let redirects = [
         LoadShape(testDescription: "redirects by id to one route") { i, _ in
             #""match": "/t\#(i)/\#(captures)", "# + (i == 0 ? bind : #""redirect": "r0""#)
@@ -121,10 +146,10 @@ struct LoadShape: Sendable, CustomTestStringConvertible {
         },
         LoadShape(testDescription: "redirects in one long line") { i, _ in
             #""match": "/t\#(i)/\#(captures)", "# + (i == 0 ? bind : #""redirect": "r\#(i - 1)""#)
-        },
+        }.refused,
         LoadShape(testDescription: "redirects to a path that all of them take", head: { _ in plain }) { i, _ in
             #""match": "/t", "query": { "k": "v\#(i)" }, "redirect": "/t""#
-        },
+        }.refused,
         LoadShape(testDescription: "parents by id from one route", head: { _ in plain }) { i, _ in
             #""match": "/t\#(i)", "#
                 + (i == 0 ? to : #""to": { "path": "/c/s", "parents": "route:r0" }"#)
@@ -154,6 +179,12 @@ struct LoadShape: Sendable, CustomTestStringConvertible {
                 return #""coordinators": { \#(own) },"#
             },
             route: { i, _ in #""match": "/t\#(i)", "to": { "path": "/c\#(i)/t\#(i)", "parents": "initial" }"# }),
+        line(testDescription: "coordinators in one long line", initial: "", to: #""parents": "initial""#),
+        line(testDescription: "coordinators with initial screens in one long line", initial: #""initial": "s", "#),
+        line(
+            testDescription: "stacks of one long line of coordinators", initial: #""initial": "s", "#,
+            to: #""parents": "initial""#
+        ).refused,
         LoadShape(
             testDescription: "a guard and a capability each",
             head: { n in
@@ -171,7 +202,43 @@ struct LoadShape: Sendable, CustomTestStringConvertible {
             route: { i, _ in #""match": "/<v\#(i)>/\#(captures)", \#(bind)"# }),
     ]
 
+    /// Coordinators of which each is the parent of the next, and a route to each.
+    private static func line(testDescription: String, initial: String, to more: String = "") -> LoadShape {
+        LoadShape(
+            testDescription: testDescription,
+            head: { n in
+                let own = list(n) {
+                    let parent = $0 == 0 ? "" : #", "parent": "c\#($0 - 1)""#
+                    return #""c\#($0)": { \#(initial)"screens": { "s": {}, "t": {} }\#(parent) }"#
+                }
+                return #""coordinators": { \#(own) },"#
+            },
+            route: { i, _ in
+                #""match": "/t\#(i)", "to": { "path": "/c\#(i)/t"\#(more.isEmpty ? "" : ", \(more)") }"#
+            })
+    }
+
+    /// A link block for each of as many schemes, with one of its hosts.
+    private static func blocks(_ count: Int, host: (Int) -> String) -> String {
+        "[" + list(count) { #"{ "schemes": ["s\#($0)"], "host": "authority", "hosts": ["\#(host($0))"] }"# } + "]"
+    }
+
     private static let origins = [
+        LoadShape(
+            testDescription: "a link block each", link: { n in blocks(n) { _ in "*" } },
+            route: { i, _ in #""match": "/t\#(i)/\#(captures)", \#(bind)"# }),
+        LoadShape(
+            testDescription: "a link block and a host each", link: { n in blocks(n) { "h\($0).example" } },
+            route: { i, _ in #""match": { "host": "h\#(i).example", "path": "/t/\#(captures)" }, \#(bind)"# }),
+        LoadShape(
+            testDescription: "a link block and a scheme each", link: { n in blocks(n) { _ in "*" } },
+            route: { i, _ in #""match": { "scheme": "s\#(i)", "path": "/t/\#(captures)" }, \#(bind)"# }),
+        LoadShape(
+            testDescription: "a rewrite each",
+            link: { n in
+                #"{ "schemes": ["t"], "host": "authority", "hosts": ["*"], "rewrites": ["#
+                    + list(n) { #"{ "stripPrefix": "/w\#($0)" }"# } + "] }"
+            }, route: { i, _ in #""match": "/t\#(i)/\#(captures)", \#(bind)"# }),
         LoadShape(
             testDescription: "a host each",
             link: { n in

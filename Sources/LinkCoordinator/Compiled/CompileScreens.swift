@@ -95,8 +95,36 @@ extension TableCompiler {
             }
         }
         for coordinator in source.coordinators { coordinators.append(image(coordinator)) }
-        for (index, coordinator) in source.coordinators.enumerated() {
-            coordinators[index].ancestors = slab.store(ancestors(of: coordinator))
+        compileAncestors()
+    }
+
+    /// For each coordinator the initial screens from the outermost parent down to its own.
+    ///
+    /// Those of a parent are where those of its child begin, so that a line of parents is stored once.
+    private mutating func compileAncestors() {
+        let above = TableNames(source).initialAbove
+        let hasInitial = coordinators.map { $0.initial >= 0 }
+        let ends = coordinators.indices.filter { hasInitial[$0] }
+        let parents = Set(ends.compactMap { above[$0] })
+        var known: [Int: UnsafeBufferPointer<EntryImage>] = [:]
+        // Parents go in a circle in a table that was not checked only: those are no end of a line.
+        for end in ends.filter({ !parents.contains($0) }) + ends where known[end] == nil {
+            var line = [end]
+            var passed = Set(line)
+            while let next = above[line[line.count - 1]], passed.insert(next).inserted { line.append(next) }
+            let entries = slab.store(
+                line.reversed().map { one in
+                    var entry = screens[Int(coordinators[one].initial)].entry
+                    entry.isParent = true
+                    return entry
+                })
+            for (place, one) in line.enumerated() where known[one] == nil {
+                known[one] = UnsafeBufferPointer(rebasing: entries.prefix(line.count - place))
+            }
+        }
+        for index in coordinators.indices {
+            guard let own = hasInitial[index] ? index : above[index], let entries = known[own] else { continue }
+            coordinators[index].ancestors = entries
         }
     }
 
@@ -108,23 +136,6 @@ extension TableCompiler {
             parent: coordinator.parent.flatMap { coordinatorNumbers[$0.value] }.map { Int32($0) } ?? -1,
             guarding: coordinator.guarding.flatMap { guardNumbers[$0.value] } ?? -1,
             singleSlot: coordinator.singleSlot, ancestors: UnsafeBufferPointer(start: nil, count: 0))
-    }
-
-    /// The initial screens from the outermost parent down to the coordinator's own.
-    private func ancestors(of coordinator: TableSource.Coordinator) -> [EntryImage] {
-        var chain: [EntryImage] = []
-        var next: TableSource.Coordinator? = coordinator
-        // Parents may go in a circle in a table that was not checked.
-        for _ in source.coordinators {
-            guard let current = next else { break }
-            if let initial = current.initial, let number = screenNumbers["\(current.name.value)/\(initial.value)"] {
-                var entry = screens[number].entry
-                entry.isParent = true
-                chain.append(entry)
-            }
-            next = current.parent.flatMap { coordinatorNumbers[$0.value] }.map { source.coordinators[$0] }
-        }
-        return chain.reversed()
     }
 
     private func image(_ screen: TableSource.Screen, number: Int, coordinator: Int) -> ScreenImage {

@@ -15,6 +15,8 @@ package struct OverlapProof {
     private let acknowledged: [Set<String>]
     /// For each pattern what it is made of: those of one language take the same links.
     private let languages: [Int]
+    /// For languages whether they have a link, as far as that was asked.
+    private var isWritable: [Int: Bool] = [:]
     /// For each route what could not be proved of it, and with which others.
     private var open: [Int: Set<Int>] = [:]
 
@@ -78,7 +80,11 @@ package struct OverlapProof {
         do throws(WorkBudget.Exhausted) {
             let candidates = try index.candidates(for: number, &search)
             var better: [Int] = []
-            for other in candidates where try meet(number, other) { better.append(other) }
+            for other in candidates {
+                // Of one route nothing is told but that a pattern is never chosen, so that these need not meet.
+                let isOwn = patterns[other].route == pattern.route
+                if try isOwn ? true : meet(number, other) { better.append(other) }
+            }
             if try isCovered(number, by: better) { try tellUnreachable(number, better, &problems) }
             for other in better where patterns[other].route != pattern.route && !problems.isFull {
                 judge(number, other, &problems)
@@ -90,13 +96,26 @@ package struct OverlapProof {
 
     /// Whether some link is taken by both of two patterns.
     private mutating func meet(_ number: Int, _ other: Int) throws(WorkBudget.Exhausted) -> Bool {
-        let both = isEqual(other, number) ? [patterns[number]] : [patterns[number], patterns[other]]
-        return try search.exists(inside: both, outside: [])
+        if includes(number, other) { return try hasLinks(other) }
+        return try search.exists(inside: [patterns[number], patterns[other]], outside: [])
+    }
+
+    /// Whether a pattern takes any link that can be written.
+    private mutating func hasLinks(_ number: Int) throws(WorkBudget.Exhausted) -> Bool {
+        if let known = isWritable[languages[number]] { return known }
+        let found = try search.exists(inside: [patterns[number]], outside: [])
+        isWritable[languages[number]] = found
+        return found
+    }
+
+    /// Whether a pattern takes all that another takes, as far as that is seen without a search.
+    private func includes(_ number: Int, _ other: Int) -> Bool {
+        isEqual(number, other) || patterns[number].plainlyIncludes(patterns[other], search.space.segments)
     }
 
     /// Whether others take all that a pattern takes.
     private mutating func isCovered(_ number: Int, by others: [Int]) throws(WorkBudget.Exhausted) -> Bool {
-        if others.contains(where: { isEqual($0, number) }) { return true }
+        if others.contains(where: { includes($0, number) }) { return true }
         return try !search.exists(inside: [patterns[number]], outside: others.map { patterns[$0] })
     }
 
@@ -108,7 +127,7 @@ package struct OverlapProof {
         let pair = Pair(worse.route, better.route)
         meeting.insert(pair)
         let byIDOnly = differByIDOnly(worse, better)
-        if isEqual(worseNumber, betterNumber) || told.contains(pair) || !byIDOnly && isAcknowledged(pair) { return }
+        if includes(worseNumber, betterNumber) || told.contains(pair) || !byIDOnly && isAcknowledged(pair) { return }
         guard let witness = overlap(worse, better) else { return }
         told.insert(pair)
         let (a, b) = (id(better), id(worse))
@@ -148,7 +167,9 @@ package struct OverlapProof {
                 suggestion: "take it away", routes: [id(pattern)])
             return
         }
-        let covering = try coverers(of: number, others)
+        var meeting: [Int] = []
+        for other in others where try meet(number, other) { meeting.append(other) }
+        let covering = try coverers(of: number, meeting)
         var names: [String] = []
         for other in covering where !names.contains(id(other)) { names.append(id(other)) }
         let takers = covering.prefix(3).map { "\(text($0)) of '\(id($0))'" }.joined(separator: ", ")

@@ -85,6 +85,8 @@ struct PatternIndex {
             }
         }
         node.plain.sort()
+        node.ended.sort()
+        node.tailed.sort()
         node.affixes = AffixRange(affixes)
     }
 

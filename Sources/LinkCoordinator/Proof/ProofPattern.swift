@@ -55,6 +55,22 @@ struct ProofPattern {
         if case .anySegment = tail { depth >= segments.count } else { false }
     }
 
+    /// Whether the pattern takes all links that another takes, as far as that is seen segment by segment; false where a
+    /// search has to tell.
+    func plainlyIncludes(_ other: ProofPattern, _ space: borrowing SegmentSpace) -> Bool {
+        guard rule == other.rule || rule == 0, segments.count <= other.segments.count else { return false }
+        switch tail {
+        case .star: break
+        case .plus: if segments.count == other.segments.count && other.tail != .plus { return false }
+        case .end, .coordinators, .anySegment:
+            if segments.count != other.segments.count || tail != other.tail { return false }
+        }
+        for (own, its) in zip(segments, other.segments) where !space.plainlyIncludes(own, its) { return false }
+        return constraints.allSatisfy { own in
+            other.constraints.contains { $0.name.value == own.name.value && $0.test == own.test }
+        }
+    }
+
     /// Whether the pattern takes a path that ends at a depth, if it took the segments before.
     func canEnd(at depth: Int) -> Bool {
         switch tail {

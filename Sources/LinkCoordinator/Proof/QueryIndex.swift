@@ -86,39 +86,83 @@ struct QueryIndex {
         var byValues: [[Int]: [Int]] = [:]
     }
 
-    private var groups: [[Int]: Group] = [:]
+    /// Patterns by the names of which they want values.
+    private struct Groups {
+        var groups: [[Int]: Group] = [:]
 
-    /// Adds a pattern; patterns come in the order of their numbers.
-    mutating func add(_ number: Int, _ tests: Tests) {
-        let (names, values) = Self.key(tests)
-        groups[names, default: Group()].members.append(number)
-        groups[names, default: Group()].byValues[values, default: []].append(number)
+        mutating func add(_ number: Int, _ tests: Tests) {
+            var (names, values): ([Int], [Int]) = ([], [])
+            for case (let name, .equals(let value)) in tests {
+                names.append(name)
+                values.append(value)
+            }
+            groups[names, default: Group()].members.append(number)
+            groups[names, default: Group()].byValues[values, default: []].append(number)
+        }
+
+        func collect(_ tests: Tests, before number: Int, _ numbers: Numbers, _ found: inout [Int]) {
+            for (names, group) in groups {
+                var values: [Int]? = []
+                for name in names {
+                    guard let value = QueryIndex.value(of: name, in: tests) else {
+                        values = nil
+                        break
+                    }
+                    values?.append(value)
+                }
+                let members = values.map { group.byValues[$0] ?? [] } ?? group.members
+                for member in members.prefix(while: { $0 < number })
+                where !numbers.exclude(tests, numbers.tests[member]) {
+                    found.append(member)
+                }
+            }
+        }
     }
 
-    private static func key(_ tests: Tests) -> (names: [Int], values: [Int]) {
-        var key: (names: [Int], values: [Int]) = ([], [])
-        for case (let name, .equals(let value)) in tests {
-            key.names.append(name)
-            key.values.append(value)
+    /// Patterns that were added and not sorted yet.
+    private var added: [(number: Int, tests: Tests)] = []
+    /// Patterns that want no value.
+    private var loose = Groups()
+    /// The others by a name that each asks for, the one that most of them ask for, and by its value: names that only
+    /// few ask for would make as many groups as there are patterns.
+    private var byName: [Int: [Int: Groups]] = [:]
+
+    /// Adds a pattern; patterns come in the order of their numbers, and `sort()` ends the adding.
+    mutating func add(_ number: Int, _ tests: Tests) { added.append((number, tests)) }
+
+    /// Sorts the patterns that were added.
+    mutating func sort() {
+        var counts: [Int: Int] = [:]
+        for (_, tests) in added {
+            for case (let name, .equals) in tests { counts[name, default: 0] += 1 }
         }
-        return key
+        for (number, tests) in added {
+            var best: Int?
+            for case (let name, .equals) in tests where counts[name] ?? 0 > best.flatMap({ counts[$0] }) ?? 0 {
+                best = name
+            }
+            if let best, let value = Self.value(of: best, in: tests) {
+                byName[best, default: [:]][value, default: Groups()].add(number, tests)
+            } else {
+                loose.add(number, tests)
+            }
+        }
+        added = []
+    }
+
+    /// The value that the first test of a name wants.
+    private static func value(of name: Int, in tests: Tests) -> Int? {
+        if case .equals(let value)? = tests.first(where: { $0.name == name })?.test { value } else { nil }
     }
 
     /// Adds the patterns before `number` that may share a query with what it wants.
     func collect(_ tests: Tests, before number: Int, _ numbers: Numbers, _ found: inout [Int]) {
-        for (names, group) in groups {
-            var values: [Int]? = []
-            for name in names {
-                if case .equals(let value)? = tests.first(where: { $0.name == name })?.test {
-                    values?.append(value)
-                } else {
-                    values = nil
-                    break
-                }
-            }
-            let members = values.map { group.byValues[$0] ?? [] } ?? group.members
-            for member in members.prefix(while: { $0 < number }) where !numbers.exclude(tests, numbers.tests[member]) {
-                found.append(member)
+        loose.collect(tests, before: number, numbers, &found)
+        for (name, values) in byName {
+            if let value = Self.value(of: name, in: tests) {
+                values[value]?.collect(tests, before: number, numbers, &found)
+            } else {
+                for groups in values.values { groups.collect(tests, before: number, numbers, &found) }
             }
         }
     }

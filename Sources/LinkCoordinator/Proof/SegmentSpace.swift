@@ -92,8 +92,27 @@ struct SegmentSpace {
     /// Whether some text is taken by both.
     mutating func meet(_ a: Int, _ b: Int, _ budget: inout WorkBudget) throws(WorkBudget.Exhausted) -> Bool {
         if a == b || a == any || b == any { return true }
-        if let (p, s) = affix(a), let (q, t) = affix(b), !fit(p, q) || !fit(s.reversed(), t.reversed()) { return false }
+        if let (p, s) = affix(a), let (q, t) = affix(b) {
+            if !fit(p, q) || !fit(s.reversed(), t.reversed()) { return false }
+            // Between affixes of any text there is always room for both.
+            if takesAny(a), takesAny(b) { return true }
+        }
         return try !atoms(inside: [min(a, b), max(a, b)], outside: [], &budget).isEmpty
+    }
+
+    /// Whether any text may stand between the affixes of a matcher.
+    private func takesAny(_ number: Int) -> Bool {
+        if case .affix(_, .any, _) = members[number].matcher { true } else { false }
+    }
+
+    /// Whether a matcher takes all segments that another takes, as far as that is seen by looking at the two.
+    func plainlyIncludes(_ number: Int, _ other: Int) -> Bool {
+        if number == other || number == any { return true }
+        if case .int(let min, let max) = members[number].matcher, case .int(let low, let high) = members[other].matcher
+        {
+            return min <= low && high <= max
+        }
+        return false
     }
 
     /// Whether one text begins with the other.
