@@ -27,13 +27,14 @@ struct DeadThingTests {
     }
 
     private static func table(_ conditions: [String]) -> String {
-        let variants = conditions.map { "{ \"when\": \($0), \"to\": { \"root\": true } }" }
+        let last = "{ \"to\": { \"root\": true } }"
+        let variants = conditions.map { "{ \"when\": \($0), \"to\": { \"root\": true } }" } + [last]
         return """
             {"schemaVersion": 1, "table": {"id": "t", "version": "1"},
              "link": {"schemes": ["app"], "host": "segment"},
              "capabilities": {"phone": {"platforms": ["ios", "android"]}, "pad": {"platforms": ["IOS", "tv"]},
               "new": {"minApp": "6", "minOS": "17"}, "listed": {}},
-             "routes": [{"id": "a", "match": "/a", "variants": [\((variants + ["{\"to\": {\"root\": true}}"]).joined(separator: ", "))]}]}
+             "routes": [{"id": "a", "match": "/a", "variants": [\(variants.joined(separator: ", "))]}]}
             """
     }
 
@@ -79,7 +80,8 @@ struct DeadThingTests {
         let file = """
             {"schemaVersion": 1, "table": {"id": "t", "version": "1"},
              "link": {"schemes": ["app"], "host": "segment", "rewrites": [{"stripPrefix": "/r"}]},
-             "routes": [{"id": "a", "match": "/r/x", "to": {"root": true}}, {"id": "b", "match": "/x", "to": {"root": true}}]}
+             "routes": [{"id": "a", "match": "/r/x", "to": {"root": true}},
+              {"id": "b", "match": "/x", "to": {"root": true}}]}
             """
         #expect(Table.problems(in: Array(file.utf8)).map(\.code) == [.hiddenByRewrite])
         let table = try Table.load(Array(file.utf8))

@@ -125,7 +125,7 @@ struct ForeignFormTests {
                 guard let advice = problem.suggestion, let form = Self.form(advice) else { continue }
                 let again = Self.problems(
                     "{\"id\": \"x\", \"match\": \(Self.quoted(form)), \"to\": {\"root\": true}\(Self.members(advice))}")
-                // What uses a capture is up to the author, and this table has a model of its own.
+                // The use of a capture is up to the author, and this table has a model of its own.
                 let bad = again.filter { $0.code != .unusedCapture && $0.code != .unusedModel }
                 #expect(bad.isEmpty, "seed \(seed): \(path): \(advice): \(bad.map { $0.text(file: "t") })")
             }

@@ -1,6 +1,9 @@
 extension TableAdvice {
     /// Most conditional variants of a route that are compared, and most cells that may be left of one.
-    private static let (maxVariants, maxCells) = (64, 1000)
+    private static let (maxVariants, maxCells) = (64, 64)
+
+    /// Most differences of cells that are made for one table; what is left after them is not told.
+    private static let maxSteps = 50_000
 
     /// Warns of screens and variants that no device can have, and of variants that are never taken.
     mutating func adviseConditions() {
@@ -77,14 +80,19 @@ extension TableAdvice {
 
     /// Returns the earlier variant that takes all that one would, or nil inside where only several do together; nil
     /// where something is left for it, or that takes too long to find out.
-    private func cover(of index: Int, _ cells: [DeviceCell], _ space: DeviceSpace) -> Int?? {
+    private mutating func cover(of index: Int, _ cells: [DeviceCell], _ space: DeviceSpace) -> Int?? {
         let own = cells[index]
         guard !own.values.contains(where: \.isEmpty) else { return nil }
-        if let one = cells[..<index].firstIndex(where: { space.subtract($0, from: own).isEmpty }) { return .some(one) }
+        let single = cells[..<index].firstIndex { earlier in
+            earlier.allSatisfy { fact, kept in own[fact].map { $0.isSubset(of: kept) } ?? false }
+        }
+        if let single { return .some(single) }
+        guard index > 1 else { return nil }
         var left = [own]
         for earlier in cells[..<index] {
+            comparedCells += left.count
+            if left.count > Self.maxCells || comparedCells > Self.maxSteps { return nil }
             left = left.flatMap { space.subtract(earlier, from: $0) }
-            if left.count > Self.maxCells { return nil }
         }
         return left.isEmpty ? .some(nil) : nil
     }

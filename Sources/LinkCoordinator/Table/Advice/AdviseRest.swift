@@ -68,13 +68,13 @@ extension TableAdvice {
         }
     }
 
-    /// Whether links of a pattern may be read by a block.
+    /// Returns whether links of a pattern may be read by a block.
     private func isRead(_ block: TableSource.LinkBlock, for pattern: TableSource.RoutePattern) -> Bool {
         guard let scheme = pattern.scheme?.lowercased() else { return true }
         return block.takesOtherSchemes || block.schemes.contains { $0.value.lowercased() == scheme }
     }
 
-    /// Whether a prefix is made of known texts, and the segments with which a pattern begins are such texts.
+    /// Returns whether a prefix is made of known texts, and the segments with which a pattern begins are such texts.
     private func takes(_ prefix: Pattern, theBeginningOf pattern: Pattern) -> Bool {
         guard pattern.segmentCount >= prefix.segmentCount else { return false }
         return zip(prefix.matchers.dropLast(), pattern.matchers).allSatisfy { matcher, own in
@@ -91,7 +91,7 @@ extension TableAdvice {
         }
     }
 
-    /// Whether a redirect by a template may give a path that begins as a pattern does.
+    /// Returns whether a redirect by a template may give a path that begins as a pattern does.
     private func isRedirectedTo(_ pattern: Pattern) -> Bool {
         source.routes.contains { route in
             guard case .redirect(.template(let template)) = route.action else { return false }

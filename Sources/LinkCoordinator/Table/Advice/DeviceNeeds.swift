@@ -36,7 +36,7 @@ struct DeviceNeeds {
         }
     }
 
-    /// Why no device has it all; nil where one may.
+    /// The reason for which no device has it all; nil where one may.
     var conflict: String? {
         for (name, tests) in [("app", app), ("system", os)] where Self.isEmpty(tests) {
             return "no version of the \(name) is '\(Self.text(tests))'"
@@ -59,7 +59,7 @@ struct DeviceNeeds {
         tests.map { $0.relation.rawValue + $0.version.text }.joined(separator: " ")
     }
 
-    /// Whether no version passes all tests; between two versions there is always another.
+    /// Returns whether no version passes all tests; between two versions there is always another.
     static func isEmpty(_ tests: [TableSource.Condition.VersionTest]) -> Bool {
         for low in tests where [.atLeast, .above, .equal].contains(low.relation) {
             for high in tests where [.atMost, .below, .equal].contains(high.relation) {

@@ -10,6 +10,9 @@ struct TableAdvice {
     /// Indices of a coordinator and of its screens that no device has.
     var deadScreens: Set<[Int]> = []
 
+    /// Number of cells of devices that were compared so far.
+    var comparedCells = 0
+
     /// Adds warnings to what was found; where there are errors, only those that cannot follow from one.
     static func run(_ source: TableSource, into problems: inout ProblemList) {
         var advice = TableAdvice(source: source, names: TableNames(source), problems: problems)

@@ -1,9 +1,9 @@
 internal import StrictJSON
 
 extension PathText {
-    /// What to write for a path that does not read; nil where that is not plain.
+    /// The text to write for a path that does not read; nil where that is not plain.
     ///
-    /// What is advised reads.
+    /// A form that is advised reads.
     var advice: String? {
         if let mark = text.firstRange(of: "://") {
             return adviceOnURL(scheme: text[..<mark.lowerBound], rest: text[mark.upperBound...])
