@@ -20,14 +20,14 @@ struct LimitTests {
         #expect(reason(value, limits: IngestLimits(recordBytes: 64)) == expected)
     }
 
-    @Test("depth, wherever it is reached", arguments: [8, 64, 512])
+    @Test("depth, wherever it is reached, and one more in a payload", arguments: [8, 64, 512])
     func depth(limit: Int) {
         let limits = IngestLimits(recordBytes: 1 << 20, depth: limit)
         func nested(_ levels: Int) -> String {
             String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
         }
         let heads: [(String, String, Int, String)] = [
-            (#"{"link":"a:b","x":"#, "}", 1, "/x"), (#"{"payload":{"aps":"#, "}}", 2, "/payload/aps"),
+            (#"{"link":"a:b","x":"#, "}", 1, "/x"), (#"{"payload":{"aps":"#, "}}", 1, "/payload/aps"),
             (#"{"link":"a:b","device":{"id":"d","claims":"#, "}}", 2, "/device/claims"),
             (#"{"link":"a:b","devices":[{"id":"d","x":"#, "}]}", 3, "/devices/0/x"),
             (#"{"route":"r","params":"#, "}", 1, "/params"),

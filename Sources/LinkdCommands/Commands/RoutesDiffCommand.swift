@@ -20,8 +20,8 @@ enum RoutesDiffCommand {
                 + "is caught by a fallback or must have a claim first; where another URL is opened, another screen "
                 + "is on top, or a screen of the stack is gone; and where a screen has lost a value or has another. "
                 + "So is an application that is no longer listed: events that name it become dead letters. "
-                + "Applications, screens, values and links that are added, another order of the same reasons, presentation, mode, "
-                + "notices and notes break nothing.",
+                + "Applications, screens, values and links that are added, another order of the same reasons, "
+                + "presentation, mode, notices and notes break nothing.",
             "Ends with 0 if nothing of what --fail-on names was found, with 1 if something was, with another code if "
                 + "it could not tell.",
         ],

@@ -1,4 +1,6 @@
-/// An edit of `table.applications`: it counts for events only, which find their table by the application that they name.
+/// An edit of `table.applications`.
+///
+/// It counts for events only, which find their table by the application that they name.
 enum ApplicationEdit {
     /// The cause with its losses; nil where both tables list the same applications, in any order.
     static func group(from old: TableSource, to new: TableSource) -> TableDifference.Group? {

@@ -1,7 +1,7 @@
 /// Checks a table that was read: every rule of route-table.md, 2.3; what needs a proof over languages is in `Proof`.
 ///
-/// Where reading was incomplete, what would only follow from that is not complained of. Once the list is full of errors,
-/// no more are looked for.
+/// Where reading was incomplete, what would only follow from that is not complained of. Once the list is full of
+/// errors, no more are looked for.
 package struct TableChecks {
     let source: TableSource
     let names: TableNames
