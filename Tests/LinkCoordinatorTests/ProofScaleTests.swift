@@ -96,6 +96,34 @@ struct ManyProblemTests {
         #expect(list.count == 2_000 && list.hasErrors)
     }
 
+    @Test("a table of fewer errors than are told is looked at to its end", arguments: [1, 199])
+    func whole(count: Int) {
+        let list = Self.repeated(count)
+        #expect(list.count == count && list.allSatisfy { $0.code == .unreachable })
+        #expect(list.last?.routes == ["r\(count)", "r0"])
+    }
+
+    @Test("a table of more errors than are told is refused with as many")
+    func full() {
+        let list = Self.repeated(300)
+        #expect(list.count == ProblemList.maxCount && list.allSatisfy { $0.severity == .error })
+    }
+
+    /// Problems of a table of one pattern, and of routes that repeat it.
+    private static func repeated(_ count: Int) -> [TableProblem] {
+        let routes = (0...count).map {
+            #"{ "id": "r\#($0)", "match": "/a", "priority": \#(1_000 - $0), "to": { "root": true } }"#
+        }
+        let (table, problems) = Table.check(
+            Array(
+                """
+                { "schemaVersion": 1, "table": { "id": "t", "version": "1" },
+                  "link": { "schemes": ["s"], "host": "segment" }, "routes": [ \(routes.joined(separator: ",\n")) ] }
+                """.utf8))
+        #expect(table == nil)
+        return problems
+    }
+
     @Test("an error that is found after many warnings is told")
     func late() {
         let captures = (0..<300).map { #"{ "id": "w\#($0)", "match": "/w\#($0)/{unused}", "to": { "root": true } }"# }

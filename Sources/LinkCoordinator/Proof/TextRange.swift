@@ -21,7 +21,8 @@ struct TextRange<Value> {
 
     /// Places of the texts that a text begins with, itself included: one range for each length.
     func prefixes(of text: [UInt8]) -> [Range<Int>] {
-        (0...text.count).compactMap { count in
+        if texts.isEmpty { return [] }
+        return (0...text.count).compactMap { count in
             let prefix = Array(text.prefix(count))
             let low = first { compareBytes($0, prefix) >= 0 }
             guard low < texts.count, texts[low] == prefix else { return nil }

@@ -54,7 +54,7 @@ enum RoutesCheckCommand {
         throw CommandFailure(
             .badData,
             count == 1
-                ? "table \(Escaping.visible(first.path)) is refused: \(first.errors) problems"
+                ? "table \(Escaping.visible(first.path)) is refused: \(first.errorsText)"
                 : "\(count) tables are refused, the first is \(Escaping.visible(first.path))",
             advice: "mend what is named above")
     }

@@ -41,7 +41,7 @@ struct CheckedTable {
         let checked = try CheckedTable(path: path)
         if let table = checked.table { return table }
         throw CommandFailure(
-            .badData, "table \(Escaping.visible(path)) is refused: \(checked.errors) problems",
+            .badData, "table \(Escaping.visible(path)) is refused: \(checked.errorsText)",
             advice: "`linkd routes check \(Escaping.visible(path))` shows them")
     }
 
@@ -55,12 +55,17 @@ struct CheckedTable {
 
     /// What is said before a refused table is used to explain a link.
     var refusal: String {
-        "table \(Escaping.visible(path)) is refused: \(errors) problems; links are explained all the same, a worker "
+        "table \(Escaping.visible(path)) is refused: \(errorsText); links are explained all the same, a worker "
             + "would not start with it"
     }
 
     /// How many problems refuse the table.
     var errors: Int { problems.count { $0.severity == .error } }
+
+    /// The number of problems that refuse the table, in words: no more are looked for than are told.
+    var errorsText: String {
+        "\(errors) problems" + (errors < ProblemList.maxCount ? "" : ", and more were not looked for")
+    }
 }
 
 /// The tables that a command resolves with.
