@@ -68,6 +68,19 @@ import Testing
         #expect(rate.admit(entry, now: 12_000_000_000) == [entry])
     }
 
+    @Test("The line that says why the process ends is the last one, behind what was summed up")
+    func exitIsLast() {
+        var rate = LogRate()
+        let entry = LogEntry(.warning, "librdkafka", "m")
+        for _ in 0..<12 { _ = rate.admit(entry, now: 5) }
+        let exit = LogEntry(.error, LogEntry.exit, "why")
+        let written = rate.admit(exit, now: 6)
+        #expect(written.map(\.event) == ["librdkafka", "exit"])
+        #expect(written.first?.fields == [LogField("suppressed", 2)])
+        #expect(rate.admit(entry, now: 7) == [])
+        #expect(rate.due(now: 20_000_000_000, final: true) == [])
+    }
+
     @Test("All lines that were taken are written before the log is closed, less severe ones are not taken")
     func writes() {
         let lines = Mutex<[String]>([])

@@ -2,6 +2,9 @@
 ///
 /// Never a key, value, header, link or credential.
 package struct LogEntry: Sendable, Equatable {
+    /// The event that says why the process ends.
+    package static let exit = "exit"
+
     /// How severe it is.
     package var level: LogLevel
     /// The event's stable name, such as `committed`.

@@ -18,12 +18,20 @@ package struct LogRate: Sendable {
     }
 
     private var windows: [Source: Window] = [:]
+    private var hasEnded = false
 
     /// Makes a rate that has seen nothing.
     package init() {}
 
     /// The lines to write for `line` at `now`: a sum that came due, then the line itself, if it passes.
+    ///
+    /// The line that says why the process ends is the last one: all sums stand before it, and nothing passes after it.
     package mutating func admit(_ line: LogEntry, now: UInt64) -> [LogEntry] {
+        if hasEnded { return [] }
+        if line.event == LogEntry.exit {
+            hasEnded = true
+            return due(now: now, final: true) + [line]
+        }
         let source = Source(event: line.event, lane: line.lane)
         var result: [LogEntry] = []
         if let window = windows[source], now &- window.began >= Self.windowNanoseconds {

@@ -169,7 +169,7 @@ extension WorkerExit {
     /// The last line of the log.
     package var line: LogEntry {
         LogEntry(
-            .error, "exit", reason,
+            .error, LogEntry.exit, reason,
             [
                 LogField("code", .number(Int64(code.rawValue))), LogField("reason", .text(reason)),
                 LogField("advice", .text(advice)),

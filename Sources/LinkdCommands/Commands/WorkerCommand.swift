@@ -44,7 +44,7 @@ enum WorkerCommand {
         } catch {
             log.log(
                 LogEntry(
-                    .error, "exit", error.reason,
+                    .error, LogEntry.exit, error.reason,
                     [
                         LogField("code", .number(Int64(error.code.rawValue))), LogField("reason", .text(error.reason)),
                         LogField("advice", .text(error.advice)),
