@@ -9,7 +9,7 @@ import Testing
     @Sendable private static func hang(seconds: Int, isWhole: Bool) throws {
         let cluster = try MockCluster(brokers: 2)
         try cluster.createTopic("out", partitions: 1)
-        try cluster.setCoordinator(of: "group", key: "g", broker: 1)
+        try cluster.setCoordinator(of: "group", key: "g", broker: 2)
         if !isWhole { try cluster.setDown(broker: 2) }
         var configuration = WorkerConfiguration(bootstrap: [cluster.bootstrapServers])
         configuration.group = "g"
@@ -44,7 +44,7 @@ import Testing
         #expect(text.contains("flush does not return  code=75"))
     }
 
-    @Test("The same call does not end the process while a broker of the cluster is away")
+    @Test("The same call does not end the process while the group's coordinator is away")
     func outage() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             try await onThread { try WatchdogEndTests.hang(seconds: 14, isWhole: false) }

@@ -169,8 +169,14 @@ extension TableCompiler {
     /// The program of an entry: its members in the order of 3.6.
     func program(_ screen: TableSource.Screen, coordinator: String, present: Presentation) -> ProgramBuilder {
         var builder = ProgramBuilder()
-        builder.add("{\"coordinator\":\"\(coordinator)\",\"screen\":\"\(screen.name.value)\"")
-        if let view = screen.view { builder.add(",\"view\":\"\(view.value)\"") }
+        builder.add("{\"coordinator\":")
+        builder.add(string: coordinator)
+        builder.add(",\"screen\":")
+        builder.add(string: screen.name.value)
+        if let view = screen.view {
+            builder.add(",\"view\":")
+            builder.add(string: view.value)
+        }
         builder.add(",\"present\":\"\(present.rawValue)\"")
         if screen.nav { builder.add(",\"nav\":true") }
         if let identity = screen.identity {
@@ -185,9 +191,13 @@ extension TableCompiler {
         }
         if !screen.needs.isEmpty {
             for (index, need) in screen.needs.enumerated() {
-                builder.add(index == 0 ? ",\"data\":{\"\(need.value)\":{" : ",\"\(need.value)\":{")
+                builder.add(index == 0 ? ",\"data\":{" : ",")
+                builder.add(string: need.value)
+                builder.add(":{")
                 for (place, field) in fieldsOf(need.value).enumerated() {
-                    builder.add((place == 0 ? "\"" : ",\"") + fields[field].name.string + "\":")
+                    if place > 0 { builder.add(",") }
+                    builder.add(string: fields[field].name.string)
+                    builder.add(":")
                     builder.add(value: field)
                 }
                 builder.add("}")

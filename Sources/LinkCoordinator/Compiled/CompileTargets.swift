@@ -119,7 +119,9 @@ extension TableCompiler {
         var builder = ProgramBuilder()
         builder.add(",\"outcome\":\"navigate\",\"mode\":\"\((target.mode ?? .replace).rawValue)\"")
         if target.dismissModals { builder.add(",\"dismissModals\":true") }
-        builder.add(",\"path\":\"\(path(of: entries.map { Int($0.screen) }))\",\"stack\":[")
+        builder.add(",\"path\":")
+        builder.add(string: path(of: entries.map { Int($0.screen) }))
+        builder.add(",\"stack\":[")
         for (index, entry) in entries.enumerated() {
             if index > 0 { builder.add(",") }
             let number = Int(screens[Int(entry.screen)].coordinator)
