@@ -87,7 +87,7 @@ struct ProgramBuilder {
 
     /// A text as a JSON string.
     static func quoted(_ text: String) -> String {
-        // Names that the checks have passed; those of a refused table, which is explained all the same, may be any text.
+        // Names that passed the checks; those of a refused table, which is explained all the same, may be any text.
         let isPlain = text.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F && $0 != 0x22 && $0 != 0x5C }
         if isPlain { return "\"" + text + "\"" }
         var arena = OutputArena(chunkBytes: 4096)
