@@ -117,8 +117,8 @@ package struct Resolver: ~Copyable {
     // Select.
     /// Whether *normalise* and *select* are done.
     var isRouted = false
-    /// The bit of the path's last segment, by which nodes are passed over.
-    var lastBit = UInt64.max
+    /// The bit of the path's last segment, by which nodes are passed over; 0 until it is asked for.
+    var lastBit: UInt64 = 0
     var pattern = -1
     var route = -1
     var via = Growable<Int32>(capacity: 8)

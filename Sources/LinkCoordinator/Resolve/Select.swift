@@ -51,8 +51,7 @@ extension Resolver {
     /// The pattern that matches best, or -1: tries of scheme and host in the order of steps 1 and 2.
     mutating func search() -> Int {
         let trie = image.ref(\.trie)
-        lastBit =
-            segments.count > firstSegment ? NodeImage.bit(ofLast: segments[segments.count &- 1].head) : .max
+        lastBit = 0
         if trie.hasOrigins {
             if schemeNumber >= 0 {
                 let found = searchHosts(scheme: schemeNumber)
@@ -108,7 +107,6 @@ extension Resolver {
         var node = Ref(nodes + start)
         var at = UnsafePointer(segments.base + (firstSegment &+ segment))
         let end = UnsafePointer(segments.base + segments.count)
-        if at < end && node.lastSegments & lastBit == 0 { return -1 }
         while at < end {
             let child = literalChild(node, Ref(at))
             let edges = node.edgeCount
@@ -118,8 +116,8 @@ extension Resolver {
                     at += 1
                     continue
                 }
-                let found = descend(child, index(of: at) &+ 1)
-                if found >= 0 { return found }
+                let next = index(of: at) &+ 1
+                if mayEnd(child, from: next), case let found = descend(child, next), found >= 0 { return found }
             }
             if edges == 0 { return node.restLeaf >= 0 ? choose(node.restLeaf) : -1 }
             guard node.isLine, let edge = node.edges else { return searchEdges(node, index(of: at)) }
@@ -130,6 +128,13 @@ extension Resolver {
         if node.endPattern >= 0 { return Int(node.endPattern) }
         if node.endLeaf >= 0, case let found = choose(node.endLeaf), found >= 0 { return found }
         return node.restLeaf >= 0 ? choose(node.restLeaf) : -1
+    }
+
+    /// Whether a pattern behind a node may end with the path's last segment: asked only where there are other ways.
+    private mutating func mayEnd(_ node: Int, from segment: Int) -> Bool {
+        if firstSegment &+ segment >= segments.count { return true }
+        if lastBit == 0 { lastBit = NodeImage.bit(ofLast: segments[segments.count &- 1].head) }
+        return (image.ref(\.trie).nodes + node).pointee.lastSegments & lastBit != 0
     }
 
     /// The index in the path of a segment that stands at `place`.
@@ -157,7 +162,7 @@ extension Resolver {
             default:
                 found =
                     edge.ref(\.matcher).takes(Ref(segments.base + (firstSegment &+ index)))
-                    ? descend(Int(edge.child), index &+ 1) : -1
+                        && mayEnd(Int(edge.child), from: index &+ 1) ? descend(Int(edge.child), index &+ 1) : -1
             }
             if found >= 0 { return found }
         }
