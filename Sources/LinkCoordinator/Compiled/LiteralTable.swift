@@ -15,6 +15,12 @@ struct LiteralTable {
         var child: UInt32
         /// Where the text begins in `texts`.
         var place: UInt32
+
+        /// Whether the slot is that of a text, as far as its first and its last eight bytes and its length tell.
+        @inline(__always)
+        func holds(head: UInt64, last: UInt64, key: UInt64) -> Bool {
+            (self.head ^ head) | (self.last ^ last) | (self.key ^ key) == 0
+        }
     }
 
     /// The node under which the names of coordinators stand.
@@ -39,17 +45,14 @@ struct LiteralTable {
         UInt64(node) &<< 32 | UInt64(UInt32(truncatingIfNeeded: count))
     }
 
-    /// Hash of a text under a node: one full multiplication, more for texts of over sixteen bytes.
+    /// Hash of a text under a node: one full multiplication; `start` is its head, or of a longer text `mixed`.
     @inline(__always)
-    private static func hash(_ text: ByteView, head: UInt64, last: UInt64, key: UInt64) -> UInt64 {
-        var first = head ^ key &* 0x9E37_79B9_7F4A_7C15
-        if text.count > 16 { first = mixed(text, first) }
-        let product = first.multipliedFullWidth(by: last ^ 0xBF58_476D_1CE4_E5B9)
+    private static func hash(_ start: UInt64, last: UInt64, key: UInt64) -> UInt64 {
+        let product = (start ^ key &* 0x9E37_79B9_7F4A_7C15).multipliedFullWidth(by: last ^ 0xBF58_476D_1CE4_E5B9)
         return product.high ^ product.low
     }
 
-    /// Takes the middle of a long text into a hash; every byte counts, since siblings that share many are common.
-    @inline(never)
+    /// A text of over sixteen bytes but its last eight; every byte counts, since siblings that share many are common.
     private static func mixed(_ text: ByteView, _ start: UInt64) -> UInt64 {
         var hash = start
         var index = 8
@@ -62,22 +65,39 @@ struct LiteralTable {
     }
 
     /// The child under `node` for a text whose first word is known, or -1.
+    ///
+    /// A search stands around this: texts of up to sixteen bytes are found without a call, so that it keeps what it
+    /// works with in registers.
     @inline(__always)
     func find(node: UInt32, text: ByteView, head: UInt64) -> Int {
+        if text.count > 16 { return findLong(node: node, text: text, head: head) }
         let last = text.count > 8 ? ByteScan.load(text, text.count &- 8) : head
         let key = Self.key(node, text.count)
-        var index = Self.hash(text, head: head, last: last, key: key) & mask
+        var index = Self.hash(head, last: last, key: key) & mask
         while true {
             let slot = slots + Int(truncatingIfNeeded: index)
-            if (slot.pointee.head ^ head) | (slot.pointee.last ^ last) | (slot.pointee.key ^ key) == 0 {
-                if text.count <= 16 || isText(text, at: slot.pointee.place) { return Int(slot.pointee.child) }
-            }
             if slot.pointee.key == 0 { return -1 }
+            if slot.pointee.holds(head: head, last: last, key: key) { return Int(slot.pointee.child) }
             index = (index &+ 1) & mask
         }
     }
 
+    /// As `find`, for a text of over sixteen bytes.
     @inline(never)
+    private func findLong(node: UInt32, text: ByteView, head: UInt64) -> Int {
+        let last = ByteScan.load(text, text.count &- 8)
+        let key = Self.key(node, text.count)
+        var index = Self.hash(Self.mixed(text, head), last: last, key: key) & mask
+        while true {
+            let slot = slots + Int(truncatingIfNeeded: index)
+            if slot.pointee.key == 0 { return -1 }
+            if slot.pointee.holds(head: head, last: last, key: key), isText(text, at: slot.pointee.place) {
+                return Int(slot.pointee.child)
+            }
+            index = (index &+ 1) & mask
+        }
+    }
+
     private func isText(_ text: ByteView, at place: UInt32) -> Bool {
         ByteView.equalBytes(text.start, texts + Int(place), text.count)
     }
@@ -106,7 +126,8 @@ extension LiteralTable {
             let head = ByteScan.head(of: text)
             let last = text.count > 8 ? ByteScan.load(text, text.count - 8) : head
             let key = Self.key(entry.node, text.count)
-            var index = Int(Self.hash(text, head: head, last: last, key: key) & UInt64(capacity - 1))
+            let start = text.count > 16 ? Self.mixed(text, head) : head
+            var index = Int(Self.hash(start, last: last, key: key) & UInt64(capacity - 1))
             while filled[index].key != 0 { index = (index + 1) & (capacity - 1) }
             filled[index] = Slot(
                 head: head, last: last, key: key, child: entry.child, place: UInt32(truncatingIfNeeded: place))
