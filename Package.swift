@@ -19,54 +19,67 @@ let package = Package(
         .executable(name: "LinkdBenchmarks", targets: ["LinkdBenchmarks"]),
     ],
     targets: [
-        .target(name: "StrictJSON", swiftSettings: strict),
-        .target(name: "LinkCoordinator", dependencies: ["StrictJSON"], swiftSettings: strict),
-        .target(name: "LinkIngest", dependencies: ["LinkCoordinator", "StrictJSON"], swiftSettings: strict),
+        .target(name: "ByteStorage", swiftSettings: strict),
+        .target(name: "StrictJSON", dependencies: ["ByteStorage"], swiftSettings: strict),
+        .target(name: "LinkCoordinator", dependencies: ["ByteStorage", "StrictJSON"], swiftSettings: strict),
+        .target(
+            name: "LinkIngest", dependencies: ["LinkCoordinator", "ByteStorage", "StrictJSON"], swiftSettings: strict),
         .systemLibrary(
             name: "CRdKafka",
             pkgConfig: "rdkafka",
             providers: [.apt(["librdkafka-dev"]), .brew(["librdkafka"])]),
         .target(name: "CPlatform", cSettings: [.treatAllWarnings(as: .error)]),
-        .target(name: "KafkaClient", dependencies: ["CRdKafka", "CPlatform", "StrictJSON"], swiftSettings: strict),
+        .target(name: "KafkaClient", dependencies: ["CRdKafka", "CPlatform", "ByteStorage"], swiftSettings: strict),
         .target(
             name: "DispatchWorker",
-            dependencies: ["LinkCoordinator", "LinkIngest", "KafkaClient", "StrictJSON", "CPlatform"],
+            dependencies: ["LinkCoordinator", "LinkIngest", "KafkaClient", "ByteStorage", "StrictJSON", "CPlatform"],
             swiftSettings: strict),
         .target(
             name: "LinkdCommands",
             dependencies: [
-                "LinkCoordinator", "LinkIngest", "KafkaClient", "DispatchWorker", "StrictJSON", "CPlatform",
+                "LinkCoordinator", "LinkIngest", "KafkaClient", "DispatchWorker", "ByteStorage", "StrictJSON",
+                "CPlatform",
             ],
             swiftSettings: strict),
         .executableTarget(name: "linkd", dependencies: ["LinkdCommands"], swiftSettings: strict),
         // What searches the pure half for wrong answers: `config/run fuzz`, the benchmarks and its tests run it.
         .target(
             name: "LinkdFuzz",
-            dependencies: ["LinkCoordinator", "LinkIngest", "KafkaClient", "DispatchWorker", "StrictJSON"],
+            dependencies: [
+                "LinkCoordinator", "LinkIngest", "KafkaClient", "DispatchWorker", "ByteStorage", "StrictJSON",
+            ],
             swiftSettings: strict),
         .executableTarget(
             name: "LinkdBenchmarks",
             dependencies: [
-                "LinkCoordinator", "LinkIngest", "KafkaClient", "DispatchWorker", "LinkdFuzz", "StrictJSON",
+                "LinkCoordinator", "LinkIngest", "KafkaClient", "DispatchWorker", "LinkdFuzz", "ByteStorage",
+                "StrictJSON",
                 "CPlatform",
             ],
             swiftSettings: strict),
-        .target(name: "TestSupport", dependencies: ["StrictJSON"], path: "Tests/TestSupport", swiftSettings: strict),
-        .testTarget(name: "StrictJSONTests", dependencies: ["StrictJSON", "TestSupport"], swiftSettings: strict),
+        .target(
+            name: "TestSupport", dependencies: ["ByteStorage", "StrictJSON"], path: "Tests/TestSupport",
+            swiftSettings: strict),
         .testTarget(
-            name: "LinkCoordinatorTests", dependencies: ["LinkCoordinator", "StrictJSON", "TestSupport"],
+            name: "StrictJSONTests", dependencies: ["ByteStorage", "StrictJSON", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "LinkCoordinatorTests",
+            dependencies: ["LinkCoordinator", "ByteStorage", "StrictJSON", "TestSupport"],
             exclude: ["Fixtures"],
             swiftSettings: strict),
         .testTarget(
-            name: "LinkIngestTests", dependencies: ["LinkIngest", "LinkCoordinator", "StrictJSON", "TestSupport"],
+            name: "LinkIngestTests",
+            dependencies: ["LinkIngest", "LinkCoordinator", "ByteStorage", "StrictJSON", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
-            name: "KafkaClientTests", dependencies: ["KafkaClient", "CRdKafka", "StrictJSON", "TestSupport"],
+            name: "KafkaClientTests",
+            dependencies: ["KafkaClient", "CRdKafka", "ByteStorage", "StrictJSON", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "DispatchWorkerTests",
             dependencies: [
-                "DispatchWorker", "KafkaClient", "LinkIngest", "LinkCoordinator", "StrictJSON", "TestSupport",
+                "DispatchWorker", "KafkaClient", "LinkIngest", "LinkCoordinator", "ByteStorage", "StrictJSON",
+                "TestSupport",
             ],
             swiftSettings: strict),
         .testTarget(
@@ -77,13 +90,14 @@ let package = Package(
             ],
             exclude: ["Snapshots", "Tables"], swiftSettings: strict),
         .testTarget(
-            name: "LinkdFuzzTests", dependencies: ["LinkdFuzz", "LinkIngest", "StrictJSON", "TestSupport"],
+            name: "LinkdFuzzTests",
+            dependencies: ["LinkdFuzz", "LinkIngest", "ByteStorage", "StrictJSON", "TestSupport"],
             exclude: ["Corpus"], swiftSettings: strict),
         // The whole worker as processes of their own that are killed, on a real broker.
         .testTarget(
             name: "ExactlyOnceTests",
             dependencies: [
-                "linkd", "DispatchWorker", "KafkaClient", "LinkCoordinator", "StrictJSON", "TestSupport",
+                "linkd", "DispatchWorker", "KafkaClient", "LinkCoordinator", "ByteStorage", "StrictJSON", "TestSupport",
             ],
             swiftSettings: strict),
         .testTarget(name: "TidyTests", dependencies: ["TestSupport"], swiftSettings: strict),

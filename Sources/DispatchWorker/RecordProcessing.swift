@@ -1,5 +1,5 @@
 package import KafkaClient
-package import StrictJSON
+package import ByteStorage
 
 /// One decision, encoded: what goes to the output topic for one device.
 package struct ProducedDecision {

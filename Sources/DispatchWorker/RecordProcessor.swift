@@ -1,7 +1,7 @@
 package import KafkaClient
 package import LinkCoordinator
 package import LinkIngest
-package import StrictJSON
+package import ByteStorage
 
 /// Bounds of what is written for one record, judged while it is written: a record that passes one has no decision.
 package struct OutputLimits: Sendable, Equatable {

@@ -1,4 +1,4 @@
-internal import StrictJSON
+internal import ByteStorage
 
 /// `topic-partition-offset` of a record as text, kept from one record to the next: mostly only its last digit changes.
 struct SourceName: ~Copyable {

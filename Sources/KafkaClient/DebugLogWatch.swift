@@ -1,4 +1,4 @@
-package import StrictJSON
+package import ByteStorage
 
 /// Versions of one request that a broker takes.
 package struct RequestVersions: Sendable, Equatable {

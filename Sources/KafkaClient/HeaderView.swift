@@ -1,4 +1,4 @@
-package import StrictJSON
+package import ByteStorage
 
 /// A header as views of bytes that somebody else owns; the cheap form of `RecordHeader`.
 package struct HeaderView: Sendable {

@@ -1,5 +1,5 @@
 internal import CRdKafka
-package import StrictJSON
+package import ByteStorage
 
 /// A member of a consumer group: batches of records, rebalances, offsets.
 ///

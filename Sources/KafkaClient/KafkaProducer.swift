@@ -1,5 +1,5 @@
 internal import CRdKafka
-package import StrictJSON
+package import ByteStorage
 
 /// A topic that a producer has a handle of.
 package struct ProducerTopic: Hashable, Sendable {

@@ -1,4 +1,4 @@
-package import StrictJSON
+package import ByteStorage
 
 /// Reads partitions from given offsets without being a member of a group: nothing is joined, nothing is committed, no
 /// right on a group is needed.

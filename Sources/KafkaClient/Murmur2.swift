@@ -1,4 +1,4 @@
-package import StrictJSON
+package import ByteStorage
 
 /// The partitioner of Java's clients, `murmur2_random` in librdkafka: where a key goes, so that any client that uses
 /// it puts the records of one key in one partition.

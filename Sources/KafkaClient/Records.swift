@@ -1,4 +1,4 @@
-package import StrictJSON
+package import ByteStorage
 
 /// One consumed record as the worker sees it: where it stands and views of its bytes.
 ///

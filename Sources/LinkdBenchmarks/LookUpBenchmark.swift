@@ -1,5 +1,6 @@
 internal import Foundation
 internal import LinkCoordinator
+internal import ByteStorage
 internal import StrictJSON
 
 /// One look-up (split the path, select, captures as slices) on the shapes that other routers are measured on.

@@ -3,7 +3,7 @@ internal import Foundation
 internal import KafkaClient
 internal import LinkCoordinator
 internal import LinkIngest
-internal import StrictJSON
+internal import ByteStorage
 
 /// A whole record of the workload, bytes to bytes on one thread, and its three parts.
 struct RecordBenchmark {

@@ -1,3 +1,5 @@
+public import ByteStorage
+
 extension OutputArena {
     /// Appends a value that the strict reader has read, as this writer would write it: no white space, in strings only
     /// `"`, `\` and C0 controls escaped; numbers as their text.

@@ -1,3 +1,5 @@
+internal import ByteStorage
+
 extension JSONCursor {
     /// Notes a name that has no tag and refuses it if the object has it already.
     @inline(never)

@@ -1,3 +1,5 @@
+public import ByteStorage
+
 /// The one reader: a cursor over a JSON text that its user drives from value to value.
 ///
 /// Strict means the whole grammar of RFC 8259, one value and nothing after it, each name once in an object, UTF-8,

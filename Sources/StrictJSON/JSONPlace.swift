@@ -1,3 +1,5 @@
+package import ByteStorage
+
 /// A place in a JSON text, as people and tools name it.
 package struct JSONPlace: Sendable, Equatable {
     /// Line, from 1.

@@ -1,3 +1,5 @@
+public import ByteStorage
+
 extension JSONCursor {
     /// Reads the number at the cursor and returns its text (RFC 8259, section 6); its size is not judged.
     public mutating func number() throws(JSONError) -> ByteView {

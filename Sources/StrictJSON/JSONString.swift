@@ -1,3 +1,5 @@
+public import ByteStorage
+
 /// A string as it stands in the text, checked, between its quotes.
 public struct JSONString {
     /// The bytes between the quotes, escapes as written.

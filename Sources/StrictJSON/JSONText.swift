@@ -1,3 +1,5 @@
+package import ByteStorage
+
 extension JSONValue {
     /// The value as JSON text without white space.
     package var text: String {

@@ -1,3 +1,5 @@
+package import ByteStorage
+
 /// A whole text as a tree, with the place of every value: for tables, settings and other cold paths.
 package struct JSONValue: Sendable {
     /// What a value is.

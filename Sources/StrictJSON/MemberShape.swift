@@ -1,3 +1,5 @@
+public import ByteStorage
+
 /// What a kind of object looks like: the names that its user knows, and what stood at each place last time.
 ///
 /// Producers write the same members in the same order with the same white space. So for each place the bytes between

@@ -1,3 +1,5 @@
+internal import ByteStorage
+
 /// The names met so far in the objects that are open, for finding a name that stands twice.
 ///
 /// One stack serves all open objects: each owns the entries from its `firstName` on. A 64-bit filter in the scope

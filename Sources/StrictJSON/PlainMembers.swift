@@ -1,3 +1,5 @@
+public import ByteStorage
+
 /// Members without surprises: names that come as they came last time, with plain strings as values.
 extension JSONCursor {
     /// Passes members while each is the one that its place predicts and its value is a plain string: all bytes of 0x20

@@ -1,3 +1,5 @@
+internal import ByteStorage
+
 /// What reader and writer know of text: where it stops being plain, and hexadecimal digits.
 @usableFromInline
 enum PlainText {
@@ -13,17 +15,6 @@ enum PlainText {
         let slashes = (slash &- ones) & ~slash
         let controls = (word &- 0x2020_2020_2020_2020) & ~word
         return (quotes | slashes | controls) & highs
-    }
-}
-
-/// The value of a hexadecimal digit, or nil.
-@inlinable
-public func hexDigit(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte &- UInt8(ascii: "0")
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte &- UInt8(ascii: "a") &+ 10
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte &- UInt8(ascii: "A") &+ 10
-    default: nil
     }
 }
 

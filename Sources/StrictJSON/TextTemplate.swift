@@ -1,3 +1,5 @@
+public import ByteStorage
+
 /// Texts that differ from one another in plain values only: what stands around their values, byte for byte.
 ///
 /// A producer's records are one such family. If one text was read strictly, then any other that has the same bytes

@@ -1,6 +1,6 @@
 import DispatchWorker
 import KafkaClient
-import StrictJSON
+import ByteStorage
 import Testing
 
 /// The exact headers of dead letters, and what is cut when they do not fit.

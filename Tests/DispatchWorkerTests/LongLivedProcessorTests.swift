@@ -1,6 +1,6 @@
 import DispatchWorker
 import LinkCoordinator
-import StrictJSON
+import ByteStorage
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 import DispatchWorker
 import LinkCoordinator
 import LinkIngest
-import StrictJSON
+import ByteStorage
 import Testing
 
 @Suite("A record's decisions are bounded while they are written")

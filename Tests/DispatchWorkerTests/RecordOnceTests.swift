@@ -1,7 +1,7 @@
 import DispatchWorker
 import LinkCoordinator
 import LinkIngest
-import StrictJSON
+import ByteStorage
 import TestSupport
 import Testing
 

@@ -2,6 +2,7 @@ import DispatchWorker
 import KafkaClient
 import LinkCoordinator
 import LinkIngest
+import ByteStorage
 import StrictJSON
 import Testing
 

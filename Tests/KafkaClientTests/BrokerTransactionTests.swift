@@ -1,6 +1,6 @@
 import Foundation
 import KafkaClient
-import StrictJSON
+import ByteStorage
 import Testing
 import TestSupport
 

@@ -1,5 +1,5 @@
 import KafkaClient
-import StrictJSON
+import ByteStorage
 import Testing
 import TestSupport
 

@@ -1,5 +1,5 @@
 import KafkaClient
-import StrictJSON
+import ByteStorage
 import Testing
 
 /// Facts that only librdkafka's debug lines tell.

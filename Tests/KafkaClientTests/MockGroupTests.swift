@@ -1,3 +1,4 @@
+import ByteStorage
 import KafkaClient
 import StrictJSON
 import Testing

@@ -1,5 +1,6 @@
 import Foundation
 import LinkCoordinator
+import ByteStorage
 import StrictJSON
 import Testing
 

@@ -1,6 +1,6 @@
 @_spi(_Unicode) import Swift
 import LinkCoordinator
-import StrictJSON
+import ByteStorage
 import TestSupport
 import Testing
 

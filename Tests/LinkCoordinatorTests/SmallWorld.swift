@@ -1,5 +1,5 @@
 import LinkCoordinator
-import StrictJSON
+import ByteStorage
 import TestSupport
 
 /// Random tables over so few texts that all short links can be tried.

@@ -1,5 +1,5 @@
 import LinkCoordinator
-import StrictJSON
+import ByteStorage
 import TestSupport
 import Testing
 

@@ -1,3 +1,4 @@
+import ByteStorage
 import LinkCoordinator
 import LinkIngest
 import StrictJSON

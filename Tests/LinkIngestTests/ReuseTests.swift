@@ -1,6 +1,6 @@
 import LinkCoordinator
 import LinkIngest
-import StrictJSON
+import ByteStorage
 import Testing
 
 @Suite("A reader keeps nothing of the record before")

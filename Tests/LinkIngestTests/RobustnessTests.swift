@@ -1,5 +1,6 @@
 import Foundation
 import LinkIngest
+import ByteStorage
 import StrictJSON
 import TestSupport
 import Testing

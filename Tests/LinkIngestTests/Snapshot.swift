@@ -1,6 +1,6 @@
 import LinkCoordinator
 import LinkIngest
-import StrictJSON
+import ByteStorage
 import Testing
 
 /// What a reader made of a record, copied into plain values that tests can compare and print.

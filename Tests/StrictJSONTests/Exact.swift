@@ -1,3 +1,4 @@
+import ByteStorage
 import StrictJSON
 
 /// Runs `body` over bytes in memory of exactly their length, so that a sanitizer sees every byte read beyond it.

@@ -1,3 +1,4 @@
+import ByteStorage
 import StrictJSON
 import TestSupport
 import Testing

@@ -1,4 +1,5 @@
 import Foundation
+import ByteStorage
 import StrictJSON
 import TestSupport
 import Testing

@@ -7,18 +7,25 @@ import Testing
     /// A module, what its files may import of the package and the toolchain, and whether the C library may be seen.
     static let rules: [(module: String, allowed: String, platform: Bool)] = [
         // For the leases of views, in the builds that check them.
-        ("StrictJSON", "Synchronization", false),
-        ("LinkCoordinator", "StrictJSON Swift Synchronization", false),
-        ("LinkIngest", "LinkCoordinator StrictJSON", false),
-        ("KafkaClient", "CRdKafka StrictJSON CPlatform Synchronization", true),
-        ("DispatchWorker", "LinkCoordinator LinkIngest KafkaClient StrictJSON CPlatform Synchronization", true),
+        ("ByteStorage", "Synchronization", false),
+        ("StrictJSON", "ByteStorage", false),
+        ("LinkCoordinator", "ByteStorage StrictJSON Swift Synchronization", false),
+        ("LinkIngest", "LinkCoordinator ByteStorage StrictJSON", false),
+        ("KafkaClient", "CRdKafka ByteStorage CPlatform Synchronization", true),
+        (
+            "DispatchWorker",
+            "LinkCoordinator LinkIngest KafkaClient ByteStorage StrictJSON CPlatform Synchronization", true
+        ),
         (
             "LinkdCommands",
-            "LinkCoordinator LinkIngest KafkaClient DispatchWorker StrictJSON CPlatform Synchronization Foundation "
-                + "FoundationEssentials Dispatch", true
+            "LinkCoordinator LinkIngest KafkaClient DispatchWorker ByteStorage StrictJSON CPlatform Synchronization "
+                + "Foundation FoundationEssentials Dispatch", true
         ),
         ("linkd", "LinkdCommands", false),
-        ("LinkdFuzz", "LinkCoordinator LinkIngest KafkaClient DispatchWorker StrictJSON Foundation", true),
+        (
+            "LinkdFuzz", "LinkCoordinator LinkIngest KafkaClient DispatchWorker ByteStorage StrictJSON Foundation",
+            true
+        ),
     ]
 
     static let platform: Set<Substring> = ["Glibc", "Musl", "Darwin", "Android"]

@@ -1,5 +1,5 @@
 package import KafkaClient
-package import StrictJSON
+package import ByteStorage
 
 /// What a dead letter says of its maker.
 package struct DeadLetterMaker: Sendable, Equatable {

@@ -1,5 +1,5 @@
 package import KafkaClient
-package import StrictJSON
+package import ByteStorage
 
 /// The headers of dead letters: the record's own first and unchanged, then ours in a fixed order (`kafka-worker`, 4).
 package enum DeadLetterHeaders {

@@ -1,5 +1,5 @@
 package import KafkaClient
-package import StrictJSON
+package import ByteStorage
 
 /// Makes a dead letter's record: the original bytes with headers, no larger than its topic takes.
 package struct DeadLetterOutput {

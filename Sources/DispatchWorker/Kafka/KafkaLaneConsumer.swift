@@ -1,5 +1,5 @@
 internal import KafkaClient
-internal import StrictJSON
+internal import ByteStorage
 
 /// A consumer's place in its group, kept for a repeat of the same call.
 final class GroupPlace {

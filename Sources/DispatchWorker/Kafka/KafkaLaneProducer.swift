@@ -1,5 +1,5 @@
 internal import KafkaClient
-internal import StrictJSON
+internal import ByteStorage
 
 /// A lane's producer on librdkafka.
 ///

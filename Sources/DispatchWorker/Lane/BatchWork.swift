@@ -1,6 +1,6 @@
 internal import KafkaClient
 internal import LinkIngest
-package import StrictJSON
+package import ByteStorage
 
 /// Bounds of one record's way through a lane.
 package struct RecordLimits: Sendable, Equatable {

@@ -1,5 +1,5 @@
 package import KafkaClient
-package import StrictJSON
+package import ByteStorage
 
 /// What a lane needs of a consumer: a member of the group that reads committed records.
 ///

@@ -1,5 +1,5 @@
 package import KafkaClient
-package import StrictJSON
+package import ByteStorage
 
 /// A topic that a lane produces to.
 package struct OpenTopic: Sendable, Equatable {

@@ -1,5 +1,5 @@
 package import KafkaClient
-package import StrictJSON
+package import ByteStorage
 
 /// A record that cannot go with its partition's run: it has headers.
 package struct HeadedOutput {

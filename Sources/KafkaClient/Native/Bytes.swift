@@ -1,4 +1,4 @@
-internal import StrictJSON
+internal import ByteStorage
 
 #if canImport(Glibc)
 internal import Glibc

@@ -1,5 +1,5 @@
 internal import CRdKafka
-internal import StrictJSON
+internal import ByteStorage
 
 /// What a client instance said since the application asked last: bounded, the newest lines are dropped and counted.
 struct ClientInbox {

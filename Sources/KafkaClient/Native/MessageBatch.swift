@@ -1,6 +1,6 @@
 internal import CPlatform
 internal import CRdKafka
-internal import StrictJSON
+internal import ByteStorage
 
 /// The messages of one poll, and what was copied out of them.
 ///

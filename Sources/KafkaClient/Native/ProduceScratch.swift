@@ -1,5 +1,5 @@
 internal import CRdKafka
-internal import StrictJSON
+internal import ByteStorage
 
 /// Message structures for `rd_kafka_produce_batch`, used again and again.
 struct ProduceScratch: ~Copyable {

@@ -1,5 +1,5 @@
 internal import CRdKafka
-internal import StrictJSON
+internal import ByteStorage
 
 /// Produces one record by `rd_kafka_produceva`, the one call that takes headers and a timestamp from Swift.
 ///

@@ -1,5 +1,5 @@
 internal import CRdKafka
-internal import StrictJSON
+internal import ByteStorage
 
 #if canImport(Glibc)
 internal import Glibc

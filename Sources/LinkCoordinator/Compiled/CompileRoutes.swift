@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import StrictJSON
 
 // Routes, their variants and bindings; guards and the fallback.

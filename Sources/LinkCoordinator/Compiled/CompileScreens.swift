@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import StrictJSON
 
 // Fields, screens and coordinators.

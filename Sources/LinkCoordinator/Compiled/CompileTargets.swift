@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import StrictJSON
 
 // Targets: where a request leads.

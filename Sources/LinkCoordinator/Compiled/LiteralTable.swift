@@ -1,4 +1,4 @@
-internal import StrictJSON
+internal import ByteStorage
 
 /// Every literal of a table in one open-addressing hash table, keyed by the node it hangs from and its bytes.
 ///

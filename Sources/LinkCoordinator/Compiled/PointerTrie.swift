@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import StrictJSON
 
 /// Where the JSON pointers of tables (RFC 6901) lead, as a trie: one pass over a payload finds what all of them name.

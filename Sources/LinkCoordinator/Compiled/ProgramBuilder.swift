@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import StrictJSON
 
 /// Writes the program of an entry or a stack; constant parts beside one another become one.

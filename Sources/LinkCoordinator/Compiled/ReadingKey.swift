@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import StrictJSON
 
 /// A place of the request, and the type that a binding reads there.

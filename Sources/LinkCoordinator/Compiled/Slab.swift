@@ -1,4 +1,4 @@
-internal import StrictJSON
+internal import ByteStorage
 
 /// The memory of one compiled table: plain values and bytes that never move and never change once the table is made.
 ///

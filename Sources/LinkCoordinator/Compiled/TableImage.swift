@@ -1,4 +1,4 @@
-internal import StrictJSON
+internal import ByteStorage
 
 /// How links of some schemes are read.
 struct BlockImage {

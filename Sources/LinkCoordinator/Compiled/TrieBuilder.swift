@@ -1,4 +1,4 @@
-internal import StrictJSON
+internal import ByteStorage
 
 /// Builds the search structure of 2.4: one trie for each pair of scheme and host rule, equal matchers sharing a node.
 struct TrieBuilder {

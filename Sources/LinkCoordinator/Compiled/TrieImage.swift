@@ -1,4 +1,4 @@
-internal import StrictJSON
+internal import ByteStorage
 
 /// What decides a segment at a dynamic edge of the trie, in plain values.
 struct MatcherImage {

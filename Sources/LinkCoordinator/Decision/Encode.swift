@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import StrictJSON
 
 // The decision as bytes (3.6): members in their fixed order, no white space, what is empty left out.

@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import StrictJSON
 
 // The request that a deferred decision resumes (3.6): one, which may be sent as a new event as it stands.

@@ -1,4 +1,4 @@
-internal import StrictJSON
+internal import ByteStorage
 
 extension Reason {
     /// The reason as decisions say it, without making a String.

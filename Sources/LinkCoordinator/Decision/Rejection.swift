@@ -1,4 +1,4 @@
-internal import StrictJSON
+internal import ByteStorage
 
 /// Why a phase ended, with the detail that the decision says (3.6); views live as long as the resolution.
 struct Rejection: Error {

@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import StrictJSON
 
 // What a reason means, in words.

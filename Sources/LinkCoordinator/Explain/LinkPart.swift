@@ -1,4 +1,4 @@
-internal import StrictJSON
+internal import ByteStorage
 
 /// A part of a link as it came, by its place in the text.
 public struct LinkPart: Sendable, Equatable {

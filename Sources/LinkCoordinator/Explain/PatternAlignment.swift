@@ -1,4 +1,4 @@
-internal import StrictJSON
+internal import ByteStorage
 
 /// The cheapest way to turn a path into one that a pattern takes: which segments fit, which are others, which are
 /// too many and which are missing.

@@ -1,4 +1,4 @@
-internal import StrictJSON
+internal import ByteStorage
 
 extension Table {
     /// Resolves a request and tells how: the same decision, and what each phase saw.

@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import StrictJSON
 
 // What to write instead of a link that failed: every suggestion was resolved with the table.

@@ -1,4 +1,4 @@
-internal import StrictJSON
+internal import ByteStorage
 
 // Which part of the link is at fault.
 extension Tracer {

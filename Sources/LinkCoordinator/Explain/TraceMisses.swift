@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import StrictJSON
 
 // Which patterns take the link, and what keeps the others from it.

@@ -1,4 +1,4 @@
-internal import StrictJSON
+internal import ByteStorage
 
 // The trace of *select* and of the variants.
 extension Tracer {

@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import StrictJSON
 
 // The trace of *compose* and *bind*, and of the guards.

@@ -1,3 +1,4 @@
+internal import ByteStorage
 package import StrictJSON
 
 /// What is known of a device: the facts on which variants, capabilities and guards depend.

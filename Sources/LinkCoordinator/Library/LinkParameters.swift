@@ -1,4 +1,4 @@
-internal import StrictJSON
+internal import ByteStorage
 
 /// The query parameters of any link, by name in any case: for code that needs no table.
 ///

@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import StrictJSON
 
 /// What is asked of a table: a link, a coordinator path, a route with parameters, or a push payload.

@@ -1,4 +1,4 @@
-internal import StrictJSON
+internal import ByteStorage
 
 /// A route table: it resolves links into decisions, the same on a server and in an app.
 ///

@@ -1,4 +1,5 @@
-package import StrictJSON
+internal import StrictJSON
+package import ByteStorage
 
 /// Brings text to normal form C in time proportional to its length, without allocating per text.
 ///

@@ -1,4 +1,4 @@
-internal import StrictJSON
+internal import ByteStorage
 
 /// The text in Unicode's normal form C (rule N5); ASCII comes back as it is.
 ///

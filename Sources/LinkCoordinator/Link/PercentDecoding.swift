@@ -1,4 +1,4 @@
-package import StrictJSON
+package import ByteStorage
 
 /// Percent-decoding, exactly one layer (RFC 3986, section 2.4), and the checks of what came out.
 package enum PercentDecoding {

@@ -1,4 +1,4 @@
-package import StrictJSON
+package import ByteStorage
 
 /// The spellings of typed values (route-table.md, 2.7): whether a text is one, and what it is bound as.
 ///

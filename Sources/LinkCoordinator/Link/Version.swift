@@ -1,4 +1,4 @@
-package import StrictJSON
+package import ByteStorage
 
 /// A version of an app or a system, read in place (route-table.md, 3.0, Conditions).
 ///

@@ -1,4 +1,4 @@
-package import StrictJSON
+package import ByteStorage
 
 /// The parts of a web URL that say where it leads, for fields of type `url` and for external targets.
 package struct WebURL: Sendable {

@@ -1,4 +1,4 @@
-internal import StrictJSON
+internal import ByteStorage
 
 extension HostRule {
     /// Reads a host rule as tables write it: `*`, the empty text, `*.suffix`, or a host with or without `:port`.

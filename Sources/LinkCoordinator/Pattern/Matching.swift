@@ -1,4 +1,4 @@
-package import StrictJSON
+package import ByteStorage
 
 extension Matcher {
     /// Whether the matcher takes one segment, which is not empty.

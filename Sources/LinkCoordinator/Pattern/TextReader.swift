@@ -1,4 +1,4 @@
-internal import StrictJSON
+internal import ByteStorage
 
 /// Why a pattern, a type or another small text of the table does not read, and where in it.
 package struct TextError: Error, Sendable, Equatable {

@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import StrictJSON
 
 /// A fact of a device, or of a query, that conditions ask for; nothing depends on others.

@@ -1,4 +1,4 @@
-internal import StrictJSON
+internal import ByteStorage
 
 /// The matchers without affixes of one node, by number: those are found fast that may share a text with another.
 ///

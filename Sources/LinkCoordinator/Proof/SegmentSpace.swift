@@ -1,4 +1,4 @@
-internal import StrictJSON
+internal import ByteStorage
 
 /// The texts that one segment can be, cut into atoms: classes that some matchers do not tell apart.
 ///

@@ -1,4 +1,4 @@
-internal import StrictJSON
+internal import ByteStorage
 
 /// A normalised link that shows something, before it is written.
 struct Witness {

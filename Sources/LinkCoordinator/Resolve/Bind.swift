@@ -1,4 +1,4 @@
-internal import StrictJSON
+internal import ByteStorage
 
 // Phase 5: values from the link to the fields of the models that the stack needs (2.7).
 extension Resolver {

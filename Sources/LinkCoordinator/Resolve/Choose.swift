@@ -1,4 +1,4 @@
-internal import StrictJSON
+internal import ByteStorage
 
 // Phase 3: what is known of the device, and the first variant whose condition holds (2.5, 3.0).
 extension Resolver {

@@ -1,4 +1,4 @@
-package import StrictJSON
+package import ByteStorage
 
 extension Resolver {
     /// Whether a table reads links of this scheme and host: what it claims, of several tables.

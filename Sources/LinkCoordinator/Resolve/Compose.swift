@@ -1,4 +1,4 @@
-internal import StrictJSON
+internal import ByteStorage
 
 // Phase 4: the stack of a target with its parents (2.6), and what the device lacks of it (2.5).
 extension Resolver {

@@ -1,4 +1,4 @@
-internal import StrictJSON
+internal import ByteStorage
 
 extension Resolver {
     /// Builds an external target's URL (2.5): captures percent-encoded, tails segment by segment.

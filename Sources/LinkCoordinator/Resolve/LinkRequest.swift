@@ -1,4 +1,4 @@
-package import StrictJSON
+package import ByteStorage
 
 /// What one record asks: a link, a coordinator path, a route with parameters, or a push payload that holds one.
 ///

@@ -1,4 +1,4 @@
-package import StrictJSON
+package import ByteStorage
 
 extension Resolver {
     /// Splits a path and searches it, nothing else: the look-up that benchmarks compare with other routers.

@@ -1,4 +1,4 @@
-internal import StrictJSON
+internal import ByteStorage
 
 extension Ref<MatcherImage> {
     /// Whether a segment is one that this matcher takes.

@@ -1,4 +1,4 @@
-internal import StrictJSON
+internal import ByteStorage
 
 // Phase 1 for links: N1 to N6 and N11. The query is only counted here (N8); it is split when somebody asks.
 extension Resolver {

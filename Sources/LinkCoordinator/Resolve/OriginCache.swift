@@ -1,4 +1,4 @@
-internal import StrictJSON
+internal import ByteStorage
 
 /// The origins met last: `scheme://authority` as bytes, and what the long way found them to be.
 ///

@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import StrictJSON
 
 /// The parameters of a `route` request by name (N12), read once for a record.

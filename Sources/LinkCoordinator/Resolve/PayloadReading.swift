@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import StrictJSON
 
 /// What a payload holds at a pointer.

@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import StrictJSON
 
 // A push payload (N10): the table's pointers look in it for a link or a route, and routes bind from it.

@@ -1,4 +1,4 @@
-internal import StrictJSON
+internal import ByteStorage
 
 // The path of nearly all links: segments of plain ASCII, none empty, none of dots.
 extension Resolver {

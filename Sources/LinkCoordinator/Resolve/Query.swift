@@ -1,4 +1,4 @@
-internal import StrictJSON
+internal import ByteStorage
 
 // The query (N8): split when somebody asks, decoded value by value when it is read.
 extension Resolver {

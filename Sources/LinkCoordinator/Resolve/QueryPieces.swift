@@ -1,4 +1,4 @@
-internal import StrictJSON
+internal import ByteStorage
 
 /// A piece of the query.
 struct QueryPiece {

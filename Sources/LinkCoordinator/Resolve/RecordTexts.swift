@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import StrictJSON
 
 /// Texts of one record that had to be made: escapes resolved, normal form C.

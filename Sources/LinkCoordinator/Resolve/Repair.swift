@@ -1,4 +1,4 @@
-internal import StrictJSON
+internal import ByteStorage
 
 /// A repair of typographic damage in a query (N9).
 enum Repair: UInt8, CaseIterable {

@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import StrictJSON
 
 // The other forms of a request (N12): a coordinator path, and a route with parameters.

@@ -1,4 +1,4 @@
-package import StrictJSON
+package import ByteStorage
 
 /// What was decided, for counters and exit codes; the decision itself is bytes.
 package struct DecisionSummary: Sendable, Equatable {

@@ -1,4 +1,4 @@
-internal import StrictJSON
+internal import ByteStorage
 
 /// A segment of the path, decoded.
 struct Segment {

@@ -1,4 +1,4 @@
-internal import StrictJSON
+internal import ByteStorage
 
 // Phase 2: the search of 2.4, and redirects (2.5), which restart it.
 extension Resolver {

@@ -1,4 +1,4 @@
-package import StrictJSON
+package import ByteStorage
 
 /// What a request came to before anything was asked of a device, kept for the devices after the first.
 struct SharedPart: ~Copyable {

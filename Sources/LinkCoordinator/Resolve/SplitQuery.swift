@@ -1,4 +1,4 @@
-internal import StrictJSON
+internal import ByteStorage
 
 // Splitting a query at one separator, and whether a part of it has to be decoded. The query is padded.
 extension Resolver {

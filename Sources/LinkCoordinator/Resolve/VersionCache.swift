@@ -1,4 +1,4 @@
-internal import StrictJSON
+internal import ByteStorage
 
 /// Versions of one kind met last, by their bytes: an app's users run a handful of its versions.
 ///

@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import StrictJSON
 
 /// What a coordinator path stands for: a stack, and how it is applied.

@@ -1,4 +1,4 @@
-internal import StrictJSON
+internal import ByteStorage
 
 extension Table {
     /// Writes the link that resolves to this route with these values.

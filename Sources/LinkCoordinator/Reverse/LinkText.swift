@@ -1,4 +1,4 @@
-internal import StrictJSON
+internal import ByteStorage
 
 /// Writes the parts of a link in the dialect of one link block (route-table.md, 2.1).
 struct LinkText {

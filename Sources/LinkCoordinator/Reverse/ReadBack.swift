@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import StrictJSON
 
 // What a link came back as: the values that the last resolution bound, for comparison with what was written.

@@ -1,4 +1,4 @@
-internal import StrictJSON
+internal import ByteStorage
 
 extension String {
     /// Whether text that was decoded may stand in a link (N4).

@@ -1,4 +1,4 @@
-package import StrictJSON
+package import ByteStorage
 
 extension FieldType {
     /// The canonical form of one text under this type (route-table.md, 2.7); for a list, of one of its items.

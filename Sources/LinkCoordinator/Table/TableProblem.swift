@@ -1,3 +1,4 @@
+package import ByteStorage
 package import StrictJSON
 
 /// One complaint about a table: what is wrong, where, and what to do.

@@ -1,4 +1,4 @@
-internal import StrictJSON
+internal import ByteStorage
 
 /// Reads the texts with braces: redirects, external targets and identities.
 struct TemplateParser {

@@ -1,4 +1,4 @@
-internal import StrictJSON
+internal import ByteStorage
 
 /// A version that a table names, known to read.
 package struct VersionText: Sendable, Hashable {

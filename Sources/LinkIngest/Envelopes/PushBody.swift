@@ -1,4 +1,4 @@
-internal import StrictJSON
+internal import ByteStorage
 
 /// What kind of push body an object is.
 enum PushKind {

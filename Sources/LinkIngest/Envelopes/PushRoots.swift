@@ -1,4 +1,4 @@
-internal import StrictJSON
+internal import ByteStorage
 
 /// The objects of a push body in which a table's pointers look for a link (`route-table`, N10), for one device.
 struct PushRoots: ~Copyable {

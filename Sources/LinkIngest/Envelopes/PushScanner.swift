@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import StrictJSON
 
 /// Reads push bodies into their parts, in the one pass over the record.

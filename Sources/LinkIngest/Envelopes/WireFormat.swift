@@ -1,4 +1,4 @@
-package import StrictJSON
+package import ByteStorage
 
 /// What stands around a record's text on the wire.
 package enum WireFormat {

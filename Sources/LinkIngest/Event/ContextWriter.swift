@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import StrictJSON
 
 /// Writes the members that the configuration passes through (`passthrough`) as a decision's `context`.

@@ -1,4 +1,5 @@
 internal import LinkCoordinator
+internal import ByteStorage
 internal import StrictJSON
 
 /// Reads one device object: its id and what is known of it (`events`, section 2; `route-table`, 3.0, device facts).

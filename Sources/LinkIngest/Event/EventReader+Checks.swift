@@ -1,5 +1,5 @@
 internal import LinkCoordinator
-internal import StrictJSON
+internal import ByteStorage
 
 /// What must hold of an event as a whole, judged in the order of the dead letters' codes (`kafka-worker`, section 4).
 extension EventReader {

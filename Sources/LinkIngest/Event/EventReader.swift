@@ -1,5 +1,6 @@
 internal import LinkCoordinator
-package import StrictJSON
+package import ByteStorage
+internal import StrictJSON
 
 /// Reads records into events, strictly, in one pass and without allocating: one for a lane, used for its whole life.
 ///

@@ -1,4 +1,5 @@
 internal import LinkCoordinator
+internal import ByteStorage
 internal import StrictJSON
 
 /// The shapes of the usual events met last: a link for one device, as the same producer writes it again and again.

@@ -1,3 +1,4 @@
+package import ByteStorage
 package import StrictJSON
 
 /// Why a record yields no event: what its dead letter will say.

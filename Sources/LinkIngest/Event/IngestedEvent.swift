@@ -1,5 +1,5 @@
 package import LinkCoordinator
-package import StrictJSON
+package import ByteStorage
 
 /// One event as it was read.
 ///

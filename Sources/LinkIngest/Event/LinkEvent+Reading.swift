@@ -1,5 +1,5 @@
 internal import LinkCoordinator
-internal import StrictJSON
+internal import ByteStorage
 
 extension LinkEvent {
     /// Reads an event: a JSON object, a bare link, or a push body as a whole; strictly, within the worker's limits

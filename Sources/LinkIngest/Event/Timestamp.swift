@@ -1,4 +1,4 @@
-internal import StrictJSON
+internal import ByteStorage
 
 /// Reads times as RFC 3339 writes them.
 enum Timestamp {

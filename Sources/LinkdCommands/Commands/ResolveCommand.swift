@@ -1,6 +1,7 @@
 internal import DispatchWorker
 internal import LinkCoordinator
 internal import LinkIngest
+internal import ByteStorage
 internal import StrictJSON
 
 /// `linkd resolve`: resolves without a broker.

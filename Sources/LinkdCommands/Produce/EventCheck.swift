@@ -1,5 +1,5 @@
 internal import LinkIngest
-internal import StrictJSON
+internal import ByteStorage
 
 /// Reads events as the worker will, before they are sent: finds their key, or why they would be dead letters.
 final class EventCheck {

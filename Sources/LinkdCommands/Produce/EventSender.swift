@@ -1,5 +1,5 @@
 internal import KafkaClient
-internal import StrictJSON
+internal import ByteStorage
 
 /// Sends records to one topic, and counts what became of them.
 struct EventSender {

@@ -1,6 +1,6 @@
 internal import LinkCoordinator
 internal import LinkIngest
-internal import StrictJSON
+internal import ByteStorage
 
 /// Resolves an event once more and tells why, device by device: for `linkd resolve --explain`.
 struct Explainer: ~Copyable {

@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import StrictJSON
 
 /// Writes small JSON texts for `--json`, through the one writer.

@@ -1,5 +1,5 @@
 internal import KafkaClient
-internal import StrictJSON
+internal import ByteStorage
 
 /// Tries the rights to write and to use a transactional id, by one transaction per topic that is aborted.
 ///

@@ -1,5 +1,5 @@
 package import DispatchWorker
-internal import StrictJSON
+internal import ByteStorage
 
 /// What became of a record, kept beyond its batch.
 package struct Answer: Sendable, Equatable, CustomStringConvertible {

@@ -1,4 +1,4 @@
-internal import StrictJSON
+internal import ByteStorage
 
 /// A record as a test gives it.
 package struct FuzzRecord: Sendable, Hashable {

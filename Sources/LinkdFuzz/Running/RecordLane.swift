@@ -1,6 +1,6 @@
 package import DispatchWorker
 internal import KafkaClient
-internal import StrictJSON
+internal import ByteStorage
 
 /// A processor with its arena, as a lane of a worker keeps them: batch after batch.
 package struct RecordLane: ~Copyable {

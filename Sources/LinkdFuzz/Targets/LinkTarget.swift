@@ -1,5 +1,6 @@
 internal import DispatchWorker
 internal import LinkCoordinator
+internal import ByteStorage
 internal import StrictJSON
 
 /// An input of the target `links`: a line with letters for the world, its table and the device, then the link.

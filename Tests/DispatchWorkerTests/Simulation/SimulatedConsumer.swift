@@ -1,6 +1,6 @@
 import DispatchWorker
 import KafkaClient
-import StrictJSON
+import ByteStorage
 
 /// A consumer's place in the simulated group.
 struct SimulatedPlace {

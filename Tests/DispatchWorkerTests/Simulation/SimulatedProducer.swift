@@ -1,6 +1,6 @@
 import DispatchWorker
 import KafkaClient
-import StrictJSON
+import ByteStorage
 
 /// A transactional producer on the simulated broker: buffers like librdkafka, sends some early, the rest with a flush.
 final class SimulatedProducer: LaneProducer {

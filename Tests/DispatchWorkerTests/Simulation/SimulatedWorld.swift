@@ -1,6 +1,6 @@
 import DispatchWorker
 import KafkaClient
-import StrictJSON
+import ByteStorage
 import TestSupport
 
 /// A broker, some lanes and what goes wrong; one thread, a clock of its own, and the same run again for the same seed.

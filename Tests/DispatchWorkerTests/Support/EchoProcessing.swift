@@ -1,6 +1,6 @@
 import DispatchWorker
 import KafkaClient
-import StrictJSON
+import ByteStorage
 
 /// Resolves nothing: a decision is where the record stood, a space, and its value; the key stays.
 ///

@@ -1,5 +1,5 @@
 import KafkaClient
-import StrictJSON
+import ByteStorage
 
 /// Puts the records on the input topic in portions: one idempotent producer, placed by their keys.
 final class Feed {

@@ -2,7 +2,7 @@ import DispatchWorker
 import Foundation
 import KafkaClient
 import LinkCoordinator
-import StrictJSON
+import ByteStorage
 import TestSupport
 
 /// Where a record stands in the input.

@@ -1,3 +1,4 @@
+import ByteStorage
 import Foundation
 import KafkaClient
 import StrictJSON

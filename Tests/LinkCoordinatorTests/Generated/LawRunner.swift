@@ -1,6 +1,6 @@
 import Foundation
 import LinkCoordinator
-import StrictJSON
+import ByteStorage
 import TestSupport
 
 /// Resolves as the worker does: one resolver and one arena for all requests.

@@ -1,5 +1,5 @@
 import LinkCoordinator
-import StrictJSON
+import ByteStorage
 
 /// Which routes of a table promise their screens: whatever a condition lets through has what the screens behind it ask.
 ///

@@ -1,5 +1,5 @@
 import LinkCoordinator
-import StrictJSON
+import ByteStorage
 import TestSupport
 
 /// Makes values for the fields and captures of a route that its link could carry.

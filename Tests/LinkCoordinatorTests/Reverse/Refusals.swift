@@ -1,5 +1,5 @@
 import LinkCoordinator
-import StrictJSON
+import ByteStorage
 
 /// Why values of a route go into no link: the kinds of them that there are.
 enum RefusalCause: String, CaseIterable {

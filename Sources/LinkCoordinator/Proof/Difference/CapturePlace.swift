@@ -1,4 +1,4 @@
-internal import StrictJSON
+internal import ByteStorage
 
 /// Where the text of a capture stands in a link as it came: at one segment, with text put before and after it.
 struct CapturePlace {

@@ -1,4 +1,4 @@
-internal import StrictJSON
+internal import ByteStorage
 
 /// The path that a redirect's template makes of a link: each segment a text, or a capture at some place of the link.
 struct TemplatePath {

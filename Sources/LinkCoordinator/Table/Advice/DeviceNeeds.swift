@@ -1,4 +1,4 @@
-internal import StrictJSON
+internal import ByteStorage
 
 /// The versions and platforms that a device must have where several conditions hold together.
 struct DeviceNeeds {

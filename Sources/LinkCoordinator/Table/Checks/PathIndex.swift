@@ -1,4 +1,4 @@
-internal import StrictJSON
+internal import ByteStorage
 
 /// Finds the patterns that may take a path without looking at all of them: a trie over literals.
 ///

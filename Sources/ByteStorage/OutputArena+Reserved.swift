@@ -120,59 +120,11 @@ extension OutputArena {
             of: unsafeBitCast(bytes, to: SIMD2<UInt64>.self) ^ bits, as: SIMD2<UInt64>.self)
     }
 
-    /// Writes the inside of a JSON string; six times its bytes must have been reserved.
+    /// Writes eight bytes of which the first `count` count: the next byte goes behind these.
     @inlinable
     @inline(__always)
-    public mutating func putEscaped(_ text: ByteView) {
-        var index = 0
-        while index &+ 8 <= text.count {
-            let word = UnsafeRawPointer(text.start + index).loadUnaligned(as: UInt64.self)
-            UnsafeMutableRawPointer(cursor).storeBytes(of: word, as: UInt64.self)
-            let stop = PlainText.stops(word)
-            if stop == 0 {
-                cursor += 8
-                index &+= 8
-                continue
-            }
-            let plain = stop.trailingZeroBitCount &>> 3
-            cursor += plain
-            index &+= plain
-            escape(text.start[index])
-            index &+= 1
-        }
-        while index < text.count {
-            let byte = text.start[index]
-            index &+= 1
-            if byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\") {
-                put(byte: byte)
-            } else {
-                escape(byte)
-            }
-        }
-    }
-
-    /// Writes the escape of a byte that may not stand in a string.
-    @inline(never)
-    @usableFromInline
-    mutating func escape(_ byte: UInt8) {
-        let short: UInt8 =
-            switch byte {
-            case 0x08: UInt8(ascii: "b")
-            case 0x09: UInt8(ascii: "t")
-            case 0x0A: UInt8(ascii: "n")
-            case 0x0C: UInt8(ascii: "f")
-            case 0x0D: UInt8(ascii: "r")
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"): byte
-            default: 0
-            }
-        put(byte: UInt8(ascii: "\\"))
-        if short != 0 {
-            put(byte: short)
-            return
-        }
-        put("u00")
-        let digits: StaticString = "0123456789abcdef"
-        put(byte: digits.utf8Start[Int(byte >> 4)])
-        put(byte: digits.utf8Start[Int(byte & 15)])
+    public mutating func put(_ word: UInt64, count: Int) {
+        UnsafeMutableRawPointer(cursor).storeBytes(of: word, as: UInt64.self)
+        cursor += count
     }
 }

@@ -32,38 +32,6 @@ extension OutputArena {
         } while rest != 0
     }
 
-    /// Appends a JSON string with its quotes; only `"`, `\` and C0 controls are escaped (RFC 8259, section 7).
-    @inlinable
-    public mutating func appendString(_ text: ByteView) {
-        append(byte: UInt8(ascii: "\""))
-        appendEscaped(text)
-        append(byte: UInt8(ascii: "\""))
-    }
-
-    /// Appends the inside of a JSON string: as `appendString`, without the quotes.
-    @inlinable
-    public mutating func appendEscaped(_ text: ByteView) {
-        if text.count > Self.pieceBytes { return appendEscapedPieces(text) }
-        reserve(text.count &* 6 &+ Self.slack)
-        putEscaped(text)
-    }
-
-    /// Bytes of text for which room is reserved at once as if all of them were escaped.
-    @usableFromInline static var pieceBytes: Int { 4096 }
-
-    /// Appends a long text piece by piece, so that no more room is taken than it fills.
-    @inline(never)
-    @usableFromInline
-    mutating func appendEscapedPieces(_ text: ByteView) {
-        var at = 0
-        while at < text.count {
-            let end = min(at + Self.pieceBytes, text.count)
-            reserve((end - at) &* 6 &+ Self.slack)
-            putEscaped(text.slice(at, end))
-            at = end
-        }
-    }
-
     /// Appends ASCII text with its letters in capitals, as Foundation prints a UUID.
     @inlinable
     public mutating func appendUppercased(_ text: ByteView) {
