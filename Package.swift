@@ -14,6 +14,7 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .library(name: "LinkCoordinator", targets: ["LinkCoordinator"]),
+        .library(name: "RouteAnalysis", targets: ["RouteAnalysis"]),
         .library(name: "LinkIngest", targets: ["LinkIngest"]),
         .executable(name: "linkd", targets: ["linkd"]),
         .executable(name: "LinkdBenchmarks", targets: ["LinkdBenchmarks"]),
@@ -22,6 +23,9 @@ let package = Package(
         .target(name: "ByteStorage", swiftSettings: strict),
         .target(name: "StrictJSON", dependencies: ["ByteStorage"], swiftSettings: strict),
         .target(name: "LinkCoordinator", dependencies: ["ByteStorage", "StrictJSON"], swiftSettings: strict),
+        .target(
+            name: "RouteAnalysis", dependencies: ["LinkCoordinator", "ByteStorage", "StrictJSON"],
+            swiftSettings: strict),
         .target(
             name: "LinkIngest", dependencies: ["LinkCoordinator", "ByteStorage", "StrictJSON"], swiftSettings: strict),
         .systemLibrary(
@@ -37,7 +41,8 @@ let package = Package(
         .target(
             name: "LinkdCommands",
             dependencies: [
-                "LinkCoordinator", "LinkIngest", "KafkaClient", "DispatchWorker", "ByteStorage", "StrictJSON",
+                "LinkCoordinator", "RouteAnalysis", "LinkIngest", "KafkaClient", "DispatchWorker", "ByteStorage",
+                "StrictJSON",
                 "CPlatform",
             ],
             swiftSettings: strict),
@@ -46,15 +51,15 @@ let package = Package(
         .target(
             name: "LinkdFuzz",
             dependencies: [
-                "LinkCoordinator", "LinkIngest", "KafkaClient", "DispatchWorker", "ByteStorage", "StrictJSON",
+                "LinkCoordinator", "RouteAnalysis", "LinkIngest", "KafkaClient", "DispatchWorker", "ByteStorage",
+                "StrictJSON",
             ],
             swiftSettings: strict),
         .executableTarget(
             name: "LinkdBenchmarks",
             dependencies: [
-                "LinkCoordinator", "LinkIngest", "KafkaClient", "DispatchWorker", "LinkdFuzz", "ByteStorage",
-                "StrictJSON",
-                "CPlatform",
+                "LinkCoordinator", "RouteAnalysis", "LinkIngest", "KafkaClient", "DispatchWorker", "LinkdFuzz",
+                "ByteStorage", "StrictJSON", "CPlatform",
             ],
             swiftSettings: strict),
         .target(
@@ -64,7 +69,7 @@ let package = Package(
             name: "StrictJSONTests", dependencies: ["ByteStorage", "StrictJSON", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "LinkCoordinatorTests",
-            dependencies: ["LinkCoordinator", "ByteStorage", "StrictJSON", "TestSupport"],
+            dependencies: ["LinkCoordinator", "RouteAnalysis", "ByteStorage", "StrictJSON", "TestSupport"],
             exclude: ["Fixtures"],
             swiftSettings: strict),
         .testTarget(
@@ -85,8 +90,8 @@ let package = Package(
         .testTarget(
             name: "LinkdCommandsTests",
             dependencies: [
-                "LinkdCommands", "DispatchWorker", "KafkaClient", "LinkIngest", "LinkCoordinator", "StrictJSON",
-                "TestSupport",
+                "LinkdCommands", "DispatchWorker", "KafkaClient", "LinkIngest", "LinkCoordinator", "RouteAnalysis",
+                "ByteStorage", "StrictJSON", "TestSupport",
             ],
             exclude: ["Snapshots", "Tables"], swiftSettings: strict),
         .testTarget(

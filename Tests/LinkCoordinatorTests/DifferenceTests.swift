@@ -1,3 +1,4 @@
+import RouteAnalysis
 import LinkCoordinator
 import TestSupport
 import Testing

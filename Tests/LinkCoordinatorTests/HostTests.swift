@@ -1,3 +1,4 @@
+import RouteAnalysis
 import LinkCoordinator
 import Testing
 
@@ -6,7 +7,7 @@ struct HostTests {
     private static func table(_ hosts: String, schemes: String = #""t","http","https""#, path: String = "/p/new") throws
         -> Table
     {
-        try Table.load(
+        try Table.checked(
             Array(
                 """
                 {"schemaVersion":1,"table":{"id":"h","version":"1"},

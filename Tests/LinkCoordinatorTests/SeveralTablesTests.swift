@@ -1,3 +1,4 @@
+import RouteAnalysis
 import Foundation
 import LinkCoordinator
 import StrictJSON

@@ -1,5 +1,6 @@
 import Foundation
 import LinkCoordinator
+import RouteAnalysis
 import StrictJSON
 
 /// The tables that the tests read, found from this file's place.
@@ -33,7 +34,8 @@ enum TableFiles {
 extension TableSource {
     /// Reads and checks a table file, without compiling it.
     static func inspect(_ file: [UInt8]) -> (source: TableSource?, problems: [TableProblem]) {
-        let reading = read(file)
-        return (reading.source, TableChecks.run(reading).located(in: file))
+        var loader = TableLoader(file)
+        loader.prove()
+        return (loader.source, loader.problems.located(in: file))
     }
 }

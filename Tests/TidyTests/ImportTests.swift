@@ -10,6 +10,7 @@ import Testing
         ("ByteStorage", "Synchronization", false),
         ("StrictJSON", "ByteStorage", false),
         ("LinkCoordinator", "ByteStorage StrictJSON Swift Synchronization", false),
+        ("RouteAnalysis", "LinkCoordinator ByteStorage StrictJSON", false),
         ("LinkIngest", "LinkCoordinator ByteStorage StrictJSON", false),
         ("KafkaClient", "CRdKafka ByteStorage CPlatform Synchronization", true),
         (
@@ -18,12 +19,13 @@ import Testing
         ),
         (
             "LinkdCommands",
-            "LinkCoordinator LinkIngest KafkaClient DispatchWorker ByteStorage StrictJSON CPlatform Synchronization "
-                + "Foundation FoundationEssentials Dispatch", true
+            "LinkCoordinator RouteAnalysis LinkIngest KafkaClient DispatchWorker ByteStorage StrictJSON CPlatform "
+                + "Synchronization Foundation FoundationEssentials Dispatch", true
         ),
         ("linkd", "LinkdCommands", false),
         (
-            "LinkdFuzz", "LinkCoordinator LinkIngest KafkaClient DispatchWorker ByteStorage StrictJSON Foundation",
+            "LinkdFuzz",
+            "LinkCoordinator RouteAnalysis LinkIngest KafkaClient DispatchWorker ByteStorage StrictJSON Foundation",
             true
         ),
     ]

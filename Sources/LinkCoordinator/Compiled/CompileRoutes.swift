@@ -64,7 +64,8 @@ extension TableCompiler {
             json: index.map { slab.view(",\"variant\":\($0)") } ?? .empty)
     }
 
-    func image(_ condition: TableSource.Condition) -> ConditionImage {
+    /// Compiles a condition.
+    package func image(_ condition: TableSource.Condition) -> ConditionImage {
         ConditionImage(
             app: slab.store(condition.app.compactMap(image)), os: slab.store(condition.os.compactMap(image)),
             capabilities: slab.store(condition.capabilities.compactMap { capabilityNumbers[$0.value] }),

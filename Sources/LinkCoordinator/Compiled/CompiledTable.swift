@@ -6,7 +6,8 @@ package final class CompiledTable: @unchecked Sendable {
     // Unchecked: the slab is written while the table is made and only read after.
 
     private let slab: Slab
-    let image: Ref<TableImage>
+    /// The table's compiled values.
+    package let image: Ref<TableImage>
     private let pointers: Ref<PointerTrie>
     private let numbers: UnsafePointer<Int32>?
 

@@ -3,15 +3,16 @@ internal import ByteStorage
 /// The memory of one compiled table: plain values and bytes that never move and never change once the table is made.
 ///
 /// The hot path reads them through bare pointers, so that no record pays for reference counts or bounds checks.
-final class Slab {
+package final class Slab {
     private var blocks: [UnsafeMutableRawPointer] = []
 
-    init() {}
+    /// Makes an empty slab.
+    package init() {}
 
     deinit { for block in blocks { block.deallocate() } }
 
     /// Copies values into the slab.
-    func store<Value: BitwiseCopyable>(_ values: [Value]) -> UnsafeBufferPointer<Value> {
+    package func store<Value: BitwiseCopyable>(_ values: [Value]) -> UnsafeBufferPointer<Value> {
         if values.isEmpty { return UnsafeBufferPointer(start: nil, count: 0) }
         let raw = UnsafeMutableRawPointer.allocate(
             byteCount: MemoryLayout<Value>.stride * values.count, alignment: MemoryLayout<Value>.alignment)

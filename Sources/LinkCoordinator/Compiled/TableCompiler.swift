@@ -4,9 +4,10 @@ internal import ByteStorage
 ///
 /// The source has passed its checks, so that every name stands for something; a name that does not is treated as
 /// absent rather than trusted.
-struct TableCompiler {
+package struct TableCompiler {
     let source: TableSource
-    let slab: Slab
+    /// The memory that the compiled values stand in.
+    package let slab: Slab
     /// What captures take, read when the first binding asks.
     lazy var captureTypes = CaptureTypes(source)
     var names: [String] = []
@@ -28,12 +29,14 @@ struct TableCompiler {
     var screens: [ScreenImage] = []
     var coordinators: [CoordinatorImage] = []
     var literals: [LiteralTable.Entry] = []
-    var schemeNumbers: [String: Int32] = [:]
+    /// The number of each scheme, by its lowercase name.
+    package var schemeNumbers: [String: Int32] = [:]
     var patterns: [PatternImage] = []
     var firstPatterns: [Int32] = []
     var pointers = PointerTrieBuilder()
 
-    init(_ source: TableSource, slab: Slab) {
+    /// Makes a compiler of a table that passed its checks.
+    package init(_ source: TableSource, slab: Slab) {
         self.source = source
         self.slab = slab
     }
@@ -83,7 +86,7 @@ struct TableCompiler {
     }
 
     /// Numbers what has a name.
-    mutating func number() {
+    package mutating func number() {
         for (index, coordinator) in source.coordinators.enumerated() {
             coordinatorNumbers[coordinator.name.value] = index
         }
@@ -246,7 +249,8 @@ struct TableCompiler {
         return QueryNameImage(text: text, key: ByteScan.foldedKey(text))
     }
 
-    func image(_ constraint: TableSource.QueryConstraint) -> ConstraintImage {
+    /// Compiles a query constraint.
+    package func image(_ constraint: TableSource.QueryConstraint) -> ConstraintImage {
         let name = query(constraint.name.value)
         return switch constraint.test {
         case .equals(let value): ConstraintImage(name: name, test: .equals, value: slab.view(value))

@@ -1,13 +1,14 @@
-internal import ByteStorage
+package import ByteStorage
 
 /// How links of some schemes are read.
-struct BlockImage {
+package struct BlockImage: BitwiseCopyable {
     var hostIsSegment: Bool
     var hosts: UnsafeBufferPointer<HostRuleImage>
     var schemesAreExact: Bool
     var emptySegments: TableSource.LinkBlock.EmptySegments
     var separators: UnsafeBufferPointer<UInt8>
-    var namesFold: Bool
+    /// A Boolean value that indicates whether names of the query are compared without regard to ASCII case.
+    package var namesFold: Bool
     var duplicates: TableSource.QueryDialect.Duplicates
     var decode: TableSource.QueryDialect.Decode
     var plusIsSpace: Bool
@@ -46,9 +47,10 @@ struct RewriteImage {
 }
 
 /// A field's type in plain values.
-struct FieldImage {
+package struct FieldImage: BitwiseCopyable {
     enum Kind: UInt8 { case uuid, int, string, bool, double, date, enumeration, url, list }
-    enum Absence: UInt8 { case required, null, value, emptyList }
+    /// The result for a field without a value.
+    package enum Absence: UInt8, BitwiseCopyable { case required, null, value, emptyList }
     var kind: Kind
     /// Of a list: the kind of its items.
     var item: Kind
@@ -60,23 +62,28 @@ struct FieldImage {
     var maxCount: Int32
     var values: UnsafeBufferPointer<ByteView>
     var hosts: UnsafeBufferPointer<HostRuleImage>
-    var absence: Absence
+    /// The result where the field has no value.
+    package var absence: Absence
     /// The default as JSON, or `null` or `[]`.
     var absentJSON: ByteView
     /// The default as text, for an identity.
     var absentText: ByteView
-    var modelName: ByteView
-    var name: ByteView
+    /// The model's name.
+    package var modelName: ByteView
+    /// The field's name.
+    package var name: ByteView
 }
 
 /// Where the value of a field comes from.
-struct BindingImage {
+package struct BindingImage: BitwiseCopyable {
     enum Source: UInt8 { case path, query, rewrite, payload, fragment, constant }
-    var field: Int32
+    /// The index of the field in the table.
+    package var field: Int32
     var source: Source
     /// Number of the capture's or rewrite's name.
-    var name: Int32
-    var query: QueryNameImage
+    package var name: Int32
+    /// The name in the query that the value comes from.
+    package var query: QueryNameImage
     /// Number of the pointer into the payload, among the table's own.
     var place: Int32
     var constant: ByteView
@@ -102,18 +109,22 @@ struct Program {
 }
 
 /// An entry of a stack: a screen as it is presented.
-struct EntryImage {
-    var screen: Int32
-    var present: Presentation
+package struct EntryImage: BitwiseCopyable {
+    /// The index of the screen in the table.
+    package var screen: Int32
+    /// The presentation of the entry.
+    package var present: Presentation
     /// Which binding its data comes from: 0 is the route's own, others those of parent routes.
     var scope: UInt8
-    var isParent: Bool
+    /// A Boolean value that indicates whether the entry comes from a route's parents.
+    package var isParent: Bool
     var program: Program
 }
 
 /// A screen.
-struct ScreenImage {
-    var coordinator: Int32
+package struct ScreenImage: BitwiseCopyable {
+    /// The index of the coordinator in the table.
+    package var coordinator: Int32
     var name: ByteView
     /// Fields of the models that it needs.
     var fields: UnsafeBufferPointer<Int32>
@@ -129,12 +140,14 @@ struct ScreenImage {
 }
 
 /// A coordinator.
-struct CoordinatorImage {
-    var name: ByteView
+package struct CoordinatorImage: BitwiseCopyable {
+    /// The coordinator's name.
+    package var name: ByteView
     /// The screen it stands for, or -1.
     var initial: Int32
     var parent: Int32
-    var guarding: Int32
+    /// The index of the guard of the coordinator, or -1.
+    package var guarding: Int32
     var singleSlot: Bool
     /// The entries of `parents: initial` for a stack that begins with this coordinator, its own initial screen last.
     var ancestors: UnsafeBufferPointer<EntryImage>
@@ -179,7 +192,7 @@ struct AttributeImage {
 }
 
 /// A `when`.
-struct ConditionImage {
+package struct ConditionImage: BitwiseCopyable {
     var app: UnsafeBufferPointer<VersionTestImage>
     var os: UnsafeBufferPointer<VersionTestImage>
     var capabilities: UnsafeBufferPointer<Int32>
@@ -197,7 +210,7 @@ struct ConditionImage {
 }
 
 /// A part of a URL or path template.
-struct TemplateImage {
+package struct TemplateImage: BitwiseCopyable {
     enum Kind: UInt8 { case bytes, capture, query, segmentEnd }
     var kind: Kind
     var bytes: ByteView
@@ -206,10 +219,12 @@ struct TemplateImage {
 }
 
 /// Where a request leads.
-struct TargetImage {
-    enum Kind: UInt8 { case path, captured, external }
+package struct TargetImage: BitwiseCopyable {
+    /// The form of a target.
+    package enum Kind: UInt8, BitwiseCopyable { case path, captured, external }
     enum Parents: UInt8 { case none, initial, route, list }
-    var kind: Kind
+    /// The form of the target.
+    package var kind: Kind
     /// Mode, or `unsaid` for the default.
     var mode: LinkRequest.Mode
     var dismissModals: Bool
@@ -217,7 +232,8 @@ struct TargetImage {
     var entries: UnsafeBufferPointer<EntryImage>
     /// The number of the captured path's name.
     var name: Int32
-    var template: UnsafeBufferPointer<TemplateImage>
+    /// The parts of the URL of an external target.
+    package var template: UnsafeBufferPointer<TemplateImage>
     /// Parents that depend on the path or the device.
     var parents: Parents
     var parentRoute: Int32
@@ -233,10 +249,11 @@ struct TargetImage {
 }
 
 /// A variant.
-struct VariantImage {
+package struct VariantImage: BitwiseCopyable {
     var condition: ConditionImage
     var isConditional: Bool
-    var target: TargetImage
+    /// The variant's target.
+    package var target: TargetImage
     var notice: NoticeImage
     /// `,"variant":N`, or empty.
     var json: ByteView
@@ -250,32 +267,42 @@ struct NoticeImage {
 }
 
 /// A route.
-struct RouteImage {
-    enum Action: UInt8 { case variants, redirectRoute, redirectTemplate, excludeExternal, excludeNone, excludeReject }
+package struct RouteImage: BitwiseCopyable {
+    /// What a route does with a request that selects it.
+    package enum Action: UInt8, BitwiseCopyable {
+        case variants, redirectRoute, redirectTemplate, excludeExternal, excludeNone, excludeReject
+    }
     enum Unsupported: UInt8 { case fallback, truncate, target }
     var id: ByteView
     /// `"table":"…","route":"…"`.
     var head: ByteView
-    var action: Action
+    /// What the route does with a request that selects it.
+    package var action: Action
     var redirect: Int32
     var template: UnsafeBufferPointer<TemplateImage>
-    var variants: UnsafeBufferPointer<VariantImage>
-    var bindings: UnsafeBufferPointer<BindingImage>
+    /// The route's variants, in the table's order.
+    package var variants: UnsafeBufferPointer<VariantImage>
+    /// The route's bindings.
+    package var bindings: UnsafeBufferPointer<BindingImage>
     /// Whether it, or a route whose entries are its parents, binds from the payload.
     var bindsPayload: Bool
-    var drops: Bool
+    /// A Boolean value that indicates whether a value that is not of its field's type is dropped (`onInvalid: drop`).
+    package var drops: Bool
     var requireAll: Bool
-    var unknownScreen: TableSource.Route.UnknownScreen
+    /// The result for a captured path that names an unknown screen.
+    package var unknownScreen: TableSource.Route.UnknownScreen
     var unsupported: Unsupported
     var unsupportedTarget: Ref<TargetImage>?
     /// The first pattern, or -1 for a route that is reached by id only.
-    var firstPattern: Int32
+    package var firstPattern: Int32
 }
 
 /// A guard.
-struct GuardImage {
-    var name: ByteView
-    var claim: ByteView
+package struct GuardImage: BitwiseCopyable {
+    /// The guard's name.
+    package var name: ByteView
+    /// The claim that satisfies the guard.
+    package var claim: ByteView
     var target: TargetImage
     var resumes: Bool
     var ttlSeconds: Int64
@@ -289,7 +316,7 @@ struct FallbackImage {
 }
 
 /// A whole table in plain values.
-struct TableImage {
+package struct TableImage: BitwiseCopyable {
     /// A number that no other table of the process has.
     var serial: UInt64
     /// `"table":"id@version+hash"`.
@@ -307,12 +334,18 @@ struct TableImage {
     var hasSingleSlots: Bool
     var literals: LiteralTable
     var trie: TrieImage
-    var patterns: UnsafePointer<PatternImage>
-    var routes: UnsafeBufferPointer<RouteImage>
-    var fields: UnsafeBufferPointer<FieldImage>
-    var screens: UnsafeBufferPointer<ScreenImage>
-    var coordinators: UnsafeBufferPointer<CoordinatorImage>
-    var guards: UnsafeBufferPointer<GuardImage>
+    /// The patterns, by their number.
+    package var patterns: UnsafePointer<PatternImage>
+    /// The routes, in the table's order.
+    package var routes: UnsafeBufferPointer<RouteImage>
+    /// The fields of all models.
+    package var fields: UnsafeBufferPointer<FieldImage>
+    /// The screens of all coordinators.
+    package var screens: UnsafeBufferPointer<ScreenImage>
+    /// The coordinators, in the table's order.
+    package var coordinators: UnsafeBufferPointer<CoordinatorImage>
+    /// The guards, in the table's order.
+    package var guards: UnsafeBufferPointer<GuardImage>
     var capabilities: UnsafeBufferPointer<CapabilityImage>
     var externalSchemes: UnsafeBufferPointer<ByteView>
     var externalHosts: UnsafeBufferPointer<HostRuleImage>
@@ -324,11 +357,11 @@ struct TableImage {
     var payloadRoute: Int32
     var payloadParams: Int32
     /// The target of a `path` request.
-    var plainTarget: Ref<TargetImage>
+    package var plainTarget: Ref<TargetImage>
     /// How many bindings a stack can draw on at once: 1 and the longest chain of parent routes.
     var scopes: Int
     /// How many numbers of readings there are.
     var readings: Int
     /// Names of captures and rewrites, by number.
-    var names: UnsafeBufferPointer<ByteView>
+    package var names: UnsafeBufferPointer<ByteView>
 }

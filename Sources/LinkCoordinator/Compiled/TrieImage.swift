@@ -97,8 +97,9 @@ struct CaptureImage {
 }
 
 /// A pattern as the phases after select need it.
-struct PatternImage {
-    var route: Int32
+package struct PatternImage: BitwiseCopyable {
+    /// The index of the pattern's route.
+    package var route: Int32
     var captures: UnsafeBufferPointer<CaptureImage>
     /// Its matchers, for building a path from parameters.
     var segments: UnsafeBufferPointer<MatcherImage>
@@ -109,7 +110,7 @@ struct PatternImage {
 }
 
 /// A constraint on the query.
-struct ConstraintImage {
+package struct ConstraintImage: BitwiseCopyable {
     enum Test: UInt8 { case equals, present, absent }
     var name: QueryNameImage
     var test: Test
@@ -117,7 +118,7 @@ struct ConstraintImage {
 }
 
 /// A query name of the table: NFC, folded where names are insensitive in every block.
-struct QueryNameImage {
+package struct QueryNameImage: BitwiseCopyable {
     var text: ByteView
     /// The first eight bytes, folded, as one word.
     var key: UInt64

@@ -1,8 +1,9 @@
-internal import ByteStorage
+package import ByteStorage
 
 /// Why a phase ended, with the detail that the decision says (3.6); views live as long as the resolution.
-struct Rejection: Error {
-    var reason: Reason
+package struct Rejection: Error {
+    /// The stable code.
+    package var reason: Reason
     /// First part of the detail.
     var head: ByteView = .empty
     /// Second part, after a dot, or empty.
@@ -10,7 +11,8 @@ struct Rejection: Error {
     /// A number after the head, or -1.
     var number = -1
 
-    init(_ reason: Reason, _ head: ByteView = .empty, dot tail: ByteView = .empty) {
+    /// Makes a rejection with a detail of two parts and a dot between them.
+    package init(_ reason: Reason, _ head: ByteView = .empty, dot tail: ByteView = .empty) {
         self.reason = reason
         self.head = head
         self.tail = tail
@@ -24,11 +26,15 @@ struct Rejection: Error {
 }
 
 /// A remark on how a decision came about: `head`, `name`, `middle`, `value`, one after another.
-struct Note {
-    var head: ByteView
-    var name: ByteView = .empty
-    var middle: ByteView = .empty
-    var value: ByteView = .empty
+package struct Note: BitwiseCopyable {
+    /// The first part of the detail.
+    package var head: ByteView
+    /// The name that the detail is about.
+    package var name: ByteView = .empty
+    /// The text between name and value.
+    package var middle: ByteView = .empty
+    /// The value that the detail is about.
+    package var value: ByteView = .empty
 
     init(_ head: StaticString, _ name: ByteView = .empty, _ middle: StaticString = "", _ value: ByteView = .empty) {
         self.head = ByteView(head)
@@ -39,11 +45,11 @@ struct Note {
 }
 
 /// Longest detail of a decision and longest segment in a note, in bytes; cut between characters.
-let maxDetailBytes = 64
+package let maxDetailBytes = 64
 
 extension ByteView {
     /// At most `count` bytes from the start, cut between characters.
-    func prefix(bytes count: Int) -> ByteView {
+    package func prefix(bytes count: Int) -> ByteView {
         if self.count <= count { return self }
         var end = count
         while end > 0 && self[end] & 0xC0 == 0x80 { end -= 1 }

@@ -30,7 +30,7 @@ public struct Decision: Sendable {
     }
 
     /// Takes bytes that were just written.
-    init(_ json: [UInt8]) {
+    package init(_ json: [UInt8]) {
         self.json = json
         // What the encoder writes always reads; the empty object stands for what cannot happen.
         value = (try? JSONValue.parse(json, maxDepth: 512)) ?? JSONValue(.object([]))

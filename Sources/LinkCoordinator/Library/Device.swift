@@ -109,7 +109,7 @@ public struct Device: Sendable, Hashable {
 
 extension Device {
     /// Lends the facts in the form that the resolver reads.
-    func withFacts<Result>(_ body: (DeviceFacts) -> Result) -> Result {
+    package func withFacts<Result>(_ body: (DeviceFacts) -> Result) -> Result {
         var arena = OutputArena(chunkBytes: 4096)
         var facts = DeviceFacts()
         for fact in unreadable { facts.unreadable |= 1 << UInt16(fact.rawValue) }

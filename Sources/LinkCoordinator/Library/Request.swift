@@ -23,7 +23,7 @@ public enum Request: Sendable, Hashable {
     }
 
     /// Lends the request in the form that the resolver reads; nil where a JSON text in it does not read as an object.
-    func withRequest<Result>(_ body: (LinkRequest) -> Result) -> Result? {
+    package func withRequest<Result>(_ body: (LinkRequest) -> Result) -> Result? {
         switch self {
         case .link(let text): return Self.lend(text) { body(LinkRequest(form: .link, text: $0, isPlain: false)) }
         case .path(let text, let mode):

@@ -26,36 +26,16 @@ public struct Table: Sendable {
     /// How decisions name the table: id, version and the first 8 hexadecimal digits of the hash.
     public var identity: String { "\(id)@\(version)+\(hash.prefix(8))" }
 
-    /// Loads a table from the bytes of its file: reads, checks, compiles and runs its examples.
+    /// Loads a table from the bytes of its file: reads it, checks its structure, compiles it and runs its examples.
+    ///
+    /// That no two routes overlap and that every pattern has a link is proved by `RouteAnalysis`, when a table is
+    /// built: a table that an app ships has been checked, so that the app loads it at once.
     ///
     /// - Throws: `TableError` with every problem that was found, worst first.
     public static func load(_ json: [UInt8]) throws(TableError) -> Table {
-        let (table, problems) = check(json)
+        let (table, problems) = TableLoader(json).finish()
         if let table { return table }
         throw TableError(problems: problems)
-    }
-
-    /// Returns every problem of a table's file, worst first, as `linkd routes check` tells them: all that `load`
-    /// would find, and what is allowed but was hardly meant.
-    public static func problems(in json: [UInt8]) -> [TableProblem] { check(json, advises: true).problems }
-
-    /// Loads a table and tells all that was found, warnings too; without a table where one of them is an error.
-    ///
-    /// - Parameter advises: Whether to look for what is allowed but was hardly meant as well. That is work for an
-    ///   author's check, not for an app that starts.
-    package static func check(
-        _ json: [UInt8], advises: Bool = false
-    ) -> (table: Table?, problems: [TableProblem]) {
-        let reading = TableSource.read(json)
-        var list = TableChecks.run(reading)
-        if advises, let source = reading.source { TableAdvice.run(source, into: &list) }
-        guard let source = reading.source, !list.hasErrors else { return (nil, list.located(in: json)) }
-        let hash = SHA256.hex(json)
-        let compiled = CompiledTable(source, hash: String(hash.prefix(8)))
-        ExampleRun.check(source, compiled, into: &list)
-        let problems = list.located(in: json)
-        if list.hasErrors { return (nil, problems) }
-        return (Table(source: source, compiled: compiled, hash: hash, warnings: problems), problems)
     }
 
     /// Makes a table of a file that may be refused, so that its witness links can be resolved; nil if it does not read.
@@ -82,9 +62,43 @@ public struct Table: Sendable {
     }
 }
 
+/// The steps from a file's bytes to a table: reading, checks, then compiling and the examples.
+package struct TableLoader {
+    private let json: [UInt8]
+
+    /// The table as far as it could be read; nil if the file is no object, or no JSON at all.
+    package let source: TableSource?
+
+    /// Which parts did not read whole.
+    package let damage: TableDamage
+
+    /// The problems so far; an error refuses the table.
+    package var problems: ProblemList
+
+    /// Reads a file and checks the table's structure.
+    package init(_ json: [UInt8]) {
+        self.json = json
+        let reading = TableSource.read(json)
+        source = reading.source
+        damage = reading.damage
+        problems = TableChecks.run(reading)
+    }
+
+    /// Compiles the table and runs its examples; without a table where there is an error.
+    package consuming func finish() -> (table: Table?, problems: [TableProblem]) {
+        guard let source, !problems.hasErrors else { return (nil, problems.located(in: json)) }
+        let hash = SHA256.hex(json)
+        let compiled = CompiledTable(source, hash: String(hash.prefix(8)))
+        ExampleRun.check(source, compiled, into: &problems)
+        let found = problems.located(in: json)
+        if problems.hasErrors { return (nil, found) }
+        return (Table(source: source, compiled: compiled, hash: hash, warnings: found), found)
+    }
+}
+
 extension CompiledTable {
     /// The decision's bytes for a request of the library.
-    func resolve(_ request: Request, _ device: Device) -> [UInt8] {
+    package func resolve(_ request: Request, _ device: Device) -> [UInt8] {
         var resolver = Resolver()
         var arena = OutputArena(chunkBytes: 4096)
         arena.begin()
@@ -118,6 +132,9 @@ extension Request {
 public struct TableError: Error, Sendable, CustomStringConvertible {
     /// Everything that was found, worst first.
     public let problems: [TableProblem]
+
+    /// Makes the error of a table with problems, one of which is an error.
+    package init(problems: [TableProblem]) { self.problems = problems }
 
     /// The problems as text for people, one after another.
     public var description: String { problems.map { $0.text(file: "table") }.joined(separator: "\n") }

@@ -24,7 +24,7 @@ package enum NearestName {
     }
 
     /// Insertions, deletions, replacements and swaps of neighbours that turn one text into the other.
-    static func edits(_ a: [UInt8], _ b: [UInt8]) -> Int {
+    package static func edits(_ a: [UInt8], _ b: [UInt8]) -> Int {
         var beforeLast = [Int](repeating: 0, count: b.count + 1)
         var last = Array(0...b.count)
         var current = last

@@ -46,7 +46,7 @@ package struct WebURL: Sendable {
     static func isWeb(_ scheme: ByteView) -> Bool { equalsFolded(scheme, "https") || equalsFolded(scheme, "http") }
 
     /// A Boolean value that indicates whether a scheme, in any case, is http or https.
-    static func isWeb(_ scheme: String) -> Bool { ["http", "https"].contains(scheme.lowercased()) }
+    package static func isWeb(_ scheme: String) -> Bool { ["http", "https"].contains(scheme.lowercased()) }
 
     /// Whether the bytes are a scheme of RFC 3986: a letter, then letters, digits, `+`, `-` and `.`.
     package static func isScheme(_ text: ByteView) -> Bool {

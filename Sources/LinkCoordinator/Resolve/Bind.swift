@@ -3,7 +3,7 @@ internal import ByteStorage
 // Phase 5: values from the link to the fields of the models that the stack needs (2.7).
 extension Resolver {
     /// Reads every bound value of the route; one that is there must be of its type, whether a screen needs it or not.
-    mutating func bindRoute(_ route: Ref<RouteImage>) throws(Rejection) {
+    package mutating func bindRoute(_ route: Ref<RouteImage>) throws(Rejection) {
         if shared.isBound { return try replayBinding() }
         for index in 0..<route.bindings.count {
             let binding = route.bindings.at(index)
@@ -37,7 +37,7 @@ extension Resolver {
 
     /// Whether a field has no value in a scope.
     @inline(__always)
-    mutating func isMissing(_ field: Int, scope: UInt8) -> Bool {
+    package mutating func isMissing(_ field: Int, scope: UInt8) -> Bool {
         let value = values.base + slot(field, scope: scope)
         return value.pointee.stamp != stamp(of: scope) || value.pointee.state.isAbsent
     }
@@ -48,7 +48,7 @@ extension Resolver {
 
     /// Reads one value; false where it is there but not of its type.
     @inline(__always)
-    mutating func bind(_ binding: Ref<BindingImage>, scope: UInt8) -> Bool {
+    package mutating func bind(_ binding: Ref<BindingImage>, scope: UInt8) -> Bool {
         let field = image.fields.at(Int(binding.field))
         if field.kind == .list { return bindList(binding, field, scope: scope) }
         if binding.trusted, let text = captureSlice(binding.name) {
@@ -97,7 +97,7 @@ extension Resolver {
     }
 
     /// What stands at a binding's source.
-    mutating func source(_ binding: Ref<BindingImage>) -> Found {
+    package mutating func source(_ binding: Ref<BindingImage>) -> Found {
         switch binding.source {
         case .path: return (capture(binding.name) ?? param(answering: binding.name)).map { .text($0) } ?? .absent
         case .query: return find(binding.ref(\.query))
@@ -225,7 +225,7 @@ extension Resolver {
     }
 
     /// Looks for what the stack's screens cannot do without; a parent that wants something is dropped, never the leaf.
-    mutating func requireData(of target: Ref<TargetImage>) throws(Rejection) {
+    package mutating func requireData(of target: Ref<TargetImage>) throws(Rejection) {
         if target.isLean && stackIsStatic {
             if !lacksAny(target.required) { return }
             makeStack(of: target)

@@ -1,10 +1,10 @@
-internal import ByteStorage
+package import ByteStorage
 
 // Phase 3: what is known of the device, and the first variant whose condition holds (2.5, 3.0).
 extension Resolver {
     /// Notes the facts that cannot be read and the versions that the table asks for and nobody told.
     @inline(__always)
-    mutating func noteFacts() {
+    package mutating func noteFacts() {
         if device.unreadable == 0 && !image.asksApp && !image.asksOS { return }
         readVersions()
         if device.unreadable == 0 && (appVersion != nil || !image.asksApp) && (osVersion != nil || !image.asksOS) {
@@ -51,7 +51,7 @@ extension Resolver {
 
     /// Chooses the variant of a route.
     @inline(__always)
-    mutating func chooseVariant(of route: Ref<RouteImage>) -> Int {
+    package mutating func chooseVariant(of route: Ref<RouteImage>) -> Int {
         for index in 0..<route.variants.count {
             let candidate = route.variants.at(index)
             if !candidate.isConditional || holds(candidate.ref(\.condition)) { return index }
@@ -60,7 +60,7 @@ extension Resolver {
     }
 
     /// Whether everything that a condition asks holds.
-    mutating func holds(_ condition: Ref<ConditionImage>) -> Bool {
+    package mutating func holds(_ condition: Ref<ConditionImage>) -> Bool {
         if !condition.app.isEmpty || !condition.os.isEmpty {
             readVersions()
             for test in condition.app where !test.holds(for: appVersion) { return false }
@@ -125,7 +125,9 @@ extension Resolver {
     }
 
     /// Whether the device lists a claim.
-    mutating func hasClaim(_ claim: ByteView) -> Bool { device.has(.claims) && Self.isOne(claim, of: device.claims) }
+    package mutating func hasClaim(_ claim: ByteView) -> Bool {
+        device.has(.claims) && Self.isOne(claim, of: device.claims)
+    }
 
     /// Whether a device has a capability: every member of its condition holds; the list alone does not give it.
     mutating func hasCapability(_ number: Int32) -> Bool {
@@ -147,7 +149,7 @@ extension Resolver {
     }
 
     /// Whether the device has a screen: `since`, `until` and `requires`.
-    mutating func supports(_ number: Int32) -> Bool {
+    package mutating func supports(_ number: Int32) -> Bool {
         let screen = image.screens.at(Int(number))
         if !screen.asksDevice { return true }
         readVersions()

@@ -26,9 +26,6 @@ package struct TableSet: Sendable {
     /// The tables, in the order in which they were given.
     package let tables: [Table]
 
-    /// What two of the tables claim both.
-    package let conflicts: [TableConflict]
-
     private let applications: [(name: [UInt8], table: Int)]
     private let pointers: SharedPointers
     private let handles: [TableHandle]
@@ -37,7 +34,6 @@ package struct TableSet: Sendable {
     /// Makes a set of at least one table.
     package init(_ tables: [Table]) {
         self.tables = tables
-        conflicts = TableConflict.all(among: tables)
         let pointers = SharedPointers(tables.map(\.source))
         self.pointers = pointers
         handles = tables.enumerated().map { pointers.handle($0.element.compiled, at: $0.offset) }

@@ -1,12 +1,12 @@
-internal import ByteStorage
+package import ByteStorage
 
 // Phase 4: the stack of a target with its parents (2.6), and what the device lacks of it (2.5).
 extension Resolver {
     /// Most entries of a stack; more are reason `budget`.
-    static var maxEntries: Int { 64 }
+    package static var maxEntries: Int { 64 }
 
     /// Composes a target's stack, with its parents before it.
-    mutating func compose(_ target: Ref<TargetImage>, policy: TableSource.Route.UnknownScreen)
+    package mutating func compose(_ target: Ref<TargetImage>, policy: TableSource.Route.UnknownScreen)
         throws(Rejection)
     {
         stack.removeAll()
@@ -27,7 +27,7 @@ extension Resolver {
     }
 
     /// Makes the entries of a lean target, which is otherwise written without them.
-    mutating func makeStack(of target: Ref<TargetImage>) {
+    package mutating func makeStack(of target: Ref<TargetImage>) {
         if target.isLean && stack.isEmpty { appendTarget(target, scope: 0) }
     }
 
@@ -87,7 +87,7 @@ extension Resolver {
     var appendsPath: Bool { mutating get { isRelative && resetAt < 0 } }
 
     /// Reads segments as a coordinator path: a coordinator's name switches to it, all else must be its screen.
-    mutating func composePath(from first: Int, policy: TableSource.Route.UnknownScreen) throws(Rejection) {
+    package mutating func composePath(from first: Int, policy: TableSource.Route.UnknownScreen) throws(Rejection) {
         stackIsStatic = false
         var current = -1
         if isRelative && device.has(.coordinator) {
@@ -139,7 +139,7 @@ extension Resolver {
     }
 
     /// Coordinators with a single slot keep only their last entry.
-    mutating func keepSingleSlots() {
+    package mutating func keepSingleSlots() {
         guard image.hasSingleSlots else { return }
         var kept: [EntryImage] = []
         var index = stack.count
@@ -158,7 +158,7 @@ extension Resolver {
     }
 
     /// Looks for an entry that the device lacks and does what the route says; returns the target that counts then.
-    mutating func checkSupport(_ target: Ref<TargetImage>, route: Ref<RouteImage>?)
+    package mutating func checkSupport(_ target: Ref<TargetImage>, route: Ref<RouteImage>?)
         throws(Rejection) -> Ref<TargetImage>
     {
         if stackIsStatic && !target.asksDevice { return target }
@@ -194,13 +194,13 @@ extension Resolver {
     }
 
     /// The names of an entry's coordinator and screen.
-    mutating func names(of entry: EntryImage) -> (coordinator: ByteView, screen: ByteView) {
+    package mutating func names(of entry: EntryImage) -> (coordinator: ByteView, screen: ByteView) {
         let screen = image.screens.at(Int(entry.screen))
         return (image.coordinators.at(Int(screen.coordinator)).name, screen.name)
     }
 
     /// The rules of presentation on the finished stack: static ones were judged when the table was loaded.
-    mutating func checkPresentation() throws(Rejection) {
+    package mutating func checkPresentation() throws(Rejection) {
         if stackIsStatic { return }
         var modals = 0
         for index in 0..<stack.count {

@@ -1,10 +1,10 @@
-internal import ByteStorage
+package import ByteStorage
 
 extension Resolver {
     /// Builds an external target's URL (2.5): captures percent-encoded, tails segment by segment.
     ///
     /// The bytes live until the next template is built.
-    mutating func externalURL(_ template: UnsafeBufferPointer<TemplateImage>) throws(Rejection) -> ByteView {
+    package mutating func externalURL(_ template: UnsafeBufferPointer<TemplateImage>) throws(Rejection) -> ByteView {
         built.begin()
         for index in 0..<template.count {
             let part = template.at(index)

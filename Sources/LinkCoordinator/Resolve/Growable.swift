@@ -1,7 +1,8 @@
 /// A buffer of plain values that grows when it must and is used again: the phases' scratch memory.
-struct Growable<Element: BitwiseCopyable>: ~Copyable {
+package struct Growable<Element: BitwiseCopyable>: ~Copyable {
     private(set) var base: UnsafeMutablePointer<Element>
-    private(set) var count = 0
+    /// The number of elements.
+    package private(set) var count = 0
     private var capacity: Int
 
     init(capacity: Int) {
@@ -55,8 +56,9 @@ struct Growable<Element: BitwiseCopyable>: ~Copyable {
         count = kept
     }
 
+    /// The element at an index, which must be less than `count`.
     @inline(__always)
-    subscript(index: Int) -> Element {
+    package subscript(index: Int) -> Element {
         get {
             assert(index >= 0 && index < count)
             return base[index]

@@ -1,4 +1,4 @@
-internal import ByteStorage
+package import ByteStorage
 
 // Phase 1 for links: N1 to N6 and N11. The query is only counted here (N8); it is split when somebody asks.
 extension Resolver {
@@ -6,7 +6,7 @@ extension Resolver {
     ///
     /// A screened link is known to have no forbidden bytes; where enough bytes behind it may be read, it is split where
     /// it stands.
-    mutating func normalise(
+    package mutating func normalise(
         _ text: ByteView, isScreened: Bool = false, bytesBehind: Int = 0
     ) throws(Rejection) {
         let link = bytesBehind >= WideScan.behind || text.count > image.maxBytes ? text : padded(text)
@@ -100,7 +100,7 @@ extension Resolver {
     }
 
     /// Length of the scheme before its colon (RFC 3986, section 3.1), or 0.
-    static func schemeLength(_ link: ByteView) -> Int {
+    package static func schemeLength(_ link: ByteView) -> Int {
         var index = 0
         while index < link.count {
             let byte = link.start[index]

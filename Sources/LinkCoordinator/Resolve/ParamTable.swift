@@ -1,11 +1,11 @@
-internal import ByteStorage
+package import ByteStorage
 internal import StrictJSON
 
 /// The parameters of a `route` request by name (N12), read once for a record.
 ///
 /// A parameter is a scalar, or a list of scalars: its first item answers for all but a list. Nulls, objects and what
 /// is in a list and no scalar are passed over. The text was read strictly before; what does not read again throws.
-struct ParamTable: ~Copyable {
+package struct ParamTable: ~Copyable {
     struct Entry {
         var name: ByteView
         /// Where its items stand, and how many of them: one more at most than the longest list has.
@@ -32,7 +32,7 @@ struct ParamTable: ~Copyable {
     private var uncomposed = Growable<Int32>(capacity: 4)
 
     /// Number of parameters.
-    var count: Int { entries.count }
+    package var count: Int { entries.count }
 
     /// Forgets the parameters.
     mutating func forget() {
@@ -147,7 +147,7 @@ struct ParamTable: ~Copyable {
     mutating func next(_ number: Int32, folds: Bool) -> Int32 { folds ? folded.next(number) : exact.next(number) }
 
     /// The name of a parameter.
-    mutating func name(_ number: Int32) -> ByteView { entries[Int(number)].name }
+    package mutating func name(_ number: Int32) -> ByteView { entries[Int(number)].name }
 
     /// Whether a parameter is a list.
     mutating func isList(_ number: Int32) -> Bool { entries[Int(number)].isList }

@@ -5,7 +5,7 @@ extension Resolver {
     /// Reads the values that the parent routes of the composed stack bind, each into its scope.
     ///
     /// What is invalid there costs the entries that need it their place, never the leaf.
-    mutating func bindParents() throws(Rejection) {
+    package mutating func bindParents() throws(Rejection) {
         for index in 0..<parentRoutes.count {
             let number = parentRoutes[index]
             bind(parent: image.routes.at(Int(number)), number: number, scope: UInt8(truncatingIfNeeded: index + 1))

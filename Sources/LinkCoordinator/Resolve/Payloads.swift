@@ -1,4 +1,4 @@
-internal import ByteStorage
+package import ByteStorage
 internal import StrictJSON
 
 // A push payload (N10): the table's pointers look in it for a link or a route, and routes bind from it.
@@ -21,7 +21,7 @@ extension Resolver {
     }
 
     /// Looks into a payload for a link, then for a route (N10); false if there is neither.
-    mutating func readPayload() throws(Rejection) -> Bool {
+    package mutating func readPayload() throws(Rejection) -> Bool {
         let link = try findPayloadLink()
         if !link.isEmpty {
             payloadLink = link
@@ -43,7 +43,7 @@ extension Resolver {
     }
 
     /// The first text that is not empty at one of the table's pointers, root after root; empty where there is none.
-    mutating func findPayloadLink() throws(Rejection) -> ByteView {
+    package mutating func findPayloadLink() throws(Rejection) -> ByteView {
         try readPointers()
         for root in 0..<payload.roots {
             for pointer in image.payloadLinks {

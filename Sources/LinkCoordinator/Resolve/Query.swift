@@ -1,10 +1,10 @@
-internal import ByteStorage
+package import ByteStorage
 
 // The query (N8): split when somebody asks, decoded value by value when it is read.
 extension Resolver {
     /// Splits the query into pieces, once.
     @inline(__always)
-    mutating func splitQuery() {
+    package mutating func splitQuery() {
         if queryIsSplit { return }
         queryIsSplit = true
         if hasQuery { splitPieces() }
@@ -97,7 +97,7 @@ extension Resolver {
     }
 
     /// The text of a piece's value, or nil where it does not decode; it is decoded once.
-    mutating func text(ofPiece index: Int) -> ByteView? {
+    package mutating func text(ofPiece index: Int) -> ByteView? {
         let piece = pieces.base + index
         if !piece.pointee.isDecoded {
             assert(!shared.isKept || shared.isOpen, "what is kept for all devices would stand in the memory of one")
@@ -112,11 +112,11 @@ extension Resolver {
 
     /// The first piece of a name, or -1.
     @inline(__always)
-    mutating func firstPiece(_ name: Ref<QueryNameImage>) -> Int { pieces.first(name, folds: block.namesFold) }
+    package mutating func firstPiece(_ name: Ref<QueryNameImage>) -> Int { pieces.first(name, folds: block.namesFold) }
 
     /// The next piece of the same name behind one that was found, or -1.
     @inline(__always)
-    mutating func nextPiece(after index: Int, _ name: Ref<QueryNameImage>) -> Int {
+    package mutating func nextPiece(after index: Int, _ name: Ref<QueryNameImage>) -> Int {
         pieces.next(after: index, name, folds: block.namesFold)
     }
 
@@ -124,7 +124,7 @@ extension Resolver {
     ///
     /// Nulls that are kept are passed over where the name has a value too; nulls that erase count as any item does.
     /// Under `reject` every item counts, whatever it is.
-    mutating func find(_ name: Ref<QueryNameImage>) -> Found {
+    package mutating func find(_ name: Ref<QueryNameImage>) -> Found {
         if usesParams { return findParam(name) }
         splitQuery()
         var first = -1
@@ -156,7 +156,7 @@ extension Resolver {
     }
 
     /// Whether a constraint of the table holds for this query.
-    mutating func holds(_ constraint: Ref<ConstraintImage>) -> Bool {
+    package mutating func holds(_ constraint: Ref<ConstraintImage>) -> Bool {
         let name = constraint.ref(\.name)
         switch constraint.test {
         case .present: return hasItem(name)

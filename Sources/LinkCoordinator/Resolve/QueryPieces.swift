@@ -1,15 +1,15 @@
-internal import ByteStorage
+package import ByteStorage
 
 /// A piece of the query.
-struct QueryPiece {
+package struct QueryPiece: BitwiseCopyable {
     /// The name, decoded, once it was looked at.
-    var name: ByteView
+    package var name: ByteView
     /// The value as it came, or its text once it was read.
-    var value: ByteView
+    package var value: ByteView
     /// First eight bytes of the name, folded.
     var key: UInt64
     /// Whether there is a `=`.
-    var hasValue: Bool
+    package var hasValue: Bool
     /// Whether the name does not decode and so matches nothing.
     var isBad: Bool
     /// Whether `value` is text already: a parameter of a `route` request, or decoded when it was read.
@@ -27,7 +27,7 @@ enum ValueRepair: UInt8 { case none, hyphens, trim }
 ///
 /// A few pieces are compared one after another. Many are put into groups by name when the first name is looked for, so
 /// that many fields of many pieces do not cost their product.
-struct QueryPieces: ~Copyable {
+package struct QueryPieces: ~Copyable {
     private var pieces: Growable<QueryPiece>
     private var groups = NameGroups()
     private var isGrouped = false
@@ -37,7 +37,8 @@ struct QueryPieces: ~Copyable {
 
     init(capacity: Int) { pieces = Growable(capacity: capacity) }
 
-    var count: Int {
+    /// The number of pieces.
+    package var count: Int {
         @inline(__always)
         get { pieces.count }
     }
@@ -49,7 +50,8 @@ struct QueryPieces: ~Copyable {
         get { pieces.base }
     }
 
-    subscript(index: Int) -> QueryPiece {
+    /// The piece at an index, which must be less than `count`.
+    package subscript(index: Int) -> QueryPiece {
         @inline(__always)
         get { pieces[index] }
         @inline(__always)

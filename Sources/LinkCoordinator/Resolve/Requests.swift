@@ -1,10 +1,10 @@
-internal import ByteStorage
+package import ByteStorage
 internal import StrictJSON
 
 // The other forms of a request (N12): a coordinator path, and a route with parameters.
 extension Resolver {
     /// Reads a coordinator path; `?` and `#` are plain characters (N12).
-    mutating func readPath(_ text: ByteView) throws(Rejection) {
+    package mutating func readPath(_ text: ByteView) throws(Rejection) {
         if text.count > image.maxBytes { throw Rejection(.budget, "bytes") }
         if let bad = ByteScan.firstForbidden(in: text) { throw Rejection(.badEncoding, "byte ", number: bad) }
         isRelative = text.isEmpty || text[0] != UInt8(ascii: "/")
@@ -22,7 +22,7 @@ extension Resolver {
     }
 
     /// Reads a route and its parameters: the path is built of them as if the route's first pattern had matched it.
-    mutating func readRoute(_ id: ByteView, params json: ByteView) throws(Rejection) {
+    package mutating func readRoute(_ id: ByteView, params json: ByteView) throws(Rejection) {
         queryIsSplit = true
         usesParams = true
         hasReadings = true
@@ -133,7 +133,7 @@ extension Resolver {
 
     /// The parameter of a `route` request that stands for a capture which no pattern made (N12).
     @inline(never)
-    mutating func param(answering name: Int32) -> ByteView? { usesParams ? param(name) : nil }
+    package mutating func param(answering name: Int32) -> ByteView? { usesParams ? param(name) : nil }
 
     /// Adds the items of the parameter that stands for a capture which no pattern made: of a text its segments as a
     /// path, of a list its items; false where one does not decode or is not of the list's type.

@@ -1,9 +1,9 @@
-internal import ByteStorage
+package import ByteStorage
 
 /// A segment of the path, decoded.
-struct Segment {
+package struct Segment: BitwiseCopyable {
     /// The text: decoded once, in NFC.
-    var text: ByteView
+    package var text: ByteView
     /// The text to compare with literals, affixes and enums: folded where the table folds case.
     var key: ByteView
     /// The first eight bytes of `key` as a word, zeros behind its end.
@@ -25,7 +25,7 @@ struct Segment {
 }
 
 /// What was found of a value.
-enum Found {
+package enum Found {
     /// Nothing of that name.
     case absent
     /// The name without a value.
@@ -72,7 +72,8 @@ struct BoundValue {
 /// all its 900 bytes.
 package struct Resolver: ~Copyable {
     // The table of this resolution.
-    var image: Ref<TableImage>
+    /// The compiled values of the table that resolves the request.
+    package var image: Ref<TableImage>
     /// Marks values that were bound for this request, and those that were bound for this device only.
     var stamp: UInt32 = 0
     var deviceStamp: UInt32 = 0
@@ -89,28 +90,39 @@ package struct Resolver: ~Copyable {
     var composer = Composer()
     /// What templates come to.
     var built = OutputArena(chunkBytes: 4 << 10)
-    var block: Ref<BlockImage>
-    var scheme: ByteView = .empty
-    var schemeNumber: Int32 = -1
-    var host: ByteView = .empty
-    var hasHost = false
-    var port: Int32 = -1
-    var segments = Growable<Segment>(capacity: 80)
-    var firstSegment = 0
+    /// The link block that reads the link.
+    package var block: Ref<BlockImage>
+    /// The link's scheme.
+    package var scheme: ByteView = .empty
+    /// The number of the scheme in the table, or -1.
+    package var schemeNumber: Int32 = -1
+    /// The link's host, normalized.
+    package var host: ByteView = .empty
+    /// A Boolean value that indicates whether the link has a host that patterns may name.
+    package var hasHost = false
+    /// The link's port, or -1.
+    package var port: Int32 = -1
+    /// The segments of the path, and of each path that a redirect made before.
+    package var segments = Growable<Segment>(capacity: 80)
+    /// The index in `segments` where the current path begins.
+    package var firstSegment = 0
     var isRelative = false
     /// Index of the segment after the last empty one where empty segments reset a coordinator path, or -1.
     var resetAt = -1
     var query: ByteView = .empty
     var hasQuery = false
     var queryIsSplit = false
-    var pieces = QueryPieces(capacity: 140)
+    /// The pieces of the query.
+    package var pieces = QueryPieces(capacity: 140)
     /// The pieces as the repairs `space` and `entity` read them, made once a resolution, when the first is tried.
     var trimmedPieces = QueryPieces(capacity: 4)
     var entityPieces = QueryPieces(capacity: 4)
     var trimStamp: UInt32 = 0
     var entityStamp: UInt32 = 0
-    var fragment: ByteView = .empty
-    var hasFragment = false
+    /// The link's fragment, decoded.
+    package var fragment: ByteView = .empty
+    /// A Boolean value that indicates whether the link has a fragment.
+    package var hasFragment = false
     var rewrites = Growable<RewriteValue>(capacity: 8)
     var origins = OriginCache()
 
@@ -119,9 +131,12 @@ package struct Resolver: ~Copyable {
     var isRouted = false
     /// The bit of the path's last segment, by which nodes are passed over; 0 until it is asked for.
     var lastBit: UInt64 = 0
-    var pattern = -1
-    var route = -1
-    var via = Growable<Int32>(capacity: 8)
+    /// The number of the selected pattern, or -1.
+    package var pattern = -1
+    /// The index of the selected route, or -1.
+    package var route = -1
+    /// The indices of the routes that redirected.
+    package var via = Growable<Int32>(capacity: 8)
 
     // Choose, compose, bind.
     var device: Ref<DeviceFacts>
@@ -131,15 +146,18 @@ package struct Resolver: ~Copyable {
     var appVersions = VersionCache()
     var osVersions = VersionCache()
     var versionsRead = false
-    var variant = -1
-    var stack = Growable<EntryImage>(capacity: 80)
+    /// The index of the chosen variant, or -1.
+    package var variant = -1
+    /// The composed stack, from the bottom up.
+    package var stack = Growable<EntryImage>(capacity: 80)
     var stackIsStatic = false
     var mode = LinkRequest.Mode.replace
     var values: Growable<BoundValue>
     var items = Growable<BoundValue>(capacity: 16)
     /// Parent routes of the composed stack, that of scope 1 first.
     var parentRoutes = Growable<Int32>(capacity: 4)
-    var notes = Growable<Note>(capacity: 16)
+    /// The notes so far.
+    package var notes = Growable<Note>(capacity: 16)
     var request: Ref<LinkRequest>
     var head: Ref<DecisionHead>?
     /// What a payload was found to ask: a link, or a route and its parameters.
@@ -152,9 +170,10 @@ package struct Resolver: ~Copyable {
     var hasReadings = false
     var recordTexts = RecordTexts()
     var payload = PayloadReading()
-    var params = ParamTable()
+    /// The request's parameters.
+    package var params = ParamTable()
     /// Whether parameters stand in the place of a query.
-    var usesParams = false
+    package var usesParams = false
     /// The request as `resume` says it, once it was asked for.
     var resumed: ByteView = .empty
     /// Whether something that was read strictly did not read again.
@@ -187,7 +206,7 @@ struct RewriteValue {
 
 extension Resolver {
     /// Forgets the last resolution, and unless `keepsReadings` what was read of its record.
-    mutating func start(
+    package mutating func start(
         _ request: UnsafePointer<LinkRequest>, _ device: UnsafePointer<DeviceFacts>, table: TableHandle,
         keepsReadings: Bool = false
     ) {
@@ -269,7 +288,7 @@ extension Resolver {
     }
 
     /// The path's segments after rewrites.
-    var path: UnsafeBufferPointer<Segment> {
+    package var path: UnsafeBufferPointer<Segment> {
         mutating get {
             UnsafeBufferPointer(start: segments.base + firstSegment, count: segments.count &- firstSegment)
         }

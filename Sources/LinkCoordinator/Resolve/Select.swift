@@ -16,7 +16,7 @@ extension Resolver {
 
     /// Follows redirects by id; false when a template asks for another search.
     @inline(__always)
-    mutating func follow() throws(Rejection) -> Bool {
+    package mutating func follow() throws(Rejection) -> Bool {
         let action = image.routes.at(route).action
         return action == .redirectRoute || action == .redirectTemplate ? try followRedirects() : true
     }
@@ -49,7 +49,7 @@ extension Resolver {
     }
 
     /// The pattern that matches best, or -1: tries of scheme and host in the order of steps 1 and 2.
-    mutating func search() -> Int {
+    package mutating func search() -> Int {
         let trie = image.ref(\.trie)
         lastBit = 0
         if trie.hasOrigins {

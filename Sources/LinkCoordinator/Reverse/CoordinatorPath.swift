@@ -73,7 +73,7 @@ extension Table {
 
 extension Rejection {
     /// The detail as text.
-    var detail: String {
+    package var detail: String {
         let text = head.string + (number >= 0 ? "\(number)" : "")
         return tail.isEmpty ? text : text + "." + tail.string
     }

@@ -37,7 +37,7 @@ extension Table {
 
 extension TableSource.Redirect {
     /// Where it leads, as the table says it.
-    var text: String {
+    package var text: String {
         switch self {
         case .route(let id): id.value
         case .template(let template): template.value.text

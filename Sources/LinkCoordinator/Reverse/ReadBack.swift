@@ -4,7 +4,7 @@ internal import StrictJSON
 // What a link came back as: the values that the last resolution bound, for comparison with what was written.
 extension Resolver {
     /// The value of a field in the route's own scope, or what stands for a missing one.
-    mutating func boundValue(_ number: Int) -> ModelValue {
+    package mutating func boundValue(_ number: Int) -> ModelValue {
         let field = image.fields.at(number)
         let value = values[number]
         guard value.stamp == stamp, !value.state.isAbsent else { return absentValue(field) }
@@ -36,7 +36,7 @@ extension Resolver {
     }
 
     /// The texts of a capture of the chosen pattern, of a tail its segments; nil if it is not captured.
-    mutating func capturedTexts(_ name: String) -> [String]? {
+    package mutating func capturedTexts(_ name: String) -> [String]? {
         guard let number = image.names.firstIndex(where: { $0.string == name }) else { return nil }
         guard let first = tail(Int32(number)) else { return capture(Int32(number)).map { [$0.string] } }
         var texts: [String] = []

@@ -9,5 +9,5 @@ extension String {
     }
 
     /// Whether both are equal when ASCII capitals count as small letters.
-    func equalsFolded(_ other: String) -> Bool { utf8.map(lowerASCII) == other.utf8.map(lowerASCII) }
+    package func equalsFolded(_ other: String) -> Bool { utf8.map(lowerASCII) == other.utf8.map(lowerASCII) }
 }

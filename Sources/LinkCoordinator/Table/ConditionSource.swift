@@ -36,6 +36,12 @@ extension TableSource {
 
             /// The table's version.
             package var version: VersionText
+
+            /// Makes a comparison.
+            package init(relation: Relation, version: VersionText) {
+                self.relation = relation
+                self.version = version
+            }
         }
 
         /// An attribute and the texts one of which it must be equal to.

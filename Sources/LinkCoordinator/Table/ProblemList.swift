@@ -68,6 +68,15 @@ package struct ProblemList: Sendable {
         if found.count >= Self.maxCount * 2 { keepWorst() }
     }
 
+    /// Adds a device for which it matters to an error that was noted at a byte of the file, and more text.
+    package mutating func addDevice(
+        _ device: String, to code: TableProblem.Code, at offset: Int, _ more: String
+    ) {
+        guard let index = found.firstIndex(where: { $0.code == code && $0.offset == offset }) else { return }
+        found[index].device = device
+        found[index].message += more
+    }
+
     private mutating func keepWorst() {
         found.sort { Self.key($0) < Self.key($1) }
         found.removeLast(max(0, found.count - Self.maxCount))

@@ -1,3 +1,4 @@
+internal import RouteAnalysis
 internal import DispatchWorker
 internal import LinkCoordinator
 internal import LinkIngest

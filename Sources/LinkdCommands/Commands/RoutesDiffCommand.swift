@@ -1,3 +1,4 @@
+internal import RouteAnalysis
 internal import LinkCoordinator
 
 /// `linkd routes diff`: what two tables decide differently.

@@ -1,3 +1,4 @@
+internal import RouteAnalysis
 internal import CPlatform
 internal import DispatchWorker
 internal import LinkCoordinator

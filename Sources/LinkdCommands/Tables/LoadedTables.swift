@@ -1,3 +1,4 @@
+internal import RouteAnalysis
 internal import LinkCoordinator
 
 /// A table's file, read and checked.

@@ -1,3 +1,4 @@
+internal import RouteAnalysis
 internal import DispatchWorker
 package import Foundation
 package import LinkCoordinator
@@ -18,7 +19,7 @@ package struct World: Sendable {
 
     init(_ name: String, files: [[UInt8]], limits: IngestLimits = IngestLimits(), passthrough: [String] = []) throws {
         self.name = name
-        tables = TableSet(try files.map { try Table.load($0) })
+        tables = TableSet(try files.map { try Table.checked($0) })
         self.limits = limits
         self.passthrough = passthrough
         words = Vocabulary(tables: files)

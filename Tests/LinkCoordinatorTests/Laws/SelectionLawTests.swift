@@ -1,3 +1,4 @@
+import RouteAnalysis
 import LinkCoordinator
 import StrictJSON
 import TestSupport

@@ -1,6 +1,6 @@
 extension TableChecks {
     /// Most redirects of one request.
-    static let maxRedirects = 5
+    package static let maxRedirects = 5
 
     /// Where a redirect leads, scheme, host and query left aside.
     private enum Step {

@@ -26,7 +26,11 @@ extension TableChecks {
         for (index, variant) in variants.enumerated() {
             let isLast = index == variants.count - 1
             let isOpen = variant.when?.isEmpty ?? true
-            if !isLast, isOpen {
+            if isLast, !isOpen {
+                problems.error(
+                    .variantOrder, at: variant.offset, "the last variant of '\(route.id.value)' has a condition",
+                    suggestion: "add a last variant without 'when'", routes: [route.id.value])
+            } else if !isLast, isOpen {
                 problems.error(
                     .variantOrder, at: variant.offset,
                     "variant \(index) of '\(route.id.value)' has no condition, so those after it are never taken",

@@ -1,4 +1,6 @@
-/// Checks a table that was read: every rule of route-table.md, 2.3; what needs a proof over languages is in `Proof`.
+/// Checks the structure of a table that was read.
+///
+/// What needs a proof over languages is found by `RouteAnalysis`.
 ///
 /// Where reading was incomplete, what would only follow from that is not complained of. Once the list is full of
 /// errors, no more are looked for.
@@ -31,8 +33,6 @@ package struct TableChecks {
         checkRedirectEnds()
         checkParentRoutes()
         checkFallback()
-        TotalityProof.run(source, into: &problems) { [damage] in !damage.routes.contains($0.offset) }
-        if damage.sparesPatterns { OverlapProof.run(source, into: &problems) }
     }
 
     private init(_ source: TableSource, problems: ProblemList, damage: TableDamage) {

@@ -1,3 +1,4 @@
+internal import RouteAnalysis
 internal import LinkCoordinator
 
 /// A coverage as a table for people and as JSON for programs.

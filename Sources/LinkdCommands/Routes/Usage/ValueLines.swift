@@ -1,3 +1,4 @@
+internal import RouteAnalysis
 internal import LinkCoordinator
 
 /// Values of decisions that changed, for people and for programs.

@@ -1,0 +1,82 @@
+/// Finds syntax of other routers in texts that are plain text here, and says how it is written here.
+///
+/// Express and its kin write `:id`, `*` and `(…)`, Go and ASP.NET `{id...}` and `{*id}`, Flask and Django `<int:id>`,
+/// Next.js and Expo `[id]`, Remix and TanStack `$id`; regular expressions stand in many.
+package struct ForeignSyntax {
+    /// The text that is taken as it stands.
+    package var piece: String
+
+    /// What to write instead.
+    package var advice: String
+
+    /// Returns the first finding in a pattern, a prefix or a redirect, with the right form of the whole.
+    ///
+    /// A form is told only where it reads and has no finding itself.
+    package static func find(in path: PathText) -> ForeignSyntax? {
+        let draft = PathDraft(path)
+        guard let piece = draft.piece else { return nil }
+        if let form = draft.form {
+            return ForeignSyntax(piece: piece, advice: (["write '\(form)'"] + draft.more).joined(separator: ", "))
+        }
+        if piece.contains("%") {
+            return ForeignSyntax(
+                piece: piece,
+                advice: "\(path.noun) is written decoded; where links have '/', '{' or '}' in escapes, capture the "
+                    + "segment")
+        }
+        return ForeignSyntax(piece: piece, advice: path.grammar)
+    }
+
+    /// The first finding in the path of an external target.
+    ///
+    /// - Parameter names: Names that stand for something in it.
+    package static func find(inURL text: String, names: Set<String>) -> ForeignSyntax? {
+        guard let scheme = text.firstRange(of: "://") else { return nil }
+        for segment in text[scheme.upperBound...].split(separator: "/").dropFirst() {
+            guard let name = Name(after: ":", in: segment), name.end == segment.endIndex else { continue }
+            return ForeignSyntax(
+                piece: String(segment),
+                advice: names.contains(name.text)
+                    ? "write '{\(name.text)}'" : "what a pattern captures as 'name' stands here as '{name}'")
+        }
+        return nil
+    }
+
+    /// A text without blanks and quotes around it.
+    package static func bare(_ text: Substring) -> String {
+        let marks = " \"'"
+        let start = text.drop { marks.contains($0) }
+        return String(start.prefix(start.count - start.reversed().prefix { marks.contains($0) }.count))
+    }
+
+    /// A Boolean value that indicates whether the value of a query constraint looks like a capture or a wildcard.
+    package static func isPlaceholder(_ text: String) -> Bool {
+        let inner = text.dropFirst().dropLast()
+        if text.hasPrefix("{") && text.hasSuffix("}") || text.hasPrefix("<") && text.hasSuffix(">") {
+            return Name(inner)?.end == inner.endIndex
+        }
+        return [".*", ".+", "**", "%"].contains(text) || Name(after: ":", in: text[...])?.end == text.endIndex
+    }
+}
+
+/// The name of a capture in another router's syntax.
+struct Name {
+    /// The name.
+    var text: String
+    /// Where it ends.
+    var end: Substring.Index
+
+    /// Reads a name at the beginning of a text: a letter, then letters, digits and `_`.
+    init?(_ text: Substring) {
+        let name = text.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
+        guard let first = name.first, first.isLetter else { return nil }
+        self.text = String(name)
+        end = name.endIndex
+    }
+
+    /// Reads a name behind a mark.
+    init?(after mark: Character, in text: Substring) {
+        guard text.first == mark else { return nil }
+        self.init(text.dropFirst())
+    }
+}

@@ -1,0 +1,131 @@
+internal import LinkCoordinator
+
+extension TableAdvice {
+    /// Most conditional variants of a route that are compared, and most cells that may be left of one.
+    private static let (maxVariants, maxCells) = (64, 64)
+
+    /// Most differences of cells that are made for one table; what is left after them is not told.
+    private static let maxSteps = 50_000
+
+    /// Warns of screens and variants that no device can have, and of variants that are never taken.
+    mutating func adviseConditions() {
+        for (index, coordinator) in source.coordinators.enumerated() {
+            for (number, screen) in coordinator.screens.enumerated() {
+                adviseScreen(screen, "\(coordinator.name.value).\(screen.name.value)", [index, number])
+            }
+        }
+        for route in source.routes { adviseVariants(of: route) }
+    }
+
+    private mutating func adviseScreen(_ screen: TableSource.Screen, _ name: String, _ place: [Int]) {
+        if let since = screen.since, let until = screen.until, DeviceNeeds.compare(since, until) >= 0 {
+            deadScreens.insert(place)
+            problems.warning(
+                .neverHolds, at: screen.name.offset,
+                "no app has the screen '\(name)': it is there since \(since.text), and until \(until.text)",
+                suggestion: "let 'since' be below 'until'")
+        } else if let conflict = DeviceNeeds(screen, in: source, names: names).conflict {
+            deadScreens.insert(place)
+            problems.warning(
+                .neverHolds, at: screen.name.offset, "no device has the screen '\(name)': \(conflict)",
+                suggestion: "require capabilities that one device can have, or mend them in \"capabilities\"")
+        }
+    }
+
+    private mutating func adviseVariants(of route: TableSource.Route) {
+        var seen: [String: Int] = [:]
+        let cells = cells(of: route)
+        for (index, variant) in route.variants.enumerated() {
+            guard let when = variant.when, !when.isEmpty else { continue }
+            let what = "the condition of variant \(index) of '\(route.id.value)'"
+            if let tests = [("app", when.app), ("os", when.os)].first(where: { DeviceNeeds.isEmpty($0.1) }) {
+                problems.warning(
+                    .neverHolds, at: when.offset, "\(what) never holds: no version is '\(DeviceNeeds.text(tests.1))'",
+                    suggestion: "a version must pass all comparisons of '\(tests.0)'", routes: [route.id.value])
+            } else if let name = contradiction(when.query, route.query) {
+                problems.warning(
+                    .neverHolds, at: when.offset,
+                    "\(what) never holds: it wants another '\(name)' of the query than the route",
+                    suggestion: "take the variant away, or mend 'query'", routes: [route.id.value])
+            } else if let conflict = DeviceNeeds(when, in: source, names: names).conflict {
+                problems.warning(
+                    .neverHolds, at: when.offset, "\(what) never holds: \(conflict)",
+                    suggestion: "ask for what one device can have, or mend the \"capabilities\"",
+                    routes: [route.id.value])
+            } else if let earlier = seen.updateValue(index, forKey: key(when)) {
+                problems.warning(
+                    .neverHolds, at: when.offset, "\(what) never decides: variant \(earlier) has the same",
+                    suggestion: "take one of them away", routes: [route.id.value])
+            } else if let space = cells?.space, let own = cells?.cells, let cover = cover(of: index, own, space) {
+                let takers = cover.map { "variant \($0) takes" } ?? "the variants before it take"
+                problems.warning(
+                    .neverHolds, at: when.offset, "\(what) never decides: \(takers) all that it would",
+                    suggestion: "put it before \(cover.map { "variant \($0)" } ?? "them"), or take it away",
+                    routes: [route.id.value])
+            }
+        }
+    }
+
+    /// The devices that the variants of a route tell apart, with those for which each condition holds; nil where there
+    /// is at most one condition, or too many.
+    private func cells(of route: TableSource.Route) -> (space: DeviceSpace, cells: [DeviceCell])? {
+        let conditions = route.variants.compactMap(\.when)
+        guard (2...Self.maxVariants).contains(conditions.count) else { return nil }
+        var asked = TableSource(id: source.id, version: source.version)
+        let capabilities = Set(conditions.flatMap { $0.capabilities.compactMap { names.capabilities[$0.value] } })
+        asked.capabilities = capabilities.sorted().map { source.capabilities[$0] }
+        var questions = DeviceQuestions()
+        for condition in conditions { questions.add(condition, of: asked) }
+        let space = DeviceSpace(questions, capabilities: asked.capabilities)
+        return (space, route.variants.map { $0.when.map { space.cell(of: $0) } ?? [:] })
+    }
+
+    /// Returns the earlier variant that takes all that one would, or nil inside where only several do together; nil
+    /// where something is left for it, or that takes too long to find out.
+    private mutating func cover(of index: Int, _ cells: [DeviceCell], _ space: DeviceSpace) -> Int?? {
+        let own = cells[index]
+        guard !own.values.contains(where: \.isEmpty) else { return nil }
+        let single = cells[..<index].firstIndex { earlier in
+            earlier.allSatisfy { fact, kept in own[fact].map { $0.isSubset(of: kept) } ?? false }
+        }
+        if let single { return .some(single) }
+        guard index > 1 else { return nil }
+        var left = [own]
+        for earlier in cells[..<index] {
+            comparedCells += left.count
+            if left.count > Self.maxCells || comparedCells > Self.maxSteps { return nil }
+            left = left.flatMap { space.subtract(earlier, from: $0) }
+        }
+        return left.isEmpty ? .some(nil) : nil
+    }
+
+    /// A name of which two lists of constraints want different things.
+    private func contradiction(
+        _ own: [TableSource.QueryConstraint], _ others: [TableSource.QueryConstraint]
+    ) -> String? {
+        for constraint in own {
+            for other in others where other.name == constraint.name {
+                switch (constraint.test, other.test) {
+                case (.equals(let a), .equals(let b)) where a != b: return constraint.name.value
+                case (.absent, .equals), (.absent, .present), (.equals, .absent), (.present, .absent):
+                    return constraint.name.value
+                default: continue
+                }
+            }
+        }
+        return nil
+    }
+
+    /// The condition as text that is the same for the same tests, places aside.
+    private func key(_ when: TableSource.Condition) -> String {
+        func list(_ texts: [String]?) -> String { texts.map { $0.sorted().map(\.debugDescription).joined() } ?? "-" }
+        let query = when.query.map { "\($0.name.value.debugDescription)\($0.test)" }
+        let attributes = when.attributes.map { "\($0.name.value.debugDescription)\(list($0.values))" }
+        return [
+            list(when.app.map { $0.relation.rawValue + $0.version.text }),
+            list(when.os.map { $0.relation.rawValue + $0.version.text }), list(when.capabilities.map(\.value)),
+            list(when.claims.map(\.value)), list(when.platforms), list(when.regions), list(when.locales),
+            list(attributes), list(query),
+        ].joined(separator: "|")
+    }
+}

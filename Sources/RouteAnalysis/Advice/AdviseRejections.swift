@@ -1,0 +1,137 @@
+internal import LinkCoordinator
+
+extension TableAdvice {
+    /// Warns of routes whose every link is rejected, though nothing says that this is meant.
+    mutating func adviseRejections() {
+        var why: [Int: String] = [:]
+        for (index, route) in source.routes.enumerated() { why[index] = reason(route) }
+        // What leads to such a route by id is rejected as well.
+        for _ in 0..<TableChecks.maxRedirects {
+            for (index, route) in source.routes.enumerated() where why[index] == nil {
+                guard case .redirect(.route(let id)) = route.action, let target = names.routes[id.value],
+                    why[target] != nil
+                else { continue }
+                why[index] = "it leads to '\(id.value)'"
+            }
+        }
+        for (index, route) in source.routes.enumerated() {
+            guard let why = why[index] else { continue }
+            problems.warning(
+                .alwaysRejects, at: route.offset, "every link of '\(route.id.value)' is rejected: \(why)",
+                suggestion: "mend the route, or say \"exclude\": { \"outcome\": \"reject\" } if that is meant",
+                routes: [route.id.value])
+        }
+    }
+
+    /// Why every link of a route is rejected; nil where some are not, or where the route says that it rejects.
+    private func reason(_ route: TableSource.Route) -> String? {
+        switch route.action {
+        case .redirect, .exclude(.none), .exclude(.reject): return nil
+        case .exclude(.external):
+            return opensOutside(route) ? nil : "no scheme and host of its links is on the allow list of 'externals'"
+        case .variants:
+            for binding in route.bindings {
+                guard let model = names.models[binding.model.value],
+                    let number = names.fields[model][binding.field.value]
+                else { continue }
+                let field = source.models[model].fields[number]
+                if route.onInvalid == .drop, field.absence != .required { continue }
+                if let why = reason(binding, field, of: route) { return why }
+            }
+            return deadTarget(of: route).map { "no device has the screen '\($0)', to which it leads" }
+        }
+    }
+
+    /// A screen that no device has, where each variant leads to such a one and nothing takes its place.
+    private func deadTarget(of route: TableSource.Route) -> String? {
+        guard case .fallback = route.unsupported, !deadScreens.isEmpty else { return nil }
+        let rule = source.fallback.first { $0.on?.contains { $0.value == .unsupported } ?? true }
+        if let rule, rule.outcome != .reject { return nil }
+        var found: String?
+        for variant in route.variants {
+            guard case .path(let segments) = variant.to.destination,
+                let stack = try? StaticStack.compose(segments, in: source, names: names),
+                let dead = stack.withSingleSlots(in: source).entries.first(where: {
+                    deadScreens.contains([$0.coordinator, $0.screen])
+                })
+            else { return nil }
+            let coordinator = source.coordinators[dead.coordinator]
+            found = found ?? "\(coordinator.name.value).\(coordinator.screens[dead.screen].name.value)"
+        }
+        return found
+    }
+
+    private func reason(
+        _ binding: TableSource.Binding, _ field: TableSource.Field, of route: TableSource.Route
+    ) -> String? {
+        let name = "\(binding.model.value).\(binding.field.value)"
+        switch binding.source.value {
+        case .path(let capture):
+            let patterns = route.patterns
+            let isNever =
+                !patterns.isEmpty
+                && patterns.allSatisfy { pattern in
+                    pattern.path.capture(named: capture).map { isDisjoint($0, field.type) } ?? false
+                }
+            return isNever ? "nothing that '{\(capture)}' takes is of the type of '\(name)', \(field.type.text)" : nil
+        case .query(let own):
+            guard let constraint = route.query.first(where: { $0.name.value == own }) else { return nil }
+            if case .equals(let value) = constraint.test, field.type.canonicalText(value) == nil {
+                return "the route wants '\(own)' to be '\(value)', which is not of the type of '\(name)', "
+                    + field.type.text
+            }
+            if constraint.test == .absent, field.absence == .required, isAlwaysNeeded(binding.model.value, route) {
+                return "the route wants no '\(own)' in the query, and '\(name)' needs it"
+            }
+            return nil
+        default: return nil
+        }
+    }
+
+    /// Whether each variant shows a screen that needs a model.
+    private func isAlwaysNeeded(_ model: String, _ route: TableSource.Route) -> Bool {
+        route.requireAll
+            || route.variants.allSatisfy { variant in
+                guard case .path(let segments) = variant.to.destination,
+                    let stack = try? StaticStack.compose(segments, in: source, names: names)
+                else { return false }
+                return stack.entries.contains { entry in
+                    source.coordinators[entry.coordinator].screens[entry.screen].needs.contains { $0.value == model }
+                }
+            }
+    }
+
+    /// Whether a capture takes no text of a type, as far as that shows without trying texts.
+    private func isDisjoint(_ capture: Capture, _ type: FieldType) -> Bool {
+        switch (capture.matcher, type) {
+        case (.int(let low, let high), .int(let min, let max)): return high < min || low > max
+        case (.enumeration, _):
+            return capture.spellings.allSatisfy { type.canonicalText(String(decoding: $0, as: UTF8.self)) == nil }
+        case (.bool, .string(let min, let max)): return min > 5 || max < 4
+        case (.characters(_, let low, let high), .string(let min, let max)): return high < min || low > max
+        case (.characters(_, let low, let high), .uuid): return high < 36 || low > 36
+        case (.characters(_, let low, let high), .date): return high < 10 || low > 10
+        case (.uuid, .string(let min, let max)): return min > 36 || max < 36
+        case (.date, .string(let min, let max)): return min > 10 || max < 10
+        default: return false
+        }
+    }
+
+    /// Whether a link of a route may have a scheme and host that are on the allow list.
+    private func opensOutside(_ route: TableSource.Route) -> Bool {
+        let externals = source.externals
+        return route.patterns.isEmpty
+            || route.patterns.contains { pattern in
+                source.blocks.contains { block in
+                    let schemes = block.schemes.map { $0.value.lowercased() }
+                    let named = pattern.scheme.map { [$0.lowercased()] } ?? schemes
+                    let takes = named.contains { externals.schemes.contains($0) && schemes.contains($0) }
+                    guard takes || block.takesOtherSchemes else { return false }
+                    let hosts = block.hostRole == .segment ? [.any] : block.hosts.map(\.value)
+                    return hosts.contains { host in
+                        host.meets(pattern.host ?? .any) && externals.hosts.contains { $0.meets(host) }
+                    }
+                }
+            }
+    }
+}

@@ -1,0 +1,107 @@
+internal import LinkCoordinator
+internal import StrictJSON
+
+extension TableAdvice {
+    /// Warns of rules of the fallback that no reason reaches.
+    mutating func adviseFallback() {
+        var all: Int?
+        var named: [Reason: Int] = [:]
+        for (index, rule) in source.fallback.enumerated() {
+            let own = rule.on?.map(\.value)
+            if let all {
+                warnOfRule(index, rule, "rule \(all) takes every reason", "put it before rule \(all), or take it away")
+            } else if let own, !own.isEmpty, own.allSatisfy({ named[$0] != nil }) {
+                let takers = Set(own.compactMap { named[$0] }).sorted().map(String.init).joined(separator: ", ")
+                warnOfRule(
+                    index, rule, "all of its reasons stand in rules before it: \(takers)",
+                    "name each reason once, or take the rule away")
+            }
+            guard let own else {
+                all = all ?? index
+                continue
+            }
+            for reason in own where named[reason] == nil { named[reason] = index }
+        }
+    }
+
+    private mutating func warnOfRule(_ index: Int, _ rule: TableSource.FallbackRule, _ why: String, _ advice: String) {
+        problems.warning(
+            .neverHolds, at: rule.offset, "rule \(index) of the fallback never decides: \(why)", suggestion: advice)
+    }
+
+    /// Warns of examples that hold whatever comes out.
+    ///
+    /// One that asks for a `path` says at least that such requests come.
+    mutating func adviseExamples() {
+        for example in source.examples where example.expectations.isEmpty {
+            if case .request(let request) = example.request, request["path"] != nil { continue }
+            problems.warning(
+                .expectsNothing, at: example.offset, "the example holds whatever comes out: it expects nothing",
+                suggestion: "say its \"outcome\", and the \"route\" or the \"path\"")
+        }
+    }
+}
+
+// MARK: Rewrites
+
+extension TableAdvice {
+    /// Warns of patterns whose beginning a rewrite takes off every link that is written for them.
+    ///
+    /// Told only where nothing else may lead there: another scheme, a later rewrite, a redirect.
+    mutating func adviseRewrites() {
+        guard source.blocks.contains(where: { !$0.rewrites.isEmpty }) else { return }
+        for route in source.routes {
+            for pattern in route.patterns where !pattern.leavesOptionalOut {
+                let blocks = source.blocks.filter { isRead($0, for: pattern) }
+                let hiding = blocks.compactMap { block in
+                    block.rewrites.last.flatMap { takes($0.pattern, theBeginningOf: pattern.path) ? $0 : nil }
+                }
+                guard let first = hiding.first, hiding.count == blocks.count, !isRedirectedTo(pattern.path) else {
+                    continue
+                }
+                problems.warning(
+                    .hiddenByRewrite, at: pattern.offset,
+                    "no link leads to the pattern '\(route.written(pattern))' as it is written: the rewrite "
+                        + "'\(first.text)' takes its beginning off",
+                    suggestion: "leave the prefix out of the pattern, or take the rewrite away",
+                    routes: [route.id.value])
+            }
+        }
+    }
+
+    /// Returns whether links of a pattern may be read by a block.
+    private func isRead(_ block: TableSource.LinkBlock, for pattern: TableSource.RoutePattern) -> Bool {
+        guard let scheme = pattern.scheme?.lowercased() else { return true }
+        return block.takesOtherSchemes || block.schemes.contains { $0.value.lowercased() == scheme }
+    }
+
+    /// Returns whether a prefix is made of known texts, and the segments with which a pattern begins are such texts.
+    private func takes(_ prefix: Pattern, theBeginningOf pattern: Pattern) -> Bool {
+        guard pattern.segmentCount >= prefix.segmentCount else { return false }
+        return zip(prefix.matchers.dropLast(), pattern.matchers).allSatisfy { matcher, own in
+            guard case .literal(let text) = own else { return false }
+            return Self.takes(matcher, text)
+        }
+    }
+
+    private static func takes(_ matcher: Matcher, _ text: [UInt8]) -> Bool {
+        switch matcher {
+        case .literal(let own): own == text
+        case .enumeration(let values): values.contains(text)
+        default: false
+        }
+    }
+
+    /// Returns whether a redirect by a template may give a path that begins as a pattern does.
+    private func isRedirectedTo(_ pattern: Pattern) -> Bool {
+        source.routes.contains { route in
+            guard case .redirect(.template(let template)) = route.action else { return false }
+            guard let parts = template.value.segments.first else { return false }
+            guard parts.count == 1, case .text(let text) = parts[0], case .literal(let own) = pattern.matchers[0] else {
+                return true
+            }
+            let bytes = source.foldsPathCase ? text.utf8.map(lowerASCII) : Array(text.utf8)
+            return bytes == own
+        }
+    }
+}

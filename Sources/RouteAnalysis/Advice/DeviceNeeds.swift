@@ -1,0 +1,88 @@
+internal import LinkCoordinator
+internal import ByteStorage
+
+/// The versions and platforms that a device must have where several conditions hold together.
+struct DeviceNeeds {
+    /// Comparisons with the app's version, all of which hold.
+    private(set) var app: [TableSource.Condition.VersionTest] = []
+
+    /// Comparisons with the system's version, all of which hold.
+    private(set) var os: [TableSource.Condition.VersionTest] = []
+
+    /// Lists of platforms; one of each fits.
+    private var platforms: [[String]] = []
+
+    /// Gathers what a condition and its capabilities ask.
+    init(_ condition: TableSource.Condition, in source: TableSource, names: TableNames) {
+        app = condition.app
+        os = condition.os
+        if let own = condition.platforms { platforms.append(own) }
+        add(condition.capabilities, in: source, names: names)
+    }
+
+    /// Gathers what a screen and its capabilities ask.
+    init(_ screen: TableSource.Screen, in source: TableSource, names: TableNames) {
+        if let since = screen.since { app.append(.init(relation: .atLeast, version: since)) }
+        if let until = screen.until { app.append(.init(relation: .below, version: until)) }
+        add(screen.requires, in: source, names: names)
+    }
+
+    private mutating func add(_ capabilities: [Placed<String>], in source: TableSource, names: TableNames) {
+        for name in capabilities {
+            guard let index = names.capabilities[name.value] else { continue }
+            let capability = source.capabilities[index]
+            if let least = capability.minApp { app.append(.init(relation: .atLeast, version: least)) }
+            if let least = capability.minOS { os.append(.init(relation: .atLeast, version: least)) }
+            if let own = capability.platforms { platforms.append(own) }
+        }
+    }
+
+    /// The reason for which no device has it all; nil where one may.
+    var conflict: String? {
+        for (name, tests) in [("app", app), ("system", os)] where Self.isEmpty(tests) {
+            return "no version of the \(name) is '\(Self.text(tests))'"
+        }
+        let folded = platforms.map { Set($0.map { $0.lowercasedASCII }) }
+        for (index, list) in folded.enumerated() {
+            guard let other = folded[..<index].firstIndex(where: { $0.isDisjoint(with: list) }) else { continue }
+            return
+                "no platform is \(Self.choice(platforms[other])) and at the same time \(Self.choice(platforms[index]))"
+        }
+        let shared = folded.dropFirst().reduce(folded.first ?? [""]) { $0.intersection($1) }
+        return shared.isEmpty
+            ? "no platform is on all lists: \(platforms.map(Self.choice).joined(separator: "; "))" : nil
+    }
+
+    private static func choice(_ texts: [String]) -> String { texts.map { "'\($0)'" }.joined(separator: " or ") }
+
+    /// Comparisons as a table writes them.
+    static func text(_ tests: [TableSource.Condition.VersionTest]) -> String {
+        tests.map { $0.relation.rawValue + $0.version.text }.joined(separator: " ")
+    }
+
+    /// Returns whether no version passes all tests; between two versions there is always another.
+    static func isEmpty(_ tests: [TableSource.Condition.VersionTest]) -> Bool {
+        for low in tests where [.atLeast, .above, .equal].contains(low.relation) {
+            for high in tests where [.atMost, .below, .equal].contains(high.relation) {
+                let order = compare(low.version, high.version)
+                if order > 0 || order == 0 && (low.relation == .above || high.relation == .below) { return true }
+            }
+        }
+        return false
+    }
+
+    /// The order of two versions.
+    static func compare(_ a: VersionText, _ b: VersionText) -> Int {
+        a.bytes.withUnsafeBufferPointer { first in
+            b.bytes.withUnsafeBufferPointer { second in
+                guard let first = Version(ByteView(first)), let second = Version(ByteView(second)) else { return 0 }
+                return Version.compare(first, second)
+            }
+        }
+    }
+}
+
+extension String {
+    /// The text with ASCII capitals in lower case, as platforms are compared.
+    fileprivate var lowercasedASCII: String { String(decoding: utf8.map(lowerASCII), as: UTF8.self) }
+}

@@ -1,0 +1,166 @@
+internal import LinkCoordinator
+
+/// Looks for what a table may say but hardly means: other routers' syntax, things that nothing leads to, conditions
+/// that never hold.
+///
+/// For an author's check: an app that loads a table does not pay for it.
+struct TableAdvice {
+    let source: TableSource
+    let names: TableNames
+    var problems: ProblemList
+
+    /// Indices of a coordinator and of its screens that no device has.
+    var deadScreens: Set<[Int]> = []
+
+    /// Number of cells of devices that were compared so far.
+    var comparedCells = 0
+
+    /// Adds warnings to what was found; where there are errors, only those that cannot follow from one.
+    static func run(_ source: TableSource, into problems: inout ProblemList) {
+        var advice = TableAdvice(source: source, names: TableNames(source), problems: problems)
+        advice.adviseSyntax()
+        if !problems.hasErrors {
+            advice.adviseUnused()
+            advice.adviseConditions()
+            advice.adviseRejections()
+            advice.adviseRedirects()
+            advice.adviseRewrites()
+            advice.adviseFallback()
+            advice.adviseExamples()
+        }
+        problems = advice.problems
+    }
+}
+
+// MARK: Syntax of other routers
+
+extension TableAdvice {
+    /// Warns of text that other routers read as a capture, a wildcard or a query.
+    private mutating func adviseSyntax() {
+        for block in source.blocks {
+            for rewrite in block.rewrites { warn(of: path(rewrite.text, .prefix), "the prefix", at: rewrite.offset) }
+        }
+        for model in source.models {
+            for field in model.fields {
+                if case .enumeration(let values) = field.type { warn(ofValues: values, at: field.offset, []) }
+            }
+        }
+        for route in source.routes {
+            let routes = [route.id.value]
+            for pattern in route.patterns where !pattern.leavesOptionalOut {
+                if case .anySegment(let text) = pattern.path.matchers.first {
+                    warn(ofSegment: String(decoding: text, as: UTF8.self), at: pattern.offset, routes)
+                } else {
+                    for capture in pattern.path.captures {
+                        warn(ofValues: capture.spellings, at: pattern.offset, routes)
+                    }
+                    warn(of: path(route.written(pattern), .pattern), "the pattern", at: pattern.offset, routes)
+                }
+            }
+            if case .redirect(.template(let template)) = route.action {
+                let path = path(template.value.text, .redirect(names: namesInTemplates(of: route)))
+                warn(of: path, "the redirect", at: template.offset, routes)
+            }
+            warn(of: route.query, routes)
+            for variant in route.variants {
+                if let when = variant.when { warn(of: when, routes) }
+                if case .external(let template) = variant.to.destination {
+                    warn(ofURL: template.text, of: route, at: variant.to.destinationOffset)
+                }
+            }
+        }
+    }
+
+    private func path(_ text: String, _ role: PathText.Role) -> PathText {
+        PathText(text: text, role: role, foldsCase: source.foldsPathCase)
+    }
+
+    /// Names that stand for something in each template of a route: those of rewrites, and those that every pattern
+    /// captures, once it is in the right form.
+    private func namesInTemplates(of route: TableSource.Route) -> Set<String> {
+        let patterns = route.patterns.filter { !$0.leavesOptionalOut }.map { pattern -> Set<String> in
+            var paths = [pattern.path]
+            let own = path(pattern.path.text, .pattern)
+            if let form = PathDraft(own).form, form != own.text {
+                paths += (try? PatternParser.parse(form, foldsCase: source.foldsPathCase)) ?? []
+            }
+            return Set(paths.flatMap { $0.captures.map(\.name) })
+        }
+        let shared = patterns.dropFirst().reduce(patterns.first ?? []) { $0.intersection($1) }
+        return shared.union(source.blocks.flatMap { $0.rewrites.compactMap(\.name) })
+    }
+
+    private mutating func warn(of path: PathText, _ what: String, at offset: Int, _ routes: [String] = []) {
+        guard let found = ForeignSyntax.find(in: path) else { return }
+        problems.warning(
+            .foreignSyntax, at: offset, "\(what) '\(path.text)' takes '\(found.piece)' as plain text",
+            suggestion: found.advice, routes: routes)
+    }
+
+    private mutating func warn(ofSegment text: String, at offset: Int, _ routes: [String]) {
+        if text.contains("/") {
+            problems.warning(
+                .foreignSyntax, at: offset,
+                "anySegment takes one segment, and one holds a '/' only where a link has '%2F'",
+                suggestion: "write a pattern in 'match' or 'path'", routes: routes)
+        } else if text.contains("{") || ForeignSyntax.find(in: path("/" + text, .pattern)) != nil {
+            problems.warning(
+                .foreignSyntax, at: offset, "anySegment takes '\(text)' as plain text",
+                suggestion: "write a pattern with a capture in 'match' or 'path'", routes: routes)
+        }
+    }
+
+    private mutating func warn(ofURL text: String, of route: TableSource.Route, at offset: Int) {
+        guard let found = ForeignSyntax.find(inURL: text, names: namesInTemplates(of: route)) else { return }
+        problems.warning(
+            .foreignSyntax, at: offset, "the URL '\(text)' has '\(found.piece)' as plain text",
+            suggestion: found.advice, routes: [route.id.value])
+    }
+
+    /// Warns of enum values in quotes, with commas or with blanks around them.
+    private mutating func warn(ofValues values: [[UInt8]], at offset: Int, _ routes: [String]) {
+        for value in values {
+            let text = String(decoding: value, as: UTF8.self)
+            let parts = text.split(separator: ",").map { ForeignSyntax.bare($0) }
+            guard parts != [text], !text.isEmpty else { continue }
+            let kept = Self.distinct(parts)
+            problems.warning(
+                .foreignSyntax, at: offset, "the enum has the value '\(text)' as it stands",
+                suggestion: "values stand without quotes and blanks, with '|' between"
+                    + (kept.isEmpty ? "" : ": '\(kept.joined(separator: "|"))'"),
+                routes: routes)
+        }
+    }
+
+    /// The texts that are not empty, each once.
+    private static func distinct(_ texts: [String]) -> [String] {
+        var seen: Set<String> = []
+        return texts.filter { !$0.isEmpty && seen.insert($0).inserted }
+    }
+
+    /// Warns of lists that are written as one text.
+    private mutating func warn(of when: TableSource.Condition, _ routes: [String]) {
+        warn(of: when.query, routes)
+        let lists = [("platform", when.platforms), ("region", when.regions), ("locale", when.locales)]
+        for (key, texts) in lists {
+            for text in texts ?? [] {
+                let parts = Self.distinct(text.split { ",|; ".contains($0) }.map(String.init))
+                if parts.count < 2 { continue }
+                problems.warning(
+                    .foreignSyntax, at: when.offset, "'\(key)' wants the one text '\(text)'",
+                    suggestion: "write [\(parts.map { "\"\($0)\"" }.joined(separator: ", "))]", routes: routes)
+            }
+        }
+    }
+
+    private mutating func warn(of constraints: [TableSource.QueryConstraint], _ routes: [String]) {
+        for constraint in constraints {
+            guard case .equals(let value) = constraint.test, ForeignSyntax.isPlaceholder(value) else { continue }
+            problems.warning(
+                .foreignSyntax, at: constraint.name.offset,
+                "the constraint on '\(constraint.name.value)' wants the plain text '\(value)'",
+                suggestion: "write \"*\" for any value, and bind it with 'query.\(constraint.name.value)'",
+                routes: routes)
+        }
+    }
+}

@@ -1,0 +1,80 @@
+package import LinkCoordinator
+internal import StrictJSON
+
+/// Two tables of a set that claim the same: events that fall under both are served by neither.
+package struct TableConflict: Sendable, Equatable {
+    /// What both claim.
+    package enum Claim: Sendable, Equatable {
+        /// An application, by its id: events that name it become dead letters.
+        case application(String)
+        /// Links of a scheme and host, with one of them: such events become dead letters unless they name an
+        /// application.
+        case link(String)
+    }
+
+    /// Indices of the two tables in the set, the smaller first.
+    package var tables: (first: Int, second: Int)
+
+    /// Ids of the two tables, in the same order.
+    package var names: (first: String, second: String)
+
+    /// What both claim.
+    package var claim: Claim
+
+    /// The conflict in one sentence without a full stop.
+    package var text: String {
+        switch claim {
+        case .application(let id):
+            "the tables '\(names.first)' and '\(names.second)' both serve the application '\(id)'"
+        case .link(let link): "the tables '\(names.first)' and '\(names.second)' both read links such as \(link)"
+        }
+    }
+
+    /// Whether both say the same.
+    package static func == (a: TableConflict, b: TableConflict) -> Bool {
+        a.tables == b.tables && a.names == b.names && a.claim == b.claim
+    }
+}
+
+extension TableSet {
+    /// What two of the tables claim both.
+    package var conflicts: [TableConflict] { TableConflict.all(among: tables) }
+}
+
+extension TableConflict {
+    /// All conflicts of a list of tables: for each two the applications that both list, and a link that both read.
+    static func all(among tables: [Table]) -> [TableConflict] {
+        var conflicts: [TableConflict] = []
+        for (second, b) in tables.enumerated() {
+            for (first, a) in tables.enumerated().prefix(second) {
+                func add(_ claim: Claim) {
+                    conflicts.append(
+                        TableConflict(tables: (first, second), names: (a.id, b.id), claim: claim))
+                }
+                let own = Set(b.source.applications.map(\.value))
+                for application in a.source.applications.map(\.value) where own.contains(application) {
+                    add(.application(application))
+                }
+                if let link = sharedLink(a.source, b.source) { add(.link(link)) }
+            }
+        }
+        return conflicts
+    }
+
+    /// A link that both tables read, of the schemes and hosts that either names.
+    private static func sharedLink(_ a: TableSource, _ b: TableSource) -> String? {
+        let blocks = a.blocks + b.blocks
+        let named = blocks.flatMap { $0.schemes.map(\.value) }
+        let other = (0...).lazy.map { $0 == 0 ? "any" : "any\($0)" }.first { !named.contains($0) }
+        let hosts = OriginHosts.samples(blocks.flatMap { $0.hosts.map(\.value) } + [.empty, .any])
+        for scheme in named + (other.map { [$0] } ?? []) {
+            for (host, port) in hosts {
+                let own: UInt16? = scheme == "https" ? 443 : scheme == "http" ? 80 : nil
+                let read = port == own ? nil : port
+                guard a.block(for: scheme, host, read) != nil, b.block(for: scheme, host, read) != nil else { continue }
+                return "\(scheme)://\(String(decoding: host, as: UTF8.self))\(read.map { ":\($0)" } ?? "")/"
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,150 @@
+internal import LinkCoordinator
+internal import ByteStorage
+
+/// Where the text of a capture stands in a link as it came: at one segment, with text put before and after it.
+struct CapturePlace {
+    /// What is done to the captured text on its way to the segment.
+    enum Step {
+        /// Text before and after it.
+        case add(prefix: [UInt8], suffix: [UInt8])
+        /// Text taken off its beginning and end, which must be there.
+        case strip(prefix: [UInt8], suffix: [UInt8])
+    }
+
+    /// A matcher on its way back to the link.
+    enum Image {
+        /// No text leads to one that the matcher takes.
+        case nothing
+        /// Just the texts of this matcher do.
+        case matcher(Matcher)
+        /// It cannot be said by one matcher.
+        case unknown
+    }
+
+    /// Index of the segment in the link; for a tail of its first one.
+    var depth: Int
+    /// The steps from the captured text to the segment.
+    var steps: [Step]
+    /// Whether it is all segments from `depth` on.
+    var isTail = false
+    /// What the pattern that captured it takes there, which says how the text reads elsewhere; nil for a tail.
+    var capture: Capture?
+
+    /// The segment for a captured text; nil where none leads to it.
+    func segment(for text: [UInt8]) -> [UInt8]? {
+        var text = text
+        for step in steps {
+            switch step {
+            case .add(let prefix, let suffix): text = prefix + text + suffix
+            case .strip(let prefix, let suffix):
+                guard text.count > prefix.count + suffix.count, text.starts(with: prefix),
+                    text.reversed().starts(with: suffix.reversed())
+                else { return nil }
+                text = Array(text[prefix.count..<(text.count - suffix.count)])
+            }
+        }
+        return text
+    }
+
+    /// What the segment must be so that the captured text, put between others, is taken by a matcher.
+    func image(of matcher: Matcher, folds: Bool) -> Image {
+        if let capture, let texts = capture.finiteTexts { return image(of: matcher, capture, texts, folds) }
+        if case .uuid? = capture?.matcher {
+            // It reads in upper case elsewhere, which only these do not mind.
+            switch matcher {
+            case .any, .uuid: break
+            default: return .unknown
+            }
+        }
+        return steps.reduce(.matcher(matcher)) { image, step in
+            guard case .matcher(let matcher) = image else { return image }
+            return switch step {
+            case .add(let prefix, let suffix): .matcher(matcher.wrapped(prefix, suffix))
+            case .strip(let prefix, let suffix): matcher.between(prefix, suffix)
+            }
+        }
+    }
+
+    /// The texts of a capture of few, one by one: the first step that takes off is what a template put around them.
+    private func image(of matcher: Matcher, _ capture: Capture, _ texts: [[UInt8]], _ folds: Bool) -> Image {
+        var around: (prefix: [UInt8], suffix: [UInt8]) = ([], [])
+        var rest = steps[...]
+        if case .strip(let prefix, let suffix)? = rest.first {
+            around = (prefix, suffix)
+            rest = rest.dropFirst()
+        }
+        guard rest.allSatisfy({ if case .add = $0 { true } else { false } }) else { return .unknown }
+        let taken = texts.filter { text in
+            guard let canonical = capture.canonicalText(text, foldsCase: folds) else { return false }
+            let whole = around.prefix + canonical + around.suffix
+            return whole.withUnsafeBufferPointer { matcher.takes(ByteView($0), foldsCase: folds) }
+        }
+        if taken.isEmpty { return .nothing }
+        return .matcher(
+            rest.reduce(.enumeration(taken.sorted { compareBytes($0, $1) < 0 })) { matcher, step in
+                if case .add(let prefix, let suffix) = step { matcher.wrapped(prefix, suffix) } else { matcher }
+            })
+    }
+}
+
+extension Capture {
+    /// All texts of a capture of few.
+    fileprivate var finiteTexts: [[UInt8]]? {
+        switch matcher {
+        case .enumeration(let values): values
+        case .bool: ["true", "false", "1", "0"].map { Array($0.utf8) }
+        default: nil
+        }
+    }
+}
+
+extension Matcher {
+    /// The matcher of this one's texts between two others.
+    fileprivate func wrapped(_ prefix: [UInt8], _ suffix: [UInt8]) -> Matcher {
+        if prefix.isEmpty && suffix.isEmpty { return self }
+        switch self {
+        case .literal(let text): return .literal(prefix + text + suffix)
+        case .enumeration(let values): return .enumeration(values.map { prefix + $0 + suffix })
+        case .affix(let own, let inner, let end):
+            return .affix(prefix: prefix + own, inner: inner, suffix: end + suffix)
+        default: return .affix(prefix: prefix, inner: self, suffix: suffix)
+        }
+    }
+
+    /// What stands between two texts in the texts of this matcher.
+    fileprivate func between(_ prefix: [UInt8], _ suffix: [UInt8]) -> CapturePlace.Image {
+        if prefix.isEmpty && suffix.isEmpty { return .matcher(self) }
+        switch self {
+        case .any: return .matcher(.any)
+        case .literal(let text):
+            return Self.inner(text, prefix, suffix).map { .matcher(.literal($0)) } ?? .nothing
+        case .enumeration(let values):
+            let inner = values.compactMap { Self.inner($0, prefix, suffix) }
+            return inner.isEmpty ? .nothing : .matcher(.enumeration(inner.sorted { compareBytes($0, $1) < 0 }))
+        case .characters(let set, let min, let max):
+            let around = prefix.count + suffix.count
+            guard (prefix + suffix).allSatisfy(set.contains), max > around else { return .nothing }
+            return .matcher(.characters(set, min: Swift.max(1, min - around), max: max - around))
+        case .bool:
+            return Matcher.enumeration(["0", "1", "false", "true"].map { Array($0.utf8) }).between(prefix, suffix)
+        case .affix(let own, let inner, let end):
+            guard own.starts(with: prefix), end.reversed().starts(with: suffix.reversed()) else {
+                return own.starts(with: prefix.prefix(own.count))
+                    && end.reversed().starts(
+                        with: suffix.reversed().prefix(end.count))
+                    ? .unknown : .nothing
+            }
+            let left = Array(own.dropFirst(prefix.count))
+            return .matcher(inner.wrapped(left, Array(end.dropLast(suffix.count))))
+        case .int, .date, .uuid: return .unknown
+        case .coordinatorPath, .anySegment, .restPlus, .end, .restStar: return .nothing
+        }
+    }
+
+    private static func inner(_ text: [UInt8], _ prefix: [UInt8], _ suffix: [UInt8]) -> [UInt8]? {
+        guard text.count > prefix.count + suffix.count, text.starts(with: prefix),
+            text.reversed().starts(with: suffix.reversed())
+        else { return nil }
+        return Array(text[prefix.count..<(text.count - suffix.count)])
+    }
+}

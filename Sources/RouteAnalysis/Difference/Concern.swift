@@ -1,0 +1,187 @@
+internal import LinkCoordinator
+
+/// Where a value of a request may stand.
+enum ValuePlace: Hashable {
+    /// A name of the query.
+    case query(String)
+    /// A capture of the pattern that was chosen last.
+    case path(String)
+    /// What a rewrite took.
+    case rewrite(String)
+    /// The fragment.
+    case fragment
+    /// A JSON pointer of a payload.
+    case payload(JSONPath)
+}
+
+/// All that the decision about some links may depend on, beside the patterns that they choose: in one or two tables,
+/// the routes with those that they redirect to, their parents, targets, screens and guards.
+struct Concern {
+    /// A place of a value, and the fields that are bound from there; none where only text is made of it.
+    struct Place {
+        var place: ValuePlace
+        /// The types of the fields.
+        var types: [FieldType] = []
+        /// Those of them that refuse the link where the value is of another type.
+        var strict: [FieldType] = []
+    }
+
+    /// The places of values.
+    private(set) var places: [Place] = []
+
+    /// What is asked of devices, and of the query by conditions.
+    private(set) var questions = DeviceQuestions()
+
+    /// Whether a target is a path that the link holds.
+    private(set) var hasCapturedPath = false
+
+    /// For each table the fields in the order in which they are looked at: where that differs, pairs of wrong values
+    /// do too.
+    private(set) var order: [[String]] = []
+
+    private var visited = Set<[Int]>()
+
+    /// Concerns nothing.
+    init() {}
+
+    /// Adds a route of a table and all that it leads to by name.
+    mutating func add(route number: Int, of table: ProofTable) {
+        guard visited.insert([table.number, number]).inserted else { return }
+        let route = table.source.routes[number]
+        while order.count <= table.number { order.append([]) }
+        for binding in route.bindings {
+            order[table.number].append("\(binding.model.value).\(binding.field.value)")
+            add(binding, of: route, table.source)
+        }
+        switch route.action {
+        case .variants(let variants):
+            for variant in variants {
+                if let when = variant.when { questions.add(when, of: table.source) }
+                add(variant.to, of: table)
+                add(notice: variant.notice, of: table)
+            }
+        case .redirect(.route(let id)):
+            if let next = table.names.routes[id.value] { add(route: next, of: table) }
+        case .redirect(.template(let template)): add(template.value.segments.flatMap { $0 })
+        case .exclude: break
+        }
+        if case .to(let target) = route.unsupported { add(target, of: table) }
+        add(notice: route.notice, of: table)
+    }
+
+    private mutating func add(
+        _ binding: TableSource.Binding, of route: TableSource.Route, _ source: TableSource
+    ) {
+        let model = source.models.first { $0.name.value == binding.model.value }
+        let field = model?.field(named: binding.field.value)
+        let place: ValuePlace
+        switch binding.source.value {
+        case .path(let name): place = .path(name)
+        case .query(let name): place = .query(name)
+        case .rewrite(let name): place = .rewrite(name)
+        case .payload(let pointer): place = .payload(pointer)
+        case .fragment: place = .fragment
+        case .constant: return
+        }
+        let isDropped = route.onInvalid == .drop && field?.absence != .required
+        let types = field.map { [$0.type] } ?? []
+        add(place, types, strict: isDropped ? [] : types)
+    }
+
+    /// Adds names of a template: a capture, or what a rewrite took; both are tried.
+    private mutating func add(_ parts: [TableSource.TemplatePart]) {
+        for part in parts {
+            switch part {
+            case .text: break
+            case .query(let name): add(.query(name.value))
+            case .name(let name):
+                add(.path(name.value))
+                add(.rewrite(name.value))
+            }
+        }
+    }
+
+    private mutating func add(_ place: ValuePlace, _ types: [FieldType] = [], strict: [FieldType] = []) {
+        if let index = places.firstIndex(where: { $0.place == place }) {
+            places[index].types += types
+            places[index].strict += strict
+        } else {
+            places.append(Place(place: place, types: types, strict: strict))
+        }
+    }
+
+    /// Adds what others ask of devices.
+    mutating func add(_ others: DeviceQuestions) { questions.add(others) }
+
+    /// Adds a target with its parents.
+    mutating func add(_ target: TableSource.Target, of table: ProofTable) {
+        switch target.destination {
+        case .path(let segments):
+            add(path: segments, of: table)
+            if target.parents.isInitial, let first = table.stack(segments).first { addParents(of: first, table) }
+        case .captured: hasCapturedPath = true
+        case .root: break
+        case .external(let template): add(template.parts)
+        }
+        switch target.parents {
+        case .none, .initial: break
+        case .route(let id): if let parent = table.names.routes[id.value] { add(route: parent, of: table) }
+        case .paths(let paths): for path in paths { add(path: path.value, of: table) }
+        }
+    }
+
+    private mutating func add(notice: Placed<[String]>?, of table: ProofTable) {
+        if let notice { add(path: notice.value, of: table) }
+    }
+
+    /// Adds the screens of a coordinator path, and the guards before them.
+    mutating func add(path segments: [String], of table: ProofTable) {
+        for entry in table.stack(segments) { add(entry, table) }
+    }
+
+    /// Adds the screens that `parents: initial` puts before an entry.
+    mutating func addParents(of first: StaticStack.Entry, _ table: ProofTable) {
+        for entry in StaticStack.initialParents(of: first, in: table.source, names: table.names).entries {
+            add(entry, table)
+        }
+    }
+
+    private mutating func add(_ entry: StaticStack.Entry, _ table: ProofTable) {
+        guard visited.insert([table.number, -1, entry.coordinator, entry.screen]).inserted else { return }
+        let coordinator = table.source.coordinators[entry.coordinator]
+        let screen = coordinator.screens[entry.screen]
+        questions.add(screen, of: table.source)
+        while order.count <= table.number { order.append([]) }
+        order[table.number] += screen.needs.map(\.value)
+        guard let name = coordinator.guarding, let number = table.names.guards[name.value] else { return }
+        let guarding = table.source.guards[number]
+        questions.add(claim: guarding.claim)
+        add(guarding.otherwise, of: table)
+    }
+}
+
+extension TableSource.Target.Parents {
+    fileprivate var isInitial: Bool { if case .initial = self { true } else { false } }
+}
+
+/// A table as proofs about two of them name it.
+struct ProofTable {
+    /// 0 or 1.
+    let number: Int
+    /// The table.
+    let source: TableSource
+    /// Its names.
+    let names: TableNames
+
+    /// Numbers a table.
+    init(_ number: Int, _ source: TableSource) {
+        self.number = number
+        self.source = source
+        names = TableNames(source)
+    }
+
+    /// The entries of a static path; none of one that is no stack.
+    func stack(_ segments: [String]) -> [StaticStack.Entry] {
+        (try? StaticStack.compose(segments, in: source, names: names))?.entries ?? []
+    }
+}

@@ -1,0 +1,125 @@
+internal import LinkCoordinator
+
+/// Finds which edits of a table bring changes about, and gathers the changes by them.
+///
+/// An edit of what all links share (how links are read, models, coordinators, the fallback) is tried: a copy of the old
+/// table with it alone decides the request as the new table does, or the new table without it decides as the old one.
+/// An edit of a route is the cause where the request meets that route and no such edit is.
+struct DifferenceCauses {
+    private let tables: [Table]
+    private let edits: [TableEdit]
+    /// The old table with one edit each, made when first asked for.
+    private var edited: [Int: CompiledTable] = [:]
+    /// Routes of both tables by id.
+    private let routes: [[String: TableSource.Route]]
+    private var routeEdits: [String: TableEdit] = [:]
+
+    init(_ tables: [Table]) {
+        self.tables = tables
+        edits = TableEdits.list(from: tables[0].source, to: tables[1].source)
+        routes = tables.map {
+            Dictionary($0.source.routes.map { ($0.id.value, $0) }, uniquingKeysWith: { first, _ in first })
+        }
+    }
+
+    /// The changes, those of one cause together: breaking ones first, then those with the most changes.
+    mutating func groups(of changes: [TableDifference.Change]) -> [TableDifference.Group] {
+        var order: [[String]] = []
+        var groups: [[String]: TableDifference.Group] = [:]
+        for change in changes {
+            let causes = causes(of: change)
+            let key = causes.map(\.place)
+            if groups[key] == nil {
+                order.append(key)
+                groups[key] = TableDifference.Group(causes: causes, changes: [])
+            }
+            groups[key]?.changes.append(change)
+        }
+        let all = order.compactMap { groups[$0] }.map { group in
+            // What breaks something stands first: it is the group's witness.
+            var group = group
+            group.changes = group.changes.filter(\.isBreaking) + group.changes.filter { !$0.isBreaking }
+            return group
+        }
+        return all.enumerated().sorted { a, b in
+            let (x, y) = (a.element, b.element)
+            if x.isBreaking != y.isBreaking { return x.isBreaking }
+            return x.changes.count != y.changes.count ? x.changes.count > y.changes.count : a.offset < b.offset
+        }.map(\.element)
+    }
+
+    private mutating func causes(of change: TableDifference.Change) -> [TableDifference.Cause] {
+        let wanted = DecisionPair.withoutTable(change.new.json)
+        let before = DecisionPair.withoutTable(change.old.json)
+        var partial: [TableEdit] = []
+        for index in edits.indices {
+            let decided = DecisionPair.withoutTable(table(index).resolve(change.request, change.device))
+            if decided == wanted { return [TableDifference.Cause(edits[index])] }
+            if decided != before { partial.append(edits[index]) }
+        }
+        let own = routeEdits(of: change)
+        let all = partial + own
+        if !all.isEmpty { return all.map { TableDifference.Cause($0) } }
+        // Edits that only together change anything; where there is none, parents or routes that were not met by name.
+        return edits.isEmpty ? [TableDifference.Cause(place: "routes")] : edits.map { TableDifference.Cause($0) }
+    }
+
+    private mutating func table(_ index: Int) -> CompiledTable {
+        if let known = edited[index] { return known }
+        var source = tables[0].source
+        edits[index].apply?(&source)
+        let made = CompiledTable(source, hash: "edited00")
+        edited[index] = made
+        return made
+    }
+
+    /// Edits of the routes that the request meets in either table.
+    private mutating func routeEdits(of change: TableDifference.Change) -> [TableEdit] {
+        var ids: [String] = []
+        func add(_ id: String?) {
+            if let id, !ids.contains(id) { ids.append(id) }
+        }
+        for (choice, decision) in [(change.oldChoice, change.old), (change.newChoice, change.new)] {
+            add(choice?.route)
+            for id in decision.via { add(id) }
+            add(decision.route)
+        }
+        if case .route(let id, _) = change.request { add(id) }
+        // Routes whose entries stand below, and those that are redirected to by name.
+        var at = 0
+        while at < ids.count {
+            for own in routes { for id in own[ids[at]]?.named ?? [] { add(id) } }
+            at += 1
+        }
+        return ids.compactMap { routeEdit($0) }
+    }
+
+    private mutating func routeEdit(_ id: String) -> TableEdit? {
+        if let known = routeEdits[id] { return known }
+        let (old, new) = (routes[0][id], routes[1][id])
+        let edit = TableEdit(
+            "routes.\(id)", old?.pieces ?? [], new?.pieces ?? [], apply: nil)
+        routeEdits[id] = edit
+        return edit
+    }
+}
+
+extension TableSource.Route {
+    /// Routes that this one names: whose entries are its parents, and the one that it redirects to.
+    fileprivate var named: [String] {
+        var ids: [String] = []
+        for variant in variants { if case .route(let id) = variant.to.parents { ids.append(id.value) } }
+        if case .redirect(.route(let id)) = action { ids.append(id.value) }
+        return ids
+    }
+}
+
+extension TableDifference.Cause {
+    fileprivate init(_ edit: TableEdit) {
+        place = edit.place
+        old = edit.old
+        new = edit.new
+    }
+
+    init(place: String) { self.place = place }
+}

@@ -1,0 +1,49 @@
+package import LinkCoordinator
+internal import ByteStorage
+internal import StrictJSON
+
+extension Table {
+    /// The pattern that a link selects, before any redirect is followed; nil where none takes it.
+    ///
+    /// - Returns: The route's id and the pattern as an explanation names it.
+    package func selection(of link: String) -> (route: String, pattern: String)? { selection(of: .link(link)) }
+
+    /// The pattern that a link, or the link of a payload, selects before any redirect is followed; nil where none takes
+    /// it, and for other requests.
+    func selection(of request: Request, device: Device = Device()) -> (route: String, pattern: String)? {
+        var resolver = Resolver()
+        var found = -1
+        device.withFacts { facts in
+            _ = request.withRequest { request in
+                withUnsafePointer(to: facts) { facts in
+                    withUnsafePointer(to: request) { request in
+                        resolver.start(request, facts, table: compiled.handle)
+                        guard (try? resolver.normaliseLink(of: request)) == true else { return }
+                        resolver.splitQuery()
+                        found = resolver.search()
+                    }
+                }
+            }
+        }
+        guard found >= 0 else { return nil }
+        let image = compiled.image.value
+        let route = source.routes[Int(image.patterns[found].route)]
+        let first = Int(image.routes[Int(image.patterns[found].route)].firstPattern)
+        return (route.id.value, route.patterns[found - first].text)
+    }
+}
+
+extension Resolver {
+    /// *Normalise* for a link or the link of a payload; false where there is none.
+    fileprivate mutating func normaliseLink(of request: UnsafePointer<LinkRequest>) throws(Rejection) -> Bool {
+        switch request.pointee.form {
+        case .link: try normalise(request.pointee.text)
+        case .payload:
+            let link = try findPayloadLink()
+            if link.isEmpty { return false }
+            try normalise(link)
+        case .path, .route: return false
+        }
+        return true
+    }
+}

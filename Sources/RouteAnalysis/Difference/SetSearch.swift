@@ -1,0 +1,306 @@
+internal import LinkCoordinator
+
+/// Looks at sets of links: those that choose one pattern in the old table and one in the new, and none of the better
+/// ones, each set once for every end that redirects may lead it to.
+struct SetSearch {
+    /// The tables, the old one first.
+    let tables: [ProofTable]
+    /// For each table the block that reads the links; nil for none.
+    let reading: [Int?]
+    /// For each table what its rewrites do to the links; nil where it does not read them.
+    let frames: [RewriteFrame?]
+    /// The schemes and hosts of the links.
+    let origins: Set<Int>
+    /// What rewrites want the links to be.
+    let inside: [ProofPattern]
+    /// What rewrites want them not to be.
+    let outside: [ProofPattern]
+    /// What fallbacks ask of devices.
+    let fallback: DeviceQuestions
+    /// Coordinator paths to try where a link may hold one.
+    let paths: [[String]]
+
+    private var landings: [Int: [Landing]] = [:]
+    /// For each table its patterns, the best first; made when a redirect wants them.
+    private var patterns: [Int: [ProofPattern]] = [:]
+    /// Whether the tables read queries of the links in different ways.
+    private let mixesDialects: Bool
+    /// Number of segments that no table finds too many, and that only one does.
+    private let lengths: [ClosedRange<Int>]
+
+    /// Prepares to look at links of one kind.
+    init(
+        tables: [ProofTable], reading: [Int?], frames: [RewriteFrame?], origins: Set<Int>, inside: [ProofPattern],
+        outside: [ProofPattern], fallback: DeviceQuestions, paths: [[String]]
+    ) {
+        self.tables = tables
+        self.reading = reading
+        self.frames = frames
+        self.origins = origins
+        self.inside = inside
+        self.outside = outside
+        self.fallback = fallback
+        self.paths = paths
+        let dialects = zip(tables, reading).compactMap { table, block in block.map { table.source.blocks[$0].query } }
+        mixesDialects = dialects.count == 2 && dialects[0] != dialects[1]
+        let limits = Set(zip(tables, reading).compactMap { $1 == nil ? nil : $0.source.limits.maxSegments }).sorted()
+        lengths = limits.isEmpty ? [0...tables[0].source.limits.maxSegments] : limits.map { 0...$0 }
+    }
+
+    /// The links of one set, and where they end up.
+    struct LinkSet {
+        var inside: [ProofPattern]
+        var outside: [ProofPattern]
+        var ends: [(table: ProofTable, landing: Landing)]
+        var concern: Concern
+    }
+
+    /// Looks at one set of links.
+    mutating func look(
+        _ first: Int?, _ second: Int?, outside numbers: [Int], _ search: inout LinkSearch,
+        _ comparison: inout Comparison
+    ) {
+        let chosen = [first, second].compactMap { $0 }
+        let best = chosen.map { search.space.patterns[$0] }
+        let others = outside + numbers.map { search.space.patterns[$0] }
+        var ends: [[Landing]] = []
+        for number in chosen { ends.append(landings(number, &search)) }
+        let region = TableDifference.Region(
+            old: first.map { search.space.choice($0) }, new: second.map { search.space.choice($0) })
+        comparison.begin(region)
+        for a in ends.first ?? [Landing(routes: [])] {
+            for b in ends.dropFirst().first ?? [Landing(routes: [])] {
+                let landed = [a, b].prefix(ends.count)
+                var set = LinkSet(
+                    inside: inside + best + landed.flatMap(\.inside), outside: others + landed.flatMap(\.outside),
+                    ends: [], concern: Concern())
+                for (number, landing) in zip(chosen, landed) {
+                    let table = tables[search.space.patterns[number].table]
+                    set.ends.append((table, landing))
+                    for route in landing.routes { set.concern.add(route: route, of: table) }
+                }
+                set.concern.add(fallback)
+                do throws(WorkBudget.Exhausted) {
+                    let seen = try look(set, &search, &comparison)
+                    let isExact =
+                        seen.isFound
+                        ? seen.isWhole && landed.allSatisfy(\.isExact) : try !mayHideQueries(set, &search)
+                    if !isExact { comparison.note(unproved: region) }
+                } catch {
+                    comparison.note(unproved: region)
+                }
+            }
+        }
+    }
+
+    private mutating func landings(_ number: Int, _ search: inout LinkSearch) -> [Landing] {
+        if let known = landings[number] { return known }
+        let pattern = search.space.patterns[number]
+        let frame = frames[pattern.table]
+        let own = patterns[pattern.table] ?? search.space.patterns.filter { $0.table == pattern.table }
+        patterns[pattern.table] = own
+        let finder = LandingSearch(tables[pattern.table], rewrites: frame?.places ?? [:], patterns: own)
+        let found = finder.landings(of: pattern, from: frame?.shift ?? 0, &search.space)
+        landings[number] = found
+        return found
+    }
+
+    private func look(
+        _ set: LinkSet, _ search: inout LinkSearch, _ comparison: inout Comparison
+    ) throws(WorkBudget.Exhausted) -> (isFound: Bool, isWhole: Bool) {
+        guard let witness = try link(of: set, &search) else { return (false, true) }
+        comparison.difference.sets += 1
+        var trial = Trial(witness, set.concern, tables, reading, search.space.source)
+        let fitting = try fittingCaptures(set, trial, &search)
+        let fitted = fitting.isEmpty ? nil : try link(of: set, with: fitting, &search)
+        if let fitted { trial.witness = fitted }
+        let standing = comparison.compare(trial)
+        if let fitted, fitted.segments != witness.segments {
+            var other = trial
+            other.witness = witness
+            comparison.compare(other, standing)
+        }
+        try tryTexts(set, trial, standing, &search, &comparison)
+        let isWhole = try trySizes(set, trial, fitting, standing, &search, &comparison)
+        if set.concern.hasCapturedPath {
+            try tryPaths(set, fitting, segmentRanges(set, witness), &search, &comparison)
+        }
+        return (true, isWhole)
+    }
+
+    /// A link of a set that some patterns take too and others do not; one that no table finds too long, where there is
+    /// one.
+    private func link(
+        of set: LinkSet, with probe: [ProofPattern] = [], without other: [ProofPattern] = [], _ search: inout LinkSearch
+    ) throws(WorkBudget.Exhausted) -> Witness? {
+        for lengths in lengths {
+            let found = try search.find(
+                inside: set.inside + probe, outside: set.outside + other, among: origins, lengths: lengths)
+            if let found { return found }
+        }
+        return nil
+    }
+
+    /// Whether links would be in a set but for what patterns want of the query, which the tables read in two ways: the
+    /// search knows the query as one table reads it.
+    private func mayHideQueries(_ set: LinkSet, _ search: inout LinkSearch) throws(WorkBudget.Exhausted) -> Bool {
+        guard mixesDialects, (set.inside + set.outside).contains(where: { !$0.constraints.isEmpty }) else {
+            return false
+        }
+        var inside = set.inside
+        for index in inside.indices { inside[index].constraints = [] }
+        let outside = set.outside.filter(\.constraints.isEmpty)
+        return try search.find(inside: inside, outside: outside, among: origins) != nil
+    }
+
+    /// Links of the set with other texts in the places of captures.
+    private func tryTexts(
+        _ set: LinkSet, _ trial: Trial, _ standing: [Circumstance], _ search: inout LinkSearch,
+        _ comparison: inout Comparison
+    ) throws(WorkBudget.Exhausted) {
+        var seen: Set<[[UInt8]]> = [trial.witness.segments]
+        func tryOne(_ probe: [ProofPattern], without other: [ProofPattern] = []) throws(WorkBudget.Exhausted) {
+            let found = try link(of: set, with: probe, without: other, &search)
+            guard let found, seen.insert(found.segments).inserted else { return }
+            var next = trial
+            next.witness = found
+            comparison.compare(next, standing)
+        }
+        for (index, wanted) in set.concern.places.enumerated() {
+            for (table, landing) in set.ends {
+                guard let name = wanted.place.capture, let place = landing.places[name] else { continue }
+                let folds = table.source.foldsPathCase
+                for text in trial.probes.texts(index) {
+                    guard let segment = place.segment(for: Array(text.utf8)) else { continue }
+                    let spelled = folds ? segment.map(lowerASCII) : segment
+                    try tryOne([search.space.pattern(spelled, at: place.depth, folds: folds)])
+                    guard place.isTail else { continue }
+                    for count in trial.probes.counts(index) {
+                        try tryOne([search.space.pattern(spelled, at: place.depth, folds: folds, count: count)])
+                    }
+                }
+                // And any other text: what only reads differently shows there.
+                if trial.witness.segments.indices.contains(place.depth) {
+                    let own = trial.witness.segments[place.depth]
+                    let spelled = folds ? own.map(lowerASCII) : own
+                    try tryOne([], without: [search.space.pattern(spelled, at: place.depth, folds: folds)])
+                }
+            }
+        }
+    }
+
+    /// Patterns of links of the set whose captures are of the types that are wanted, as far as there are such links:
+    /// a capture of another type would hide what the rest of a link comes to.
+    private func fittingCaptures(
+        _ set: LinkSet, _ trial: Trial, _ search: inout LinkSearch
+    ) throws(WorkBudget.Exhausted) -> [ProofPattern] {
+        var fitting: [ProofPattern] = []
+        func add(_ pattern: ProofPattern) throws(WorkBudget.Exhausted) -> Bool {
+            let found = try link(of: set, with: fitting + [pattern], &search)
+            if found != nil { fitting.append(pattern) }
+            return found != nil
+        }
+        for (index, wanted) in set.concern.places.enumerated() {
+            for (table, landing) in set.ends {
+                guard let name = wanted.place.capture, let place = landing.places[name], !place.isTail else { continue }
+                let folds = table.source.foldsPathCase
+                // Those that refuse a link for another text come first.
+                for type in wanted.strict + wanted.types {
+                    guard let own = type.matcher, case .matcher(let matcher) = place.image(of: own, folds: folds) else {
+                        continue
+                    }
+                    _ = try add(search.space.pattern(matcher, at: place.depth, folds: folds))
+                }
+                for text in trial.probes.fittingTexts(index) {
+                    guard let segment = place.segment(for: Array(text.utf8)) else { continue }
+                    let spelled = folds ? segment.map(lowerASCII) : segment
+                    if try add(search.space.pattern(spelled, at: place.depth, folds: folds)) { break }
+                }
+            }
+        }
+        return fitting
+    }
+
+    /// Links of the set that hold coordinator paths.
+    private func tryPaths(
+        _ set: LinkSet, _ fitting: [ProofPattern], _ ranges: [ClosedRange<Int>], _ search: inout LinkSearch,
+        _ comparison: inout Comparison
+    ) throws(WorkBudget.Exhausted) {
+        for (_, landing) in set.ends {
+            for place in landing.places.values where place.isTail {
+                for path in paths + longPaths(ranges, from: place.depth) {
+                    let probe = [search.space.pattern(path, from: place.depth)]
+                    var found = try link(of: set, with: fitting + probe, &search)
+                    if found == nil && !fitting.isEmpty { found = try link(of: set, with: probe, &search) }
+                    guard let found else { continue }
+                    var concern = set.concern
+                    for table in tables {
+                        concern.add(path: path, of: table)
+                        if let first = table.stack(path).first { concern.addParents(of: first, table) }
+                    }
+                    var trial = Trial(found, concern, tables, reading, search.space.source)
+                    trial.triesRelative = true
+                    comparison.compare(trial)
+                }
+            }
+        }
+    }
+}
+
+extension ValuePlace {
+    /// The name of the capture or rewrite that the value stands in; nil for other places.
+    fileprivate var capture: String? {
+        switch self {
+        case .path(let name), .rewrite(let name): name
+        case .query, .fragment, .payload: nil
+        }
+    }
+}
+
+extension FieldType {
+    /// What takes the texts of the type, where a segment can be told by that; nil for other types.
+    fileprivate var matcher: Matcher? {
+        switch self {
+        case .uuid: .uuid
+        case .int(let min, let max): .int(min: min, max: max)
+        case .bool: .bool
+        case .date: .date
+        case .enumeration(let values): .enumeration(values.sorted { compareBytes($0, $1) < 0 })
+        case .string, .double, .url, .list: nil
+        }
+    }
+}
+
+extension PatternSpace {
+    /// A pattern that takes links with a segment that a matcher takes.
+    fileprivate mutating func pattern(_ matcher: Matcher, at depth: Int, folds: Bool) -> ProofPattern {
+        let own = segments.number(of: matcher, folds: folds)
+        return ProofPattern(
+            route: -1, index: 0, rule: 0, segments: Array(repeating: segments.any, count: depth) + [own], tail: .star,
+            constraints: [])
+    }
+
+    /// A pattern that takes links with a text at a segment, or with so many of it from there on and nothing more.
+    fileprivate mutating func pattern(_ text: [UInt8], at depth: Int, folds: Bool, count: Int? = nil) -> ProofPattern {
+        let literal = segments.number(of: .literal(text), folds: folds)
+        return ProofPattern(
+            route: -1, index: 0, rule: 0,
+            segments: Array(repeating: segments.any, count: depth) + Array(repeating: literal, count: count ?? 1),
+            tail: count == nil ? .star : .end, constraints: [])
+    }
+
+    /// A pattern that takes links whose path goes on with some segments from a depth on, and ends.
+    fileprivate mutating func pattern(_ path: [String], from depth: Int) -> ProofPattern {
+        let own = path.map { segments.number(of: .literal(Array($0.utf8)), folds: false) }
+        return ProofPattern(
+            route: -1, index: 0, rule: 0, segments: Array(repeating: segments.any, count: depth) + own, tail: .end,
+            constraints: [])
+    }
+
+    /// A pattern by number, as a difference names it.
+    fileprivate func choice(_ number: Int) -> TableDifference.Choice {
+        let pattern = patterns[number]
+        return TableDifference.Choice(
+            route: sources[pattern.table].routes[pattern.route].id.value, pattern: source(of: pattern).text)
+    }
+}

@@ -1,0 +1,152 @@
+internal import LinkCoordinator
+
+/// One place in which two tables differ: a cause of differences.
+struct TableEdit: Sendable {
+    /// The place, as the table names it: `link.rewrites`, `models.Product`, `routes.item`.
+    let place: String
+    /// The pieces that only the old table has there; nil where it has nothing there.
+    let old: String?
+    /// The pieces that only the new one has; nil where it has nothing there.
+    let new: String?
+    /// Puts the new table's part into a copy of the old one; nil for a route, which is known by its name.
+    let apply: (@Sendable (inout TableSource) -> Void)?
+
+    /// An edit of what is made of these pieces, or nil where they are the same.
+    init?(_ place: String, _ old: [String], _ new: [String], apply: (@Sendable (inout TableSource) -> Void)?) {
+        if old == new { return nil }
+        self.place = place
+        self.old = Self.text(old, without: new)
+        self.new = Self.text(new, without: old)
+        self.apply = apply
+    }
+}
+
+extension TableEdit {
+    private static func text(_ own: [String], without other: [String]) -> String? {
+        if own.isEmpty { return nil }
+        let left = own.filter { !other.contains($0) }
+        // The same pieces in another order.
+        if left.isEmpty, other.allSatisfy(own.contains) { return own.joined(separator: ", ") }
+        return left.isEmpty ? "nothing" : left.joined(separator: ", ")
+    }
+}
+
+/// Finds the places in which two tables differ, routes aside.
+enum TableEdits {
+    /// Most places that are told apart; above that whole kinds of parts are one place.
+    private static let maxPlaces = 16
+
+    /// The edits that lead from one table to another.
+    static func list(from old: TableSource, to new: TableSource) -> [TableEdit] {
+        let parts = named(old, new)
+        let wholes = parts.count > maxPlaces ? kinds(old, new) : parts
+        return links(old, new) + wholes + rest(old, new)
+    }
+
+    private static func links(_ old: TableSource, _ new: TableSource) -> [TableEdit] {
+        var edits: [TableEdit] = []
+        func add(
+            _ place: String, _ a: [String], _ b: [String], _ apply: @escaping @Sendable (inout TableSource) -> Void
+        ) {
+            if let edit = TableEdit(place, a, b, apply: apply) { edits.append(edit) }
+        }
+        guard old.blocks.count == new.blocks.count else {
+            add("link", old.blocks.map(\.description), new.blocks.map(\.description)) { $0.blocks = new.blocks }
+            return edits + paths(old, new)
+        }
+        for (index, (a, b)) in zip(old.blocks, new.blocks).enumerated() {
+            let name = old.blocks.count == 1 ? "link" : "link[\(index)]"
+            add("\(name).schemes", a.schemeTexts, b.schemeTexts) {
+                $0.blocks[index].schemes = b.schemes
+                $0.blocks[index].takesOtherSchemes = b.takesOtherSchemes
+                $0.blocks[index].schemeCase = b.schemeCase
+            }
+            add("\(name).hosts", a.hostTexts, b.hostTexts) {
+                $0.blocks[index].hosts = b.hosts
+                $0.blocks[index].hostRole = b.hostRole
+            }
+            add("\(name).rewrites", a.rewriteTexts, b.rewriteTexts) { $0.blocks[index].rewrites = b.rewrites }
+            add("\(name).query", a.query.pieces, b.query.pieces) { $0.blocks[index].query = b.query }
+            add("\(name).path.emptySegments", [a.emptySegments.rawValue], [b.emptySegments.rawValue]) {
+                $0.blocks[index].emptySegments = b.emptySegments
+            }
+            add("\(name).repair", ["\(a.repair)"], ["\(b.repair)"]) { $0.blocks[index].repair = b.repair }
+        }
+        return edits + paths(old, new)
+    }
+
+    private static func paths(_ old: TableSource, _ new: TableSource) -> [TableEdit] {
+        // Patterns hold folded literals, so that a change of case is one of all routes.
+        [
+            TableEdit(
+                "link.path.case", [old.foldsPathCase ? "insensitive" : "sensitive"],
+                [new.foldsPathCase ? "insensitive" : "sensitive"]
+            ) {
+                $0.foldsPathCase = new.foldsPathCase
+                $0.routes = new.routes
+            }
+        ].compactMap { $0 }
+    }
+
+    /// Parts that have names: each is a place of its own.
+    private static func named(_ old: TableSource, _ new: TableSource) -> [TableEdit] {
+        var edits: [TableEdit] = []
+        edits += list("models", old.models, new.models, \.name.value, \.pieces) { $0.models = $1 }
+        edits += list("capabilities", old.capabilities, new.capabilities, \.name.value, \.pieces) {
+            $0.capabilities = $1
+        }
+        edits += list("coordinators", old.coordinators, new.coordinators, \.name.value, \.pieces) {
+            $0.coordinators = $1
+        }
+        edits += list("guards", old.guards, new.guards, \.name.value, \.pieces) { $0.guards = $1 }
+        return edits
+    }
+
+    /// Edits of parts that are found by their names.
+    private static func list<Part: Sendable>(
+        _ kind: String, _ old: [Part], _ new: [Part], _ name: (Part) -> String, _ pieces: (Part) -> [String],
+        set: @escaping @Sendable (inout TableSource, [Part]) -> Void
+    ) -> [TableEdit] {
+        let olds = Dictionary(old.map { (name($0), $0) }, uniquingKeysWith: { first, _ in first })
+        let news = Dictionary(new.map { (name($0), $0) }, uniquingKeysWith: { first, _ in first })
+        let names = old.map(name) + new.map(name).filter { olds[$0] == nil }
+        return names.compactMap { one in
+            // The parts with only this one as the new table has it.
+            var changed = old.filter { name($0) != one || news[one] != nil }
+                .map { name($0) == one ? news[one] ?? $0 : $0 }
+            if olds[one] == nil, let part = news[one] { changed.append(part) }
+            return TableEdit("\(kind).\(one)", olds[one].map(pieces) ?? [], news[one].map(pieces) ?? []) {
+                [changed] table in set(&table, changed)
+            }
+        }
+    }
+
+    /// Parts that have names, a whole kind of them in one place.
+    private static func kinds(_ old: TableSource, _ new: TableSource) -> [TableEdit] {
+        func whole<Part>(
+            _ kind: String, _ part: (TableSource) -> [Part], _ line: (Part) -> String,
+            set: @escaping @Sendable (inout TableSource) -> Void
+        ) -> TableEdit? {
+            TableEdit(kind, part(old).map(line), part(new).map(line), apply: set)
+        }
+        return [
+            whole("models", \.models, { Pieces.line($0.name.value, $0.pieces) }) { $0.models = new.models },
+            whole("capabilities", \.capabilities, { Pieces.line($0.name.value, $0.pieces) }) {
+                $0.capabilities = new.capabilities
+            },
+            whole("coordinators", \.coordinators, { Pieces.line($0.name.value, $0.pieces) }) {
+                $0.coordinators = new.coordinators
+            },
+            whole("guards", \.guards, { Pieces.line($0.name.value, $0.pieces) }) { $0.guards = new.guards },
+        ].compactMap { $0 }
+    }
+
+    private static func rest(_ old: TableSource, _ new: TableSource) -> [TableEdit] {
+        [
+            TableEdit("link.payload", old.payload.pieces, new.payload.pieces) { $0.payload = new.payload },
+            TableEdit("link.limits", old.limits.pieces, new.limits.pieces) { $0.limits = new.limits },
+            TableEdit("externals", old.externals.pieces, new.externals.pieces) { $0.externals = new.externals },
+            TableEdit("fallback", old.fallback.map(\.piece), new.fallback.map(\.piece)) { $0.fallback = new.fallback },
+        ].compactMap { $0 }
+    }
+}

@@ -1,0 +1,241 @@
+internal import LinkCoordinator
+internal import StrictJSON
+
+/// Parts of a table as texts, as its file writes them: equal ones have equal texts, wherever they stand in it.
+enum Pieces {
+    /// A part with a name in one text.
+    static func line(_ name: String, _ pieces: [String]) -> String { name + " " + pieces.joined(separator: ", ") }
+
+    /// A text between quotes.
+    fileprivate static func quoted(_ text: String) -> String { JSONValue(.string(text)).text }
+
+    /// A member with one text or several.
+    fileprivate static func member(_ name: String, _ texts: [String]) -> String? {
+        texts.isEmpty ? nil : name + " " + texts.joined(separator: ", ")
+    }
+}
+
+/// A part of a table that its file writes as one text.
+protocol PieceConvertible {
+    /// The text.
+    var piece: String { get }
+}
+
+extension HostRule: PieceConvertible {
+    var piece: String { text.isEmpty ? "\"\"" : text }
+}
+
+extension TableSource.Binding.Source: PieceConvertible {
+    var piece: String { if case .constant(let text) = self { "const \(text)" } else { text } }
+}
+
+extension TableSource.Target: PieceConvertible {
+    var piece: String {
+        var words: [String] = []
+        switch destination {
+        case .path(let segments): words.append("/" + segments.joined(separator: "/"))
+        case .captured(let name): words.append("{\(name.value)}")
+        case .root: words.append("the root")
+        case .external(let template): words.append(template.text)
+        }
+        switch parents {
+        case .none: break
+        case .initial: words.append("parents initial")
+        case .route(let id): words.append("parents route:\(id.value)")
+        case .paths(let paths): words += paths.map { "parents /" + $0.value.joined(separator: "/") }
+        }
+        if let mode { words.append("mode \(mode.rawValue)") }
+        if let present { words.append("present \(present.value.rawValue)") }
+        if dismissModals { words.append("dismissModals") }
+        return words.joined(separator: ", ")
+    }
+}
+
+extension TableSource.Condition.VersionTest: PieceConvertible {
+    var piece: String { "\(relation.rawValue)\(version.text)" }
+}
+
+extension TableSource.QueryConstraint: PieceConvertible {
+    var piece: String { name(holding: true) }
+}
+
+extension TableSource.Condition: PieceConvertible {
+    var piece: String {
+        let members = [
+            Pieces.member("app", [app.map(\.piece).joined(separator: " ")].filter { !$0.isEmpty }),
+            Pieces.member("os", [os.map(\.piece).joined(separator: " ")].filter { !$0.isEmpty }),
+            Pieces.member("capability", capabilities.map(\.value)), Pieces.member("claim", claims.map(\.value)),
+            Pieces.member("platform", platforms ?? []), Pieces.member("region", regions ?? []),
+            Pieces.member("locale", locales ?? []),
+        ]
+        let own = attributes.map { Pieces.line("attributes." + $0.name.value, $0.values) } + query.map(\.piece)
+        let all = members.compactMap { $0 } + own
+        return all.isEmpty ? "{}" : all.joined(separator: " and ")
+    }
+}
+
+extension TableSource.IdentityTemplate: PieceConvertible {
+    var piece: String {
+        let texts = parts.map { part in
+            switch part {
+            case .text(let text): text
+            case .field(let model, let field): "{\(model).\(field)}"
+            }
+        }
+        return Pieces.quoted(texts.joined())
+    }
+}
+
+extension TableSource.Guard {
+    /// The parts of the guard but its name.
+    var pieces: [String] {
+        var pieces = ["claim " + claim, "else to " + otherwise.piece]
+        if let resume {
+            pieces += ["resume ttl " + Pieces.quoted(resume.ttlText), "resume once \(resume.once)"]
+        }
+        return pieces
+    }
+}
+
+extension TableSource.Guard.Resume {
+    /// The time in the largest unit in which it is whole.
+    fileprivate var ttlText: String {
+        let units: [(name: String, seconds: Int64)] = [("d", 86_400), ("h", 3_600), ("m", 60)]
+        let unit = units.first { ttlSeconds % $0.seconds == 0 } ?? ("s", 1)
+        return "\(ttlSeconds / unit.seconds)\(unit.name)"
+    }
+}
+
+extension TableSource.Capability {
+    /// The parts of the capability but its name.
+    var pieces: [String] {
+        let members = [
+            minApp.map { "minApp " + $0.text }, minOS.map { "minOS " + $0.text },
+            platforms.map { "platforms " + $0.joined(separator: ", ") },
+        ]
+        return members.compactMap { $0 } + ["listed \(listed)"]
+    }
+}
+
+extension TableSource.Screen: PieceConvertible {
+    var piece: String {
+        var words = ["screen \(name.value)"]
+        if !needs.isEmpty { words.append("needs " + needs.map(\.value).joined(separator: ", ")) }
+        if !present.isEmpty { words.append("present " + present.map(\.value.rawValue).joined(separator: ", ")) }
+        if nav { words.append("nav") }
+        if let identity { words.append("identity " + identity.piece) }
+        if let view { words.append("view \(view.value)") }
+        if let since { words.append("since \(since.text)") }
+        if let until { words.append("until \(until.text)") }
+        if !requires.isEmpty { words.append("requires " + requires.map(\.value).joined(separator: ", ")) }
+        return words.joined(separator: " ")
+    }
+}
+
+extension TableSource.Route {
+    /// The parts of the route but its id and what only tools read.
+    var pieces: [String] {
+        var pieces = patterns.filter { !$0.leavesOptionalOut }.map { "match \($0.text)" }
+        pieces += query.map { "query \($0.piece.dropFirst("query.".count))" }
+        if priority != 0 { pieces.append("priority \(priority)") }
+        switch action {
+        case .variants(let variants):
+            for variant in variants {
+                var words = variant.when.map { "when " + $0.piece + " " } ?? ""
+                words += "to " + variant.to.piece
+                if let notice = variant.notice { words += ", notice /" + notice.value.joined(separator: "/") }
+                pieces.append(words)
+            }
+        case .redirect(let redirect): pieces.append("redirect \(redirect.text)")
+        case .exclude(let outcome): pieces.append("exclude \(outcome.rawValue)")
+        }
+        pieces += bindings.map { "bind \($0.model.value).\($0.field.value) \($0.source.value.piece)" }
+        if onInvalid != .reject { pieces.append("onInvalid \(onInvalid.rawValue)") }
+        if requireAll { pieces.append("requireAll") }
+        if unknownScreen != .reject { pieces.append("unknownScreen \(unknownScreen.rawValue)") }
+        switch unsupported {
+        case .fallback: break
+        case .truncate: pieces.append("unsupported truncate")
+        case .to(let target): pieces.append("unsupported to \(target.piece)")
+        }
+        return pieces
+    }
+}
+
+extension TableSource.LinkBlock {
+    var schemeTexts: [String] {
+        schemes.map(\.value) + (takesOtherSchemes ? ["*"] : []) + (schemeCase == .exact ? ["in their case"] : [])
+    }
+
+    var hostTexts: [String] {
+        hostRole == .segment ? ["the host is the first segment"] : hosts.map(\.value.piece)
+    }
+
+    var rewriteTexts: [String] {
+        rewrites.map { rule in
+            let own = rule.pattern.captures.first?.name
+            return rule.text + (rule.name == own ? "" : " as \(rule.name ?? "")")
+        }
+    }
+
+    var description: String { (schemeTexts + hostTexts + rewriteTexts).joined(separator: ", ") + ", " + words }
+}
+
+extension TableSource.QueryDialect {
+    var pieces: [String] {
+        [
+            "pairSeparators \(String(decoding: pairSeparators, as: UTF8.self))", "names \(names.rawValue)",
+            "duplicates \(duplicates.rawValue)", "decode \(decode.rawValue)", "plus \(plus.rawValue)",
+            "nulls \(nulls.rawValue)", "flatten \(flatten)",
+        ]
+    }
+}
+
+extension TableSource.PayloadPointers {
+    var pieces: [String] {
+        [
+            "link " + link.map(\.value.text).joined(separator: ", "), "route " + (route?.value.text ?? "nowhere"),
+            "params " + (params?.value.text ?? "nowhere"),
+        ]
+    }
+}
+
+extension TableSource.LinkLimits {
+    var pieces: [String] {
+        ["maxBytes \(maxBytes)", "maxSegments \(maxSegments)", "maxQueryItems \(maxQueryItems)"]
+    }
+}
+
+extension TableSource.Externals {
+    var pieces: [String] { schemes + hosts.map(\.piece) }
+}
+
+extension TableSource.FallbackRule {
+    var piece: String {
+        let reasons = on.map { $0.map(\.value.rawValue).joined(separator: ", ") } ?? "any reason"
+        return "\(reasons): \(outcome.rawValue)" + (to.map { " " + $0.piece } ?? "")
+    }
+}
+
+extension TableSource.Model {
+    var pieces: [String] {
+        fields.map { field in
+            switch field.absence {
+            case .required, .emptyList: "\(field.name.value) \(field.type.text)"
+            case .null: "\(field.name.value) \(field.type.text)?"
+            case .value(let text): "\(field.name.value) \(field.type.text)=\(text)"
+            }
+        }
+    }
+}
+
+extension TableSource.Coordinator {
+    var pieces: [String] {
+        var own: [String] = []
+        if let initial { own.append("initial \(initial.value)") }
+        if let parent { own.append("parent \(parent.value)") }
+        if let guarding { own.append("guard \(guarding.value)") }
+        if singleSlot { own.append("slot single") }
+        return own + screens.map(\.piece)
+    }
+}

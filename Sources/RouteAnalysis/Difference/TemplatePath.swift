@@ -1,0 +1,190 @@
+internal import LinkCoordinator
+internal import ByteStorage
+
+/// The path that a redirect's template makes of a link: each segment a text, or a capture at some place of the link.
+struct TemplatePath {
+    private enum Element {
+        case text([UInt8])
+        case capture(CapturePlace)
+        /// More captures than one: what it must be cannot be said segment by segment.
+        case unknown
+    }
+
+    /// The links that a pattern takes after a redirect.
+    struct Preimage {
+        /// Each a list of patterns, all of which such links fit.
+        var alternatives: [[ProofPattern]]
+        /// Whether the links that fit are just those; else there are fewer.
+        var isExact = true
+        /// Whether all links do that get here.
+        var takesAll = false
+    }
+
+    private var elements: [Element] = []
+    /// Where the link's segments go on after the elements; nil where the path ends with them.
+    private var tail: Int?
+
+    /// Number of segments that the path has more than the link; nil where the link's segments do not go on in it.
+    var growth: Int? { tail.map { elements.count - $0 } }
+
+    /// Fills a template; nil where segments follow a tail, so that their places are not known.
+    init?(_ template: TableSource.PathTemplate, _ places: [String: CapturePlace]) {
+        for segment in template.segments {
+            if tail != nil { return nil }
+            var names: [CapturePlace] = []
+            var before: [UInt8] = []
+            var after: [UInt8] = []
+            for part in segment {
+                switch part {
+                case .text(let text):
+                    if names.isEmpty { before += Array(text.utf8) } else { after += Array(text.utf8) }
+                case .name(let name): names += places[name.value].map { [$0] } ?? []
+                case .query: return nil
+                }
+            }
+            if names.isEmpty {
+                // A segment that comes out empty is dropped.
+                if !(before + after).isEmpty { elements.append(.text(before + after)) }
+            } else if names.count > 1 {
+                elements.append(.unknown)
+            } else if names[0].isTail {
+                tail = names[0].depth
+            } else {
+                var place = names[0]
+                place.steps.insert(.strip(prefix: before, suffix: after), at: 0)
+                elements.append(.capture(place))
+            }
+        }
+    }
+
+    /// Where the captures of a pattern stand in the link that was redirected.
+    func places(of path: Pattern, _ rewrites: [String: CapturePlace]) -> [String: CapturePlace] {
+        var places = rewrites
+        for capture in path.captures {
+            let step = capture.affixes(in: path)
+            if capture.segment >= elements.count {
+                if let tail {
+                    places[capture.name] = CapturePlace(
+                        depth: tail + capture.segment - elements.count, steps: [step], isTail: capture.isTail,
+                        capture: capture.isTail ? nil : capture)
+                }
+            } else if !capture.isTail, case .capture(var place) = elements[capture.segment] {
+                place.steps.insert(step, at: 0)
+                place.capture = capture
+                places[capture.name] = place
+            }
+        }
+        return places
+    }
+
+    /// What links must be so that a pattern takes the path made of them; nil where none is.
+    func preimage(
+        of path: Pattern, _ pattern: ProofPattern, _ table: ProofTable, _ space: inout PatternSpace
+    ) -> Preimage? {
+        var wants = Wants(folds: table.source.foldsPathCase)
+        for (index, matcher) in path.matchers.prefix(path.segmentCount).enumerated() {
+            guard want(matcher, at: index, &wants) else { return nil }
+        }
+        let left = path.segmentCount - elements.count
+        switch path.matchers[path.segmentCount] {
+        case .end:
+            if left < 0 || left > 0 && tail == nil { return nil }
+            if let tail { wants.end = (tail + left, .end) }
+        case .restStar: if left >= 0, let tail { wants.end = (tail + left, .star) }
+        case .restPlus:
+            if left >= 0 {
+                guard let tail else { return nil }
+                wants.end = (tail + left, .plus)
+            }
+        case .coordinatorPath:
+            if left >= 0 {
+                guard let tail else { return nil }
+                wants.end = (tail + left, pattern.tail)
+            } else {
+                let names = table.source.coordinators.map { Array($0.name.value.utf8) }
+                wants.folds = false
+                guard want(.enumeration(names), at: path.segmentCount, &wants) else { return nil }
+            }
+        case .anySegment(let text): return anySegment(text, pattern, wants, &space)
+        default: return nil
+        }
+        return Preimage(
+            alternatives: [wants.patterns(like: pattern, &space)], isExact: wants.isExact,
+            takesAll: wants.isEmpty && pattern.constraints.isEmpty && pattern.rule == 0)
+    }
+
+    private func anySegment(
+        _ text: [UInt8], _ pattern: ProofPattern, _ wants: Wants, _ space: inout PatternSpace
+    ) -> Preimage? {
+        var preimage = Preimage(alternatives: [])
+        for index in elements.indices {
+            var wants = wants
+            guard want(.literal(text), at: index, &wants) else { continue }
+            preimage.alternatives.append(wants.patterns(like: pattern, &space))
+            preimage.isExact = preimage.isExact && wants.isExact
+        }
+        if let tail {
+            var wants = wants
+            wants.end = (tail, pattern.tail)
+            preimage.alternatives.append(wants.patterns(like: pattern, &space))
+        }
+        return preimage.alternatives.isEmpty ? nil : preimage
+    }
+
+    /// Notes what a segment of the path must be; false where it never is.
+    private func want(_ matcher: Matcher, at index: Int, _ wants: inout Wants) -> Bool {
+        guard index < elements.count else {
+            guard let tail else { return false }
+            wants.matchers.append((tail + index - elements.count, matcher))
+            return true
+        }
+        switch elements[index] {
+        case .text(let text):
+            return text.withUnsafeBufferPointer { matcher.takes(ByteView($0), foldsCase: wants.folds) }
+        case .unknown: wants.isExact = false
+        case .capture(let place):
+            switch place.image(of: matcher, folds: wants.folds) {
+            case .nothing: return false
+            case .unknown: wants.isExact = false
+            case .matcher(.any): break
+            case .matcher(let image): wants.matchers.append((place.depth, image))
+            }
+        }
+        return true
+    }
+}
+
+/// What a link must be, segment by segment.
+private struct Wants {
+    var folds: Bool
+    var matchers: [(depth: Int, matcher: Matcher)] = []
+    /// How many segments there are, or after how many a tail begins.
+    var end: (depth: Int, tail: ProofPattern.Tail)?
+    var isExact = true
+
+    var isEmpty: Bool { matchers.isEmpty && end == nil && isExact }
+
+    /// The same as patterns: the first has the query and origin of another, more are needed only where one segment
+    /// must be two things.
+    func patterns(like pattern: ProofPattern, _ space: inout PatternSpace) -> [ProofPattern] {
+        var layers: [[Int: Int]] = [[:]]
+        for (depth, matcher) in matchers {
+            let number = space.segments.number(of: matcher, folds: folds)
+            if let free = layers.firstIndex(where: { $0[depth] == nil || $0[depth] == number }) {
+                layers[free][depth] = number
+            } else {
+                layers.append([depth: number])
+            }
+        }
+        return layers.enumerated().map { index, layer in
+            let isFirst = index == 0
+            let count = max((layer.keys.max() ?? -1) + 1, isFirst ? end?.depth ?? 0 : 0)
+            var own = ProofPattern(
+                route: -1, index: 0, rule: isFirst ? pattern.rule : 0,
+                segments: (0..<count).map { layer[$0] ?? space.segments.any },
+                tail: isFirst ? end?.tail ?? .star : .star, constraints: isFirst ? pattern.constraints : [])
+            own.table = pattern.table
+            return own
+        }
+    }
+}

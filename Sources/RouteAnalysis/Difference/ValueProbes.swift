@@ -1,0 +1,108 @@
+internal import LinkCoordinator
+internal import StrictJSON
+
+/// Values for the places that some routes bind from: one list that fits, and others that differ from it in one place.
+struct ValueProbes {
+    /// Values that fit as many types as possible.
+    let fitting: RequestValues
+    /// The same with another value in one place, and all of them left out.
+    private(set) var others: [RequestValues] = []
+
+    private let concern: Concern
+    private let samples: [ValueSamples]
+
+    /// Values beside those that a link must have.
+    init(_ concern: Concern, beside items: [QueryConstraints.Item]) {
+        self.concern = concern
+        samples = concern.places.map { ValueSamples($0.types, strict: $0.strict) }
+        let bare = RequestValues(items)
+        var fitting = bare
+        for (wanted, samples) in zip(concern.places, samples) {
+            if case .query(let name) = wanted.place, fitting.has(name) { continue }
+            Self.put(samples.texts.first.map { .text($0, samples.fittingCount) }, at: wanted.place, &fitting)
+        }
+        self.fitting = fitting
+        for index in concern.places.indices { others += changed(index) }
+        others.append(bare)
+    }
+
+    private enum Value {
+        case text(String, Int)
+        case null
+        case json(JSONValue)
+    }
+
+    private static func put(_ value: Value?, at place: ValuePlace, _ values: inout RequestValues) {
+        switch (place, value) {
+        case (.query(let name), .text(let text, let count)?): values.set(name, Array(repeating: text, count: count))
+        case (.query(let name), .null?): values.set(name, [nil])
+        case (.query(let name), nil): values.set(name, [])
+        case (.fragment, .text(let text, _)?): values.fragment = text
+        case (.fragment, nil): values.fragment = nil
+        case (.payload(let pointer), .text(let text, 1)?): values.set(pointer, JSONValue(.string(text)))
+        case (.payload(let pointer), .text(let text, let count)?):
+            values.set(pointer, JSONValue(.array(Array(repeating: JSONValue(.string(text)), count: count))))
+        case (.payload(let pointer), .null?): values.set(pointer, JSONValue(.null))
+        case (.payload(let pointer), .json(let json)?): values.set(pointer, json)
+        case (.payload(let pointer), nil): values.set(pointer, nil)
+        case (.path, _), (.rewrite, _), (.fragment, _), (.query, .json?): break
+        }
+    }
+
+    /// The values of one place other than the fitting one: none, null, each text, each number of items.
+    private func values(_ index: Int) -> [Value?] {
+        let (place, samples) = (concern.places[index].place, samples[index])
+        switch place {
+        case .path, .rewrite: return []
+        case .fragment: return [nil] + samples.texts.dropFirst().map { .text($0, 1) }
+        case .query, .payload:
+            let first = samples.texts.first ?? ""
+            var all: [Value?] = [nil, .null] + samples.texts.dropFirst().map { .text($0, 1) }
+            all += samples.counts.filter { $0 != samples.fittingCount }.map { .text(first, $0) }
+            guard case .payload = place else { return all }
+            for text in samples.texts {
+                // A payload may hold a number or a truth value where a link can only hold its text.
+                if let json = try? JSONValue.parse(Array(text.utf8)), json.string == nil { all.append(.json(json)) }
+            }
+            return all + [.json(JSONValue(.object([]))), .json(JSONValue(.array([])))]
+        }
+    }
+
+    private func changed(_ index: Int) -> [RequestValues] {
+        values(index).map { value in
+            var next = fitting
+            Self.put(value, at: concern.places[index].place, &next)
+            return next
+        }
+    }
+
+    /// The fitting values with two places that are wanting or wrong, for tables that look at them in another order.
+    var pairs: [RequestValues] {
+        let wrong = concern.places.indices.map { Array(values($0).filter { $0.map(Self.isWrong) ?? true }.prefix(3)) }
+        var pairs: [RequestValues] = []
+        for first in concern.places.indices {
+            for second in concern.places.indices where second > first {
+                for a in wrong[first] {
+                    for b in wrong[second] {
+                        var next = fitting
+                        Self.put(a, at: concern.places[first].place, &next)
+                        Self.put(b, at: concern.places[second].place, &next)
+                        pairs.append(next)
+                    }
+                }
+            }
+        }
+        return pairs
+    }
+
+    private static func isWrong(_ value: Value) -> Bool { if case .text = value { true } else { false } }
+
+    /// Texts for what a path or a rewrite captures.
+    func texts(_ index: Int) -> [String] { samples[index].texts.filter { !$0.isEmpty } }
+
+    /// Texts for what a path or a rewrite captures that are of a type which is wanted there, the best first.
+    func fittingTexts(_ index: Int) -> [String] { samples[index].fitting.filter { !$0.isEmpty } }
+
+    /// Numbers of segments for a tail that is bound to a list.
+    func counts(_ index: Int) -> [Int] { samples[index].counts }
+}

@@ -1,0 +1,96 @@
+internal import LinkCoordinator
+internal import StrictJSON
+
+/// Texts that tell types of fields apart: for each type some that it takes, at its bounds, and some that it does not.
+///
+/// For any two types of `FieldType` one of the texts is taken by one alone, or is bound as something else.
+struct ValueSamples {
+    /// Texts for single values; the first is the best of `fitting`.
+    private(set) var texts: [String] = []
+
+    /// Those of the texts that some type takes: first what most types take that refuse a link for another text, then
+    /// what most types take.
+    private(set) var fitting: [String] = []
+
+    /// Numbers of items for lists, at the bounds of all lists.
+    private(set) var counts: [Int] = []
+
+    /// How often the first text stands there: once, or as often as most lists want it.
+    private(set) var fittingCount = 1
+
+    /// Makes samples for the types that one source has, in both tables; `strict` are those of them that refuse a link
+    /// for a text that they do not take.
+    init(_ types: [FieldType], strict: [FieldType]) {
+        var seen = Set<FieldType>()
+        let own = types.filter { seen.insert($0).inserted }
+        var all: [String] = []
+        for type in own { all += Self.samples(type, beside: own) }
+        // What is bound in one type as text may be a number in another: all short spellings count for two types.
+        if own.count > 1 { all += Self.spellings }
+        if own.isEmpty { all = ["v"] }
+        all.append("")
+        let refusing = strict.filter { seen.remove($0) != nil }
+        let scored = all.enumerated().map { place, text in
+            (place: place, text: text, score: Self.takers(refusing, text) * (own.count + 1) + Self.takers(own, text))
+        }
+        let best = scored.sorted { ($1.score, $0.place) < ($0.score, $1.place) }
+        var told = Set<[UInt8]>()
+        for text in best.prefix(1).map(\.text) + all where told.insert(Array(text.utf8)).inserted {
+            texts.append(text)
+        }
+        told = []
+        fitting = best.filter { $0.score > 0 && told.insert(Array($0.text.utf8)).inserted }.map(\.text)
+        for case .list(_, let min, let max) in own {
+            counts += [min - 1, min, max, max + 1].filter { $0 > 0 && $0 <= 129 && !counts.contains($0) }
+            fittingCount = max >= 1 ? Swift.max(fittingCount, min) : fittingCount
+        }
+    }
+
+    private static let spellings = [
+        "1", "0", "true", "7", "05", "+5", "-0", "1.50", "x", "b121d5e7-ea65-49f8-8b33-b3c43fa93866", "2025-01-31",
+    ]
+
+    /// How many types take a text.
+    private static func takers(_ types: [FieldType], _ text: String) -> Int {
+        types.count { $0.canonicalText(text) != nil }
+    }
+
+    private static func samples(_ type: FieldType, beside types: [FieldType]) -> [String] {
+        switch type {
+        case .int(let min, let max):
+            let inside = [min, max, Swift.max(min, Swift.min(max, 7))].map { String($0) }
+            let outside = [min > .min ? min - 1 : nil, max < .max ? max + 1 : nil].compactMap { $0.map { String($0) } }
+            return outside + ["x"] + inside
+        case .string(let min, let max):
+            // A letter that no enum uses for a value of its own, so that text and enum are told apart.
+            let values = types.flatMap { if case .enumeration(let values) = $0 { values } else { [[UInt8]]() } }
+            let letter = ["a", "q", "z", "k", "w"].first { letter in
+                !values.contains { $0.allSatisfy { $0 == letter.utf8.first } }
+            }
+            return [min - 1, max + 1, min, max, Swift.max(min, Swift.min(max, 3))]
+                .filter { $0 >= 0 && $0 <= longest }
+                .map { String(repeating: letter ?? "a", count: $0) }
+        case .bool: return ["0", "x", "true"]
+        case .uuid: return ["x", "b121d5e7-ea65-49f8-8b33-b3c43fa93866", "B121D5E7-EA65-49F8-8B33-B3C43FA93866"]
+        case .date: return ["2025-02-30", "2025-01-31"]
+        case .double: return ["-0", "x", "1.50"]
+        case .enumeration(let values):
+            // Where all types are alike a few values stand for all.
+            let named = types.count == 1 ? values.prefix(4) : values[...]
+            return ["zz-"] + named.reversed().map { String(decoding: $0, as: UTF8.self) }
+        case .url(let hosts):
+            let named = hosts.compactMap { rule -> String? in
+                switch rule {
+                case .exact(let host, let port): String(decoding: host, as: UTF8.self) + (port.map { ":\($0)" } ?? "")
+                case .suffix(let suffix): "x." + String(decoding: suffix, as: UTF8.self)
+                case .empty, .any: nil
+                }
+            }
+            return ["https://any.invalid/", "x"] + named.map { "https://\($0)/" }
+        case .list(let element, _, _): return samples(element, beside: types)
+        }
+    }
+
+    /// Longest text that is tried: what is longer does not fit into a link beside others.
+    private static let longest = 4_000
+}

@@ -1,0 +1,183 @@
+internal import LinkCoordinator
+internal import StrictJSON
+
+extension Explanation {
+    /// The trace for people: the decision and what was most likely meant, the link with its parts marked, then a phase
+    /// after the other, aligned.
+    public var text: String {
+        var page = TracePage()
+        page.line("decision", headline)
+        adviceLines(&page)
+        if let input, !parts.isEmpty {
+            let isUnread = failure.map { $0.phase <= .select } ?? false
+            for line in PartMarks(input, parts, label: { $0.label(isUnread) }).lines { page.line("", line) }
+        }
+        normaliseLines(&page)
+        selectLines(&page)
+        for trial in trials {
+            page.line(
+                trial.index == 0 ? "variant" : "",
+                "\(trial.index) \(trial.holds ? "yes" : "no ")  \(trial.because)")
+        }
+        composeLines(&page)
+        bindLines(&page)
+        for (index, one) in guards.enumerated() {
+            let verdict = one.holds ? "holds" : "does not hold: the device lacks it"
+            page.line(index == 0 ? "guard" : "", "\(one.name) of \(one.coordinator)  claim \(one.claim)  \(verdict)")
+        }
+        if let failure {
+            page.line("fallback", failure.rule.map { "rule \($0) of the table" } ?? "no rule names the reason: reject")
+        }
+        if let path = decision.path { page.line("stack", path) }
+        if let url = decision.url { page.line("url", url) }
+        if let notice = decision.notice { page.line("notice", notice) }
+        return page.lines.joined(separator: "\n")
+    }
+
+    /// Most patterns that do not take the link of which the text tells.
+    private static let maxTold = 6
+
+    /// The outcome with what brought it about; a fallback is called one.
+    private var headline: String {
+        var line = decision.outcome.rawValue + (decision.isFallback ? " by fallback" : "")
+        if let reason = decision.reason { line += "  \(reason)" + (decision.detail.map { ": \($0)" } ?? "") }
+        if let name = decision.guard { line += "  until guard \(name) holds" }
+        if failure == nil, let route = decision.route { line += "  by \(route)" }
+        return line
+    }
+
+    /// Why the request failed, the pattern that comes nearest, and what to write instead.
+    private func adviceLines(_ page: inout TracePage) {
+        if let failure {
+            page.line("because", "\(failure.words) (in \(failure.phase.rawValue))")
+            if failure.phase <= .select, redirects.isEmpty, let nearest = rejected.first, nearest.isNear {
+                page.line("nearest", "\(nearest.route)  \(nearest.pattern)  \(Self.words(nearest.misses, only: true))")
+            }
+        }
+        if decision.reason == Reason.noLink.rawValue {
+            page.line("because", "the payload holds neither a link nor a route where the table looks for them")
+        }
+        for (index, one) in suggestions.enumerated() {
+            let isLink = input != nil
+            let route = isLink ? " (\(one.route ?? "which no route takes either"))" : ""
+            page.line("", "\(index == 0 ? "did you mean" : "or") \(one.text)\(route)?")
+        }
+        guard !listed.isEmpty else { return }
+        page.line("listed", listed.map { $0.isEmpty ? "(no host)" : $0 }.joined(separator: ", "))
+    }
+
+    /// What keeps a pattern from taking the link.
+    private static func words(_ misses: [Miss], only: Bool = false) -> String {
+        let told = misses.prefix(3).map(\.text).joined(separator: "; ")
+        if misses.count > 3 { return "\(told); and \(misses.count - 3) more" }
+        return only && misses.count == 1 ? "only this is in the way: \(told)" : told
+    }
+
+    private func normaliseLines(_ page: inout TracePage) {
+        if let link {
+            var parts = ["scheme \(link.scheme)"]
+            if let host = link.host { parts.append("host \(host.isEmpty ? "none" : host)") }
+            parts.append("path /" + link.segments.joined(separator: " / "))
+            page.line("normalise", parts.joined(separator: " · "))
+            page.line("", link.dialect)
+            for item in link.query {
+                page.line("", "query \(item.name)" + (item.value.map { " = \($0)" } ?? " (null)"))
+            }
+            for rewrite in link.rewrites { page.line("", "rewrite takes off \(rewrite)") }
+        }
+        for note in decision.notes { page.line("", "note: \(note)") }
+    }
+
+    private func selectLines(_ page: inout TracePage) {
+        let told = rejected.filter(\.isNear).prefix(Self.maxTold)
+        let width = (candidates.map(\.route.count) + told.map(\.route.count)).max() ?? 0
+        let patternWidth = (candidates.map(\.pattern.count) + told.map(\.pattern.count)).max() ?? 0
+        var label = "select"
+        func row(_ route: String, _ pattern: String, _ verdict: String) {
+            page.line(label, route.padded(to: width + 2) + pattern.padded(to: patternWidth + 2) + verdict)
+            label = ""
+        }
+        for one in candidates {
+            row(one.route, one.pattern, one.chosen ? "chosen" : "also takes it, later in the order")
+        }
+        for one in told { row(one.route, one.pattern, "no: " + Self.words(one.misses)) }
+        if rejectedCount > told.count {
+            page.line(
+                label,
+                told.isEmpty && candidates.isEmpty
+                    ? "none of the table's \(rejectedCount) patterns comes near"
+                    : "and \(rejectedCount - told.count) more, further away")
+            label = ""
+        }
+        for capture in captures { page.line("", "{\(capture.name)} = \(capture.value)") }
+        for (index, one) in redirects.enumerated() {
+            let path = one.segments.map { "  /" + $0.joined(separator: "/") } ?? ""
+            page.line(
+                index == 0 ? "redirect" : "", "\(one.route) > \(one.to)\(path)  to \(one.leadsTo ?? "no route")")
+        }
+    }
+
+    private func composeLines(_ page: inout TracePage) {
+        let width = composed.map { $0.coordinator.count + $0.screen.count + 1 }.max() ?? 0
+        for (index, one) in composed.enumerated() {
+            var words = [one.present.rawValue]
+            if one.isParent { words.append("parent") }
+            if !one.isSupported { words.append("the device lacks it") }
+            page.line(
+                index == 0 ? "compose" : "",
+                "\(one.coordinator).\(one.screen)".padded(to: width + 2) + words.joined(separator: ", "))
+        }
+    }
+
+    private func bindLines(_ page: inout TracePage) {
+        let width = bindings.map(\.field.count).max() ?? 0
+        let sourceWidth = bindings.map(\.source.count).max() ?? 0
+        for (index, one) in bindings.enumerated() {
+            let raw = one.raw.isEmpty ? "nothing" : one.raw.map { $0.isEmpty ? "(empty)" : $0 }.joined(separator: ", ")
+            var value = one.value.map { " " + $0.json.text } ?? ""
+            if one.result == .invalid || one.result == .dropped { value = ": not \(one.type)" + value }
+            page.line(
+                index == 0 ? "bind" : "",
+                one.field.padded(to: width + 2) + one.source.padded(to: sourceWidth + 2)
+                    + "\(raw)  \(one.result.rawValue)\(value)")
+        }
+    }
+}
+
+extension LinkPart {
+    /// What is written under the part.
+    ///
+    /// - Parameter isUnread: Whether no route was found that could read a query.
+    fileprivate func label(_ isUnread: Bool) -> String {
+        if let fault { return fault }
+        return switch kind {
+        case .scheme, .host, .port: kind.rawValue
+        case .userinfo: "userinfo, dropped"
+        case .segment, .place: use ?? ""
+        case .query, .fragment: use ?? hint ?? (isUnread ? "" : "unused")
+        }
+    }
+}
+
+/// Lines with a label in front, aligned.
+private struct TracePage {
+    private(set) var lines: [String] = []
+
+    mutating func line(_ label: String, _ text: String) {
+        lines.append((label.padded(to: 11) + text).trimmedEnd)
+    }
+}
+
+extension String {
+    /// The text with blanks after it up to a width in characters.
+    fileprivate func padded(to width: Int) -> String {
+        count >= width ? self : self + String(repeating: " ", count: width - count)
+    }
+
+    /// The text without blanks at its end.
+    fileprivate var trimmedEnd: String {
+        var end = endIndex
+        while end > startIndex, self[index(before: end)] == " " { end = index(before: end) }
+        return String(self[..<end])
+    }
+}

@@ -1,0 +1,79 @@
+internal import LinkCoordinator
+internal import ByteStorage
+internal import StrictJSON
+
+// What a reason means, in words.
+extension Tracer {
+    /// A failure in words, without a full stop.
+    mutating func words(_ rejection: Rejection, _ explanation: Explanation) -> String {
+        let detail = rejection.detail
+        let limits = table.source.limits
+        switch (rejection.reason, detail) {
+        case (.budget, "bytes"): return "the link has more than \(limits.maxBytes) bytes"
+        case (.budget, "segments"): return "the path has more than \(limits.maxSegments) segments"
+        case (.budget, "query items"): return "the query has more than \(limits.maxQueryItems) items"
+        case (.budget, _): return "the stack has more than \(Resolver.maxEntries) screens"
+        case (.badEncoding, _): return "\(detail) holds what no link may hold"
+        case (.scheme, ""): return "the link has no scheme"
+        case (.scheme, _): return "the scheme `\(detail)` is not listed"
+        case (.host, _): return hostWords(detail, explanation)
+        case (.emptySegment, _): return "the path has an empty segment, which the table rejects"
+        case (.dotSegment, _): return "\(detail) is made of dots"
+        case (.noRoute, ""): return noRouteWords(explanation)
+        case (.noRoute, _): return "there is no route `\(detail)`"
+        case (.redirectLimit, _): return "the redirects of `\(detail)` do not end"
+        case (.excluded, _): return "the route is excluded"
+        case (.externalRefused, _): return "the link's scheme or host is not in `externals`"
+        case (.unknownScreen, _): return "`\(detail)` is no screen of its coordinator, and no coordinator"
+        case (.unsupported, _): return "the device lacks `\(detail)`"
+        case (.paramInvalid, _): return valueWords(detail, "is not of its type", explanation)
+        case (.paramMissing, _): return valueWords(detail, "is missing", explanation)
+        case (.presentation, _): return "`\(detail)` may not be presented where it stands in the stack"
+        default:
+            return rejection.reason == .noLink
+                ? "the payload holds neither a link nor a route" : "the request could not be decided"
+        }
+    }
+
+    private func hostWords(_ detail: String, _ explanation: Explanation) -> String {
+        let host = explanation.parts.first { $0.kind == .host }
+        let text = host.flatMap { part in
+            explanation.input.map {
+                String(decoding: Array($0.utf8)[part.offset..<(part.offset + part.count)], as: UTF8.self)
+            }
+        }
+        switch detail {
+        case "userinfo": return "an http or https link names a user"
+        case "port": return "the port is not a number from 0 to 65535"
+        case "syntax": return "`\(text ?? "")` is no name of a host"
+        case "unlisted": return text.map { "the host `\($0)` is not listed" } ?? "the link has no host"
+        case "missing": return "http and https links need a host, whatever is listed"
+        default: return "the link has no host"
+        }
+    }
+
+    private func noRouteWords(_ explanation: Explanation) -> String {
+        if let last = explanation.redirects.last {
+            return "`\(last.route)` redirects to a path that no pattern takes"
+        }
+        return "no pattern takes the link"
+    }
+
+    /// `Product.count is not `int(1..99)`: it is read from query.count`.
+    private mutating func valueWords(_ field: String, _ fault: String, _ explanation: Explanation) -> String {
+        guard let binding = explanation.bindings.first(where: { $0.field == field }) else {
+            return field.hasPrefix("path.") ? parameterWords(field, fault) : "`\(field)` \(fault)"
+        }
+        let isWrong = binding.result == .invalid
+        let place = binding.source.hasPrefix("const") ? "a constant" : "`\(binding.source)`"
+        if isWrong { return "`\(field)` from \(place) is not `\(binding.type)`" }
+        return "`\(field)` \(fault): it is read from \(place)"
+    }
+
+    /// A parameter of a route request, with those that were given.
+    private mutating func parameterWords(_ field: String, _ fault: String) -> String {
+        let given = (0..<resolver.params.count).map { "`\(resolver.params.name(Int32($0)).string)`" }
+        let told = given.isEmpty ? "no parameters were given" : "given are \(given.prefix(8).joined(separator: ", "))"
+        return "the parameter `\(field.dropFirst(5))` \(fault); \(told)"
+    }
+}

@@ -1,0 +1,143 @@
+internal import LinkCoordinator
+
+/// A link whose parts are replaced, by their places in its bytes.
+struct LinkEdit {
+    private var bytes: [UInt8]
+    private let places: LinkParts
+    /// Ranges of the segments, as they are now.
+    private var segments: [Range<Int>]
+    private var pathEnd: Int
+
+    init(_ bytes: [UInt8], _ places: LinkParts) {
+        self.bytes = bytes
+        self.places = places
+        segments = places.parts.filter { $0.kind == .segment }.map { $0.offset..<($0.offset + $0.count) }
+        pathEnd = places.pathEnd
+    }
+
+    /// The link as it is now.
+    var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    private func string(_ range: some RangeExpression<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
+
+    private func part(_ kind: LinkPart.Kind) -> String? {
+        places.parts.first { $0.kind == kind }.map { string($0.offset..<($0.offset + $0.count)) }
+    }
+
+    /// The scheme in lower case; nil where there is none.
+    var scheme: String? { part(.scheme)?.lowercased() }
+    /// The host as it came.
+    var host: String? { part(.host) }
+    /// The link without white space, brackets and quotes around it.
+    var trimmed: String {
+        let around = Array(" \t\r\n<>\"'()[]".utf8)
+        let start = bytes.firstIndex { !around.contains($0) } ?? 0
+        let end = bytes.lastIndex { !around.contains($0) } ?? -1
+        return end < start ? "" : string(start...end)
+    }
+    /// The link without slashes at its start.
+    var withoutSlashes: String { String(trimmed.drop { $0 == "/" }) }
+
+    /// The place where the authority ends and the path begins.
+    private var authorityEnd: Int {
+        let authority = places.parts.filter { $0.offset >= places.authorityStart && $0.kind.isAuthority }
+        return authority.last.map { $0.offset + $0.count } ?? places.authorityStart
+    }
+
+    /// The link with another scheme, or another host without userinfo and port.
+    func with(scheme: String? = nil, host: String? = nil) -> String {
+        let name = scheme ?? self.scheme ?? ""
+        let hasSlashes = string(..<places.authorityStart).hasSuffix("//")
+        guard let host else { return name + string((part(.scheme)?.utf8.count ?? 0)...) }
+        let rest = string((hasSlashes ? authorityEnd : places.authorityStart)...)
+        return "\(name)://\(host)" + (rest.hasPrefix("/") || host.isEmpty == rest.isEmpty ? "" : "/") + rest
+    }
+
+    /// The link with two slashes after its scheme, however many there are.
+    var slashed: String {
+        let count = part(.scheme)?.utf8.count ?? 0
+        let rest = string(min(count + 1, bytes.count)...).drop { $0 == "/" }
+        return string(..<count) + "://" + rest
+    }
+
+    /// The link with its host as the first segment of the path.
+    var withHostAsSegment: String {
+        "\(scheme ?? "")://" + "/" + string(places.authorityStart...)
+    }
+
+    /// The link without bytes that no link holds, and with single slashes in its path.
+    func cleaned() -> String {
+        let invisible: [ClosedRange<UInt32>] = [
+            0x200B...0x200F, 0x202A...0x202E, 0x2060...0x2060, 0x2066...0x2069, 0xFEFF...0xFEFF,
+        ]
+        var kept = ""
+        for scalar in trimmed.unicodeScalars where scalar.value >= 0x20 && scalar.value != 0x7F {
+            if scalar == "\\" {
+                kept.append("/")
+            } else if !invisible.contains(where: { $0.contains(scalar.value) }), scalar.value != 0xFFFD {
+                kept.unicodeScalars.append(scalar)
+            }
+        }
+        guard let start = kept.firstRange(of: "://") else { return kept }
+        let head = kept[..<start.upperBound]
+        var path = kept[start.upperBound...]
+        let tail = path.firstIndex { $0 == "?" || $0 == "#" }.map { path[$0...] } ?? ""
+        path = path.dropLast(tail.count)
+        var single = ""
+        for character in path where character != "/" || single.last != "/" { single.append(character) }
+        return head + single + tail
+    }
+
+    /// Puts another text in the place of a segment.
+    mutating func replace(segment index: Int, by text: [UInt8]) {
+        guard segments.indices.contains(index) else { return }
+        splice(segments[index], Array(Witness.encode(text).utf8))
+    }
+
+    /// Takes a segment out, with the slash before it, or where it is the host the one behind it.
+    mutating func remove(segment index: Int) {
+        guard segments.indices.contains(index) else { return }
+        let own = segments[index]
+        let hasSlash = own.lowerBound > places.authorityStart && bytes[own.lowerBound - 1] == UInt8(ascii: "/")
+        let range = hasSlash ? (own.lowerBound - 1)..<own.upperBound : own.lowerBound..<min(own.upperBound + 1, pathEnd)
+        splice(range, [])
+        segments.remove(at: index)
+    }
+
+    /// Puts a segment before another, or at the end of the path.
+    mutating func insert(_ text: [UInt8], before index: Int) {
+        let encoded = Array(Witness.encode(text).utf8)
+        guard segments.indices.contains(index) else {
+            let hasSlash = pathEnd > 0 && bytes[pathEnd - 1] == UInt8(ascii: "/")
+            return splice(pathEnd..<pathEnd, (hasSlash ? [] : [UInt8(ascii: "/")]) + encoded)
+        }
+        splice(segments[index].lowerBound..<segments[index].lowerBound, encoded + [UInt8(ascii: "/")])
+    }
+
+    /// The link with another name in a piece of its query.
+    func with(queryName name: String, at part: LinkPart) -> String {
+        let piece = bytes[part.offset..<(part.offset + part.count)]
+        let value = piece.firstIndex(of: UInt8(ascii: "=")).map { piece[$0...] } ?? []
+        return string(..<part.offset) + name + String(decoding: value, as: UTF8.self)
+            + string((part.offset + part.count)...)
+    }
+
+    private mutating func splice(_ range: Range<Int>, _ text: [UInt8]) {
+        bytes.replaceSubrange(range, with: text)
+        let change = text.count - range.count
+        for index in segments.indices where segments[index].lowerBound >= range.upperBound {
+            segments[index] = (segments[index].lowerBound + change)..<(segments[index].upperBound + change)
+        }
+        pathEnd += change
+    }
+}
+
+extension LinkPart.Kind {
+    /// A Boolean value that indicates whether the part belongs to the authority.
+    fileprivate var isAuthority: Bool {
+        switch self {
+        case .userinfo, .host, .port: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,78 @@
+internal import LinkCoordinator
+
+/// Draws what the parts of a link are under the link, one column for each character.
+///
+/// A row of carets marks the parts, exclamation marks those that are at fault; labels hang below them, the rightmost
+/// highest, each under its part's first column, so that none runs into another.
+struct PartMarks {
+    /// Widest line that is drawn; what lies behind it has no mark.
+    static let maxColumns = 200
+
+    private var rows: [[Character]] = []
+    private var carets: [Character] = []
+    private let link: String
+
+    init(_ link: String, _ parts: [LinkPart], label: (LinkPart) -> String) {
+        let shown = Self.visible(link)
+        self.link = shown.count > Self.maxColumns ? shown.prefix(Self.maxColumns) + "…" : shown
+        var places: [(column: Int, label: String)] = []
+        for part in parts {
+            let column = Self.columns(link, part.offset)
+            let end = Self.columns(link, part.offset + part.count)
+            guard column < Self.maxColumns else { continue }
+            let mark: Character = part.fault == nil ? "^" : "!"
+            for index in column..<min(max(end, column + 1), Self.maxColumns) { Self.put(mark, at: index, in: &carets) }
+            places.append((column, label(part)))
+        }
+        places.sort { $0.column < $1.column }
+        places.removeAll { $0.label.isEmpty }
+        for place in places.reversed() { hang(place.label, at: place.column) }
+    }
+
+    /// The link, the carets, and the labels.
+    var lines: [String] { [link, String(carets)] + rows.map { String($0) } }
+
+    /// Hangs a label on the highest row where it does not touch what hangs right of it.
+    private mutating func hang(_ label: String, at column: Int) {
+        var row = 0
+        while row < rows.count, Self.first(rows[row]) < column + label.count + 1 { row += 1 }
+        while rows.count <= row { rows.append([]) }
+        for above in 0..<row { Self.put("|", at: column, in: &rows[above]) }
+        for (index, character) in label.enumerated() { Self.put(character, at: column + index, in: &rows[row]) }
+    }
+
+    private static func first(_ row: [Character]) -> Int { row.firstIndex { $0 != " " } ?? .max - 1 }
+
+    private static func put(_ character: Character, at column: Int, in row: inout [Character]) {
+        while row.count <= column { row.append(" ") }
+        row[column] = character
+    }
+
+    /// How many characters stand before a byte.
+    private static func columns(_ text: String, _ offset: Int) -> Int {
+        let bytes = text.utf8
+        return visible(String(decoding: bytes.prefix(min(offset, bytes.count)), as: UTF8.self)).count
+    }
+
+    /// The text with every scalar as one character that can be seen.
+    private static func visible(_ text: String) -> String {
+        var shown = ""
+        for scalar in text.unicodeScalars {
+            // One column a scalar: what joins with another, or shows nothing, would move what stands behind it.
+            let isPlain = scalar.properties.generalCategory.isVisible && scalar.value != 0x7F
+            shown.unicodeScalars.append(isPlain ? scalar : "\u{FFFD}")
+        }
+        return shown
+    }
+}
+
+extension Unicode.GeneralCategory {
+    fileprivate var isVisible: Bool {
+        switch self {
+        case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator,
+            .nonspacingMark, .enclosingMark, .spacingMark:
+            false
+        default: true
+        }
+    }
+}

@@ -1,0 +1,160 @@
+public import LinkCoordinator
+internal import ByteStorage
+
+extension Table {
+    /// Resolves a request and tells how: the same decision, and what each phase saw.
+    public func explain(_ request: Request, device: Device = Device()) -> Explanation {
+        var explanation = Explanation(decision: resolve(request, device: device))
+        device.withFacts { facts in
+            _ = request.withRequest { request in
+                withUnsafePointer(to: facts) { facts in
+                    withUnsafePointer(to: request) { request in
+                        var tracer = Tracer(self, request, facts)
+                        tracer.trace(into: &explanation)
+                    }
+                }
+            }
+        }
+        return explanation
+    }
+}
+
+extension Table {
+    /// As `explain`, for a request and facts as a record's reader lends them.
+    package func explain(
+        _ request: UnsafePointer<LinkRequest>, _ facts: UnsafePointer<DeviceFacts>
+    ) -> Explanation {
+        explain(request, facts, advises: true)
+    }
+
+    private func explain(
+        _ request: UnsafePointer<LinkRequest>, _ facts: UnsafePointer<DeviceFacts>, advises: Bool
+    ) -> Explanation {
+        var resolver = Resolver()
+        var arena = OutputArena(chunkBytes: 4096)
+        arena.begin()
+        _ = resolver.resolve(request, facts, table: compiled.handle, head: nil, into: &arena)
+        var explanation = Explanation(decision: Decision(arena.finish().array))
+        var tracer = Tracer(self, request, facts)
+        tracer.trace(into: &explanation, advises: advises)
+        return explanation
+    }
+
+    /// Explains another link for the same device, without suggestions unless they are wanted.
+    func explained(
+        _ link: String, device facts: UnsafePointer<DeviceFacts>, advises: Bool = false
+    ) -> Explanation {
+        Array(link.utf8).withUnsafeBufferPointer { bytes in
+            withUnsafePointer(to: LinkRequest(form: .link, text: ByteView(bytes), isPlain: false)) {
+                explain($0, facts, advises: advises)
+            }
+        }
+    }
+}
+
+extension Tracer {
+    /// The phases in their order, as `Resolver.run` has them; the first failure ends them.
+    mutating func trace(into explanation: inout Explanation, advises: Bool = true) {
+        resolver.start(request, facts, table: table.compiled.handle)
+        var phase = Explanation.Phase.normalise
+        do throws(Rejection) {
+            guard try read(into: &explanation, &phase) else { return }
+            if request.pointee.form == .path {
+                resolver.noteFacts()
+                phase = .compose
+                try traceStack(of: nil, into: &explanation, &phase)
+            } else {
+                try traceRoute(into: &explanation, &phase)
+            }
+            mark(&explanation)
+        } catch {
+            mark(&explanation)
+            explanation.failure = failure(error, in: phase, explanation)
+            if advises { advise(error, &explanation) }
+            markFault(error, in: &explanation)
+        }
+    }
+
+    /// *Normalise* and *select*, whatever the form; false where there is nothing to route.
+    private mutating func read(
+        into explanation: inout Explanation, _ phase: inout Explanation.Phase
+    ) throws(Rejection) -> Bool {
+        switch request.pointee.form {
+        case .path:
+            try resolver.readPath(request.pointee.text)
+            return true
+        case .link: try readLink(request.pointee.text, into: &explanation)
+        case .payload:
+            let link = try resolver.findPayloadLink()
+            if link.isEmpty {
+                phase = .select
+                let payload = table.source.payload
+                explanation.listed = payload.link.map(\.value.text) + [payload.route].compactMap { $0?.value.text }
+                guard try resolver.readPayload() else { return false }
+                explanation.listed = []
+                return true
+            }
+            try readLink(link, into: &explanation)
+        case .route:
+            phase = .select
+            try resolver.readRoute(request.pointee.text, params: request.pointee.params)
+            return true
+        }
+        phase = .select
+        try traceSelect(into: &explanation)
+        return true
+    }
+
+    private mutating func readLink(_ link: ByteView, into explanation: inout Explanation) throws(Rejection) {
+        explanation.input = link.string
+        let bytes = link.array
+        let number = bytes.withUnsafeBufferPointer { Resolver.schemeLength(ByteView($0)) }
+        blockNumber = table.source.block(listing: String(decoding: bytes[..<number], as: UTF8.self)) ?? 0
+        let block = table.source.blocks[blockNumber]
+        places = LinkParts(bytes, block)
+        explanation.parts = places?.parts ?? []
+        try resolver.normalise(link)
+        resolver.splitQuery()
+        var query: [(name: String, value: String?)] = []
+        for index in 0..<resolver.pieces.count {
+            let piece = resolver.pieces[index]
+            rawValues.append(piece.value.string)
+            query.append((piece.name.string, piece.hasValue ? resolver.text(ofPiece: index)?.string : nil))
+        }
+        explanation.link = Explanation.Link(
+            scheme: resolver.scheme.string, host: resolver.hasHost ? resolver.host.string : nil,
+            segments: resolver.path.map(\.text.string), query: query, rewrites: rewrites(block), dialect: block.words)
+    }
+
+    /// What rewrites took off, as the decision's notes say it.
+    private mutating func rewrites(_ block: TableSource.LinkBlock) -> [String] {
+        var taken: [String] = []
+        for index in 0..<resolver.notes.count where resolver.notes[index].head.hasPrefix(ByteView("rewrite:")) {
+            let note = resolver.notes[index]
+            taken.append(note.name.string + note.middle.string + note.value.string)
+        }
+        return taken
+    }
+
+    /// Whether no fallback rule is asked about a reason.
+    private static func isPastFallback(_ reason: Reason) -> Bool { reason == .excluded || reason == .internalError }
+
+    private mutating func failure(
+        _ rejection: Rejection, in phase: Explanation.Phase, _ explanation: Explanation
+    ) -> Explanation.Failure {
+        let rule = table.source.fallback.firstIndex { rule in
+            rule.on?.contains { $0.value == rejection.reason } ?? true
+        }
+        return Explanation.Failure(
+            phase: phase, reason: rejection.reason.rawValue,
+            detail: ByteView.cut(rejection.detail), rule: Self.isPastFallback(rejection.reason) ? nil : rule,
+            words: words(rejection, explanation))
+    }
+}
+
+extension ByteView {
+    /// A detail as a decision says it: at most 64 bytes, cut between characters.
+    fileprivate static func cut(_ text: String) -> String {
+        Array(text.utf8).withUnsafeBufferPointer { ByteView($0).prefix(bytes: maxDetailBytes).string }
+    }
+}

@@ -1,0 +1,255 @@
+internal import LinkCoordinator
+internal import ByteStorage
+internal import StrictJSON
+
+// What to write instead of a link that failed: every suggestion was resolved with the table.
+extension Tracer {
+    /// Most suggestions that are made, and most hosts and other names that are listed.
+    static let (maxSuggestions, maxListed) = (3, 12)
+
+    /// Finds suggestions for a failed request, and for a scheme or host that is not listed the nearest patterns.
+    mutating func advise(_ rejection: Rejection, _ explanation: inout Explanation) {
+        guard let input = explanation.input, let places else { return adviseOnNames(rejection, &explanation) }
+        let link = LinkEdit(Array(input.utf8), places)
+        switch rejection.reason {
+        case .scheme:
+            explanation.listed = nearestFirst(
+                table.source.blocks.flatMap { $0.schemes.map(\.value) }, link.scheme ?? "")
+            adviseOnOrigin(otherSchemes(link, explanation.listed), &explanation)
+        case .host:
+            let hosts = table.source.blocks[blockNumber].hosts.map(\.value)
+            // A web link needs a host, even where the table takes links without one.
+            let isMissing = explanation.decision.detail == "missing"
+            explanation.listed = nearestFirst(
+                hosts.filter { !isMissing || $0 != .empty }.map(\.text), link.host ?? "")
+            adviseOnOrigin(otherHosts(link, hosts), &explanation)
+        case .badEncoding, .emptySegment: adviseOnOrigin([Correction(text: link.cleaned())], &explanation)
+        case .noRoute:
+            if explanation.redirects.isEmpty { adviseOnPath(link, &explanation) }
+        case .paramMissing: adviseOnQuery(link, &explanation)
+        default: return
+        }
+    }
+
+    /// The names, those that are like a text first, else in the table's order.
+    private func nearestFirst(_ names: [String], _ text: String) -> [String] {
+        var unique: [String] = []
+        for name in names where !unique.contains(name) { unique.append(name) }
+        let near = unique.filter { Misspelling.isNear(Array(text.utf8), Array($0.utf8)) }
+        return Array((near + unique.filter { !near.contains($0) }).prefix(Self.maxListed))
+    }
+}
+
+// Schemes and hosts.
+extension Tracer {
+    /// Links to try for one whose scheme is not listed: those of a scheme like it alone, where there is one.
+    private func otherSchemes(_ link: LinkEdit, _ listed: [String]) -> [Correction] {
+        let web = listed.filter { $0 == "https" || $0 == "http" }
+        guard let scheme = link.scheme else {
+            // What stands first may be a host, or the path.
+            let first = link.withoutSlashes.prefix { $0 != "/" }
+            let others = listed.filter { !web.contains($0) }
+            var links = [link.trimmed]
+            if first.contains(".") { links += (web + others).map { "\($0)://" + link.withoutSlashes } }
+            links += others.map { "\($0):///" + link.withoutSlashes }
+            return links.map { Correction(text: $0) }
+        }
+        let near = scheme == "http" ? web : listed.filter { Misspelling.isNear(Array(scheme.utf8), Array($0.utf8)) }
+        let links = (near.isEmpty ? listed : near).map { link.with(scheme: $0) }
+        return links.map { Correction(text: $0, isLikely: !near.isEmpty || $0.hasPrefix("http")) }
+            + (near.isEmpty ? listed : []).filter { !web.contains($0) }.map {
+                Correction(text: link.with(scheme: $0, host: ""), isLikely: false)
+            }
+    }
+
+    private func otherHosts(_ link: LinkEdit, _ hosts: [HostRule]) -> [Correction] {
+        // Slashes that are one too few or too many, userinfo, and ports.
+        var corrections = [link.with(host: link.host ?? ""), link.slashed].map { Correction(text: $0, isLikely: true) }
+        let written = link.host?.lowercased() ?? ""
+        var others: [Correction] = []
+        for rule in hosts {
+            switch rule {
+            case .exact:
+                others.append(Correction(text: link.with(host: rule.text), isLikely: Self.isNear(written, rule.text)))
+            case .suffix(let suffix):
+                // The labels before the suffix stay as they are.
+                let labels = written.split(separator: ".")
+                let count = suffix.split(separator: UInt8(ascii: ".")).count
+                let tail = labels.suffix(count).joined(separator: ".")
+                guard labels.count > count, Self.isNear(tail, Self.text(suffix)) else { continue }
+                let host = labels.dropLast(count).joined(separator: ".") + "." + Self.text(suffix)
+                others.append(Correction(text: link.with(host: host), isLikely: true))
+            case .empty, .any:
+                // What was taken for the host is the first segment: `shop://p/new` for `shop:///p/new`.
+                if link.scheme != "https", link.scheme != "http" {
+                    corrections.append(Correction(text: link.withHostAsSegment, isLikely: true))
+                }
+            }
+        }
+        return corrections + others.filter(\.isLikely) + others.filter { !$0.isLikely }
+    }
+
+    /// Returns whether a host was most likely meant to be another: labels that are alike, or one label more.
+    private static func isNear(_ host: String, _ other: String) -> Bool {
+        if host.hasSuffix("." + other) || other.hasSuffix("." + host) { return !host.isEmpty }
+        if host.hasPrefix(other + ".") || other.hasPrefix(host + ".") { return !host.isEmpty }
+        let (a, b) = (host.split(separator: "."), other.split(separator: "."))
+        return a.count == b.count
+            && zip(a, b).allSatisfy { $0 == $1 || Misspelling.isNear(Array($0.utf8), Array($1.utf8)) }
+            && host != other
+    }
+
+    /// A link to try.
+    private struct Correction {
+        var text: String
+        /// A Boolean value that indicates whether it is told as what was meant; else it only shows what is near.
+        var isLikely = true
+    }
+
+    /// Resolves corrected links; of the first that leads on, the nearest patterns are told too.
+    private mutating func adviseOnOrigin(_ links: [Correction], _ explanation: inout Explanation) {
+        var kept: Explanation?
+        for link in links where link.text != explanation.input {
+            guard explanation.suggestions.count < Self.maxSuggestions,
+                !explanation.suggestions.contains(where: { $0.text == link.text })
+            else { continue }
+            let other = table.explained(link.text, device: facts)
+            if let route = other.candidates.first(where: \.chosen)?.route {
+                if link.isLikely {
+                    explanation.suggestions.append(
+                        Explanation.Suggestion(text: link.text, route: other.decision.route ?? route))
+                }
+                if kept?.candidates.isEmpty ?? true { kept = other }
+            } else if kept == nil, other.link != nil {
+                kept = other
+            }
+        }
+        guard let kept else { return }
+        if explanation.suggestions.isEmpty, let first = kept.input,
+            links.contains(where: { $0.isLikely && $0.text == first })
+        {
+            // The scheme or host alone does not help; the path may be corrected too.
+            let other = table.explained(first, device: facts, advises: true)
+            explanation.suggestions =
+                other.suggestions.isEmpty ? [Explanation.Suggestion(text: first, route: nil)] : other.suggestions
+        }
+        let miss = Explanation.Miss(
+            part: explanation.listed.isEmpty ? .segment : failedPart(explanation), index: nil,
+            want: explanation.listed.joined(separator: ", "), found: nil, text: failedText(explanation),
+            label: "not listed")
+        let taking = kept.candidates.map {
+            Explanation.Rejected(route: $0.route, pattern: $0.pattern, misses: [miss], isNear: true)
+        }
+        let others = kept.rejected.map {
+            Explanation.Rejected(
+                route: $0.route, pattern: $0.pattern, misses: [miss] + $0.misses, isNear: $0.isNear)
+        }
+        explanation.rejected = Array((taking + others).prefix(Explanation.maxRejected))
+        explanation.rejectedCount = kept.candidates.count + kept.rejectedCount
+    }
+
+    private func failedPart(_ explanation: Explanation) -> Explanation.Miss.Part {
+        explanation.decision.reason == Reason.scheme.rawValue ? .scheme : .host
+    }
+
+    private func failedText(_ explanation: Explanation) -> String { explanation.failure?.words ?? "" }
+}
+
+// Paths and queries.
+extension Tracer {
+    /// Corrects the link as the nearest patterns want it, as far as they say what they want.
+    private mutating func adviseOnPath(_ link: LinkEdit, _ explanation: inout Explanation) {
+        for (told, one) in zip(explanation.rejected, misses).prefix(8) where told.isNear {
+            guard explanation.suggestions.count < Self.maxSuggestions, one.others.isEmpty,
+                let text = corrected(link, one), text != explanation.input,
+                !explanation.suggestions.contains(where: { $0.text == text })
+            else { continue }
+            let other = table.explained(text, device: facts)
+            guard other.candidates.first(where: \.chosen)?.route == told.route else { continue }
+            explanation.suggestions.append(
+                Explanation.Suggestion(text: text, route: other.decision.route ?? told.route))
+        }
+    }
+
+    /// The link with the path that a pattern wants; nil where that cannot be told, or would be another link.
+    private mutating func corrected(_ link: LinkEdit, _ one: RejectedPattern) -> String? {
+        let pattern = table.source.routes[one.route].patterns[one.pattern].path
+        var link = link
+        let shift = resolver.firstSegment
+        let segments = resolver.path.map(\.text.array)
+        var isChanged = false
+        for step in one.alignment.steps.reversed() {
+            switch step {
+            case .fits: continue
+            case .extra(let segment): link.remove(segment: segment + shift)
+            case .wrong(let segment, let matcher):
+                guard let text = replacement(segments[segment], pattern.matchers[matcher]) else { return nil }
+                link.replace(segment: segment + shift, by: text)
+            case .missing(let matcher, let next):
+                guard case .literal(let text) = pattern.matchers[matcher] else { return nil }
+                link.insert(text, before: next + shift)
+            }
+            if isChanged, one.alignment.cost > 2 * PatternAlignment.Cost.extra { return nil }
+            isChanged = true
+        }
+        return isChanged ? link.text : nil
+    }
+
+    /// Returns the text that was most likely meant for a matcher; nil where nobody can tell.
+    private func replacement(_ text: [UInt8], _ matcher: Matcher) -> [UInt8]? {
+        switch matcher {
+        case .literal(let own): return Misspelling.isNear(text, own) ? own : nil
+        case .anySegment(let own): return Misspelling.isNear(text, own) ? own : nil
+        case .enumeration(let values): return values.first { Misspelling.isNear(text, $0) }
+        case .coordinatorPath:
+            return table.source.coordinators.map { Array($0.name.value.utf8) }.first { Misspelling.isNear(text, $0) }
+        case .int:
+            let digits = text.drop { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "0") }
+            return digits.isEmpty ? nil : Array(digits)
+        case .uuid:
+            let dashes = Self.text(text).unicodeScalars.map { scalar in
+                (0x2010...0x2015).contains(scalar.value) || scalar.value == 0x2212 ? "-" : scalar
+            }
+            var plain = ""
+            plain.unicodeScalars.append(contentsOf: dashes)
+            return Array(plain.utf8)
+        default: return nil
+        }
+    }
+
+    /// Corrects a name of the query that is like the one which is missing.
+    private mutating func adviseOnQuery(_ link: LinkEdit, _ explanation: inout Explanation) {
+        for part in explanation.parts where part.kind == .query {
+            guard let hint = part.hint, case let pieces = hint.split(separator: "`"), pieces.count > 1 else { continue }
+            let text = link.with(queryName: String(pieces[1]), at: part)
+            let other = table.explained(text, device: facts)
+            guard other.failure == nil, let route = other.decision.route else { continue }
+            explanation.suggestions.append(Explanation.Suggestion(text: text, route: route))
+        }
+    }
+}
+
+// Requests that are no links.
+extension Tracer {
+    private mutating func adviseOnNames(_ rejection: Rejection, _ explanation: inout Explanation) {
+        var names: [String] = []
+        var wanted = rejection.detail
+        switch (rejection.reason, request.pointee.form) {
+        case (.noRoute, .route), (.noRoute, .payload): names = table.source.routes.map(\.id.value)
+        case (.unknownScreen, .path):
+            names = table.source.coordinators.flatMap { $0.screens.map(\.name.value) + [$0.name.value] }
+        case (.paramMissing, .route):
+            let given = (0..<resolver.params.count).map { resolver.params.name(Int32($0)).string }
+            wanted = wanted.split(separator: ".").last.map(String.init) ?? wanted
+            // A parameter that was given under a name like it.
+            names = given.contains { Misspelling.isNear(Array($0.utf8), Array(wanted.utf8)) } ? [wanted] : []
+        default: return
+        }
+        let near = names.filter { Misspelling.isNear(Array(wanted.utf8), Array($0.utf8)) }
+        for name in near.prefix(Self.maxSuggestions) where !explanation.suggestions.contains(where: { $0.text == name })
+        {
+            let isRoute = rejection.reason == .noRoute
+            explanation.suggestions.append(Explanation.Suggestion(text: name, route: isRoute ? name : nil))
+        }
+    }
+}

@@ -1,0 +1,232 @@
+internal import LinkCoordinator
+internal import ByteStorage
+
+// Which part of the link is at fault.
+extension Tracer {
+    /// Marks the parts of the link because of which the request failed, in whichever phase.
+    mutating func markFault(_ rejection: Rejection, in explanation: inout Explanation) {
+        guard explanation.input != nil, let places else { return }
+        let detail = rejection.detail
+        switch rejection.reason {
+        case .scheme: mark(.scheme, "not listed", orAt: 0, "no scheme", in: &explanation)
+        case .host: markHost(detail, places, in: &explanation)
+        case .budget: markBudget(detail, in: &explanation)
+        case .badEncoding: markEncoding(detail, in: &explanation)
+        case .emptySegment:
+            if let offset = places.emptySegment { add("an empty segment", at: offset, in: &explanation) }
+        case .dotSegment: markSegment(Self.number(detail), "a segment of dots", in: &explanation)
+        case .noRoute: markMisses(places, in: &explanation)
+        case .redirectLimit: markPath("redirected without end", places, in: &explanation)
+        case .externalRefused:
+            let isScheme = !table.source.externals.schemes.contains(explanation.link?.scheme.lowercased() ?? "")
+            let fault = "not in `externals`"
+            mark(isScheme ? .scheme : .host, fault, orAt: places.authorityStart, fault, in: &explanation)
+        case .unknownScreen: markScreen(detail, in: &explanation)
+        case .paramInvalid: markValue(detail, in: &explanation)
+        case .paramMissing: markMissing(detail, places, in: &explanation)
+        // What the link is not to blame for.
+        default: return
+        }
+    }
+
+    /// The number at the end of a detail such as `segment 3`.
+    private static func number(_ detail: String) -> Int? { detail.split(separator: " ").last.flatMap { Int($0) } }
+
+    /// Marks a part of a kind, or the place where it is missing.
+    private func mark(
+        _ kind: LinkPart.Kind, _ fault: String, orAt offset: Int, _ missing: String, in explanation: inout Explanation
+    ) {
+        guard let index = explanation.parts.firstIndex(where: { $0.kind == kind }) else {
+            return add(missing, at: offset, in: &explanation)
+        }
+        explanation.parts[index].fault = fault
+    }
+
+    /// Adds a place of no bytes with a fault.
+    private func add(_ fault: String, at offset: Int, count: Int = 0, in explanation: inout Explanation) {
+        let index = explanation.parts.firstIndex { $0.offset > offset } ?? explanation.parts.count
+        explanation.parts.insert(
+            LinkPart(kind: .place, offset: offset, count: count, fault: fault), at: index)
+    }
+
+    private func markHost(_ detail: String, _ places: LinkParts, in explanation: inout Explanation) {
+        let start = places.authorityStart
+        switch detail {
+        case "userinfo": mark(.userinfo, "not allowed here", orAt: start, "userinfo", in: &explanation)
+        case "port": mark(.port, "no port", orAt: start, "no port", in: &explanation)
+        case "syntax": mark(.host, "no host name", orAt: start, "no host name", in: &explanation)
+        case "unlisted": mark(.host, "not listed", orAt: start, "a host is missing", in: &explanation)
+        default: mark(.host, detail, orAt: start, "a host is missing", in: &explanation)
+        }
+    }
+
+    private func markBudget(_ detail: String, in explanation: inout Explanation) {
+        let limits = table.source.limits
+        let (kind, limit): (LinkPart.Kind, Int) =
+            detail == "query items" ? (.query, limits.maxQueryItems) : (.segment, limits.maxSegments)
+        if detail == "bytes" {
+            return add("more than \(limits.maxBytes) bytes", at: limits.maxBytes, in: &explanation)
+        }
+        let own = explanation.parts.indices.filter { explanation.parts[$0].kind == kind }
+        if own.count > limit { explanation.parts[own[limit]].fault = "more than \(limit)" }
+    }
+
+    private func markEncoding(_ detail: String, in explanation: inout Explanation) {
+        guard let number = Self.number(detail), let input = explanation.input.map({ Array($0.utf8) }) else { return }
+        if detail.hasPrefix("byte ") {
+            let words =
+                switch number < input.count ? input[number] : 0 {
+                case UInt8(ascii: "\\"): "a backslash"
+                case 0..<0x20, 0x7F: "a control character"
+                default: "no UTF-8"
+                }
+            return add(words, at: number, count: 1, in: &explanation)
+        }
+        let segments = explanation.parts.indices.filter { explanation.parts[$0].kind == .segment }
+        guard segments.indices.contains(number) else { return }
+        let part = explanation.parts[segments[number]]
+        let raw = Array(input[part.offset..<(part.offset + part.count)])
+        explanation.parts[segments[number]].fault = Self.encodingFault(raw)
+    }
+
+    private static func encodingFault(_ raw: [UInt8]) -> String {
+        for index in raw.indices where raw[index] == UInt8(ascii: "%") {
+            let digits = raw[(index + 1)...].prefix(2)
+            if digits.count < 2 || digits.contains(where: { hexDigit($0) == nil }) {
+                return "`%` begins no escape here; write `%25`"
+            }
+        }
+        return "an invisible or control character, or no UTF-8"
+    }
+
+    /// Marks a segment by its number, empty ones not counted.
+    private func markSegment(_ number: Int?, _ fault: String, in explanation: inout Explanation) {
+        let segments = explanation.parts.indices.filter { explanation.parts[$0].kind == .segment }
+        guard let number, segments.indices.contains(number) else { return }
+        explanation.parts[segments[number]].fault = fault
+    }
+
+    /// Marks all segments that the path has left.
+    private func markPath(_ fault: String, _ places: LinkParts, in explanation: inout Explanation) {
+        let own = explanation.parts.indices.filter {
+            explanation.parts[$0].kind == .segment && explanation.parts[$0].use != "rewrite"
+        }
+        guard let first = own.first else { return add(fault, at: places.pathEnd, in: &explanation) }
+        for index in own { explanation.parts[index].fault = index == first ? fault : "" }
+    }
+}
+
+// Faults of *select*.
+extension Tracer {
+    /// Marks what keeps the nearest pattern from taking the link, or all of the path where none is near.
+    private mutating func markMisses(_ places: LinkParts, in explanation: inout Explanation) {
+        let segments = explanation.parts.indices.filter { explanation.parts[$0].kind == .segment }
+        for index in segments.prefix(resolver.firstSegment) { explanation.parts[index].use = "rewrite" }
+        if !explanation.redirects.isEmpty {
+            return markPath("redirected to a path that no route takes", places, in: &explanation)
+        }
+        guard let nearest = explanation.rejected.first, nearest.isNear, let one = misses.first else {
+            return markPath("no route takes this path", places, in: &explanation)
+        }
+        let own = Array(segments.dropFirst(resolver.firstSegment))
+        let pattern = table.source.routes[one.route].patterns[one.pattern].path
+        var labels = nearest.misses.filter { $0.index != nil }.map(\.label)[...]
+        var missing: [(offset: Int, label: String)] = []
+        var end = 0
+        for step in one.alignment.steps {
+            switch step {
+            case .fits(let segment, let matcher):
+                explanation.parts[own[segment]].use = use(of: matcher, in: pattern)
+                end = segment + 1
+            case .wrong(let segment, _), .extra(let segment):
+                explanation.parts[own[segment]].fault = labels.popFirst() ?? ""
+                end = segment + 1
+            case .missing(_, let next):
+                let offset = own.indices.contains(next) ? explanation.parts[own[next]].offset : places.pathEnd
+                missing.append((offset, labels.popFirst() ?? ""))
+            }
+        }
+        for segment in own.indices.dropFirst(end) {
+            explanation.parts[own[segment]].use = use(of: max(segment, pattern.segmentCount), in: pattern)
+        }
+        for miss in nearest.misses where miss.part != .segment { mark(miss, places, in: &explanation) }
+        for place in missing { add(place.label, at: place.offset, in: &explanation) }
+    }
+
+    private mutating func mark(_ miss: Explanation.Miss, _ places: LinkParts, in explanation: inout Explanation) {
+        switch miss.part {
+        case .scheme: mark(.scheme, miss.label, orAt: 0, miss.label, in: &explanation)
+        case .host: mark(.host, miss.label, orAt: places.authorityStart, miss.label, in: &explanation)
+        case .segment: return
+        case .query:
+            let name = miss.want.dropFirst("query.".count).prefix { $0 != " " }
+            let queries = explanation.parts.indices.filter { explanation.parts[$0].kind == .query }
+            let names = explanation.link?.query.map(\.name) ?? []
+            let own = zip(queries, names).filter { $0.1 == name }.map(\.0)
+            guard let first = own.first else {
+                return add("`\(miss.want)` is wanted", at: places.queryEnd, in: &explanation)
+            }
+            explanation.parts[first].fault = miss.label
+        }
+    }
+}
+
+// Faults of *compose* and *bind*.
+extension Tracer {
+    /// Marks the segment that is no screen: the first in the captured path that reads as the detail.
+    private mutating func markScreen(_ detail: String, in explanation: inout Explanation) {
+        let segments = explanation.parts.indices.filter { explanation.parts[$0].kind == .segment }
+        let texts = (0..<resolver.segments.count).map { resolver.segments[$0].text.string }
+        // After a redirect the path is another; the link's own segments keep their place at its end.
+        let shift = segments.count - texts.count
+        for (index, text) in texts.enumerated().reversed() where text == detail {
+            guard segments.indices.contains(index + shift) else { continue }
+            explanation.parts[segments[index + shift]].fault = "no screen, and no coordinator"
+            return
+        }
+    }
+
+    private func binding(_ field: String, _ explanation: Explanation) -> Explanation.Binding? {
+        explanation.bindings.first { $0.field == field && ($0.result == .invalid || $0.result == .missing) }
+    }
+
+    /// Marks the parts that the value of a field was read from.
+    private func markValue(_ field: String, in explanation: inout Explanation) {
+        guard let binding = binding(field, explanation) else { return }
+        let fault = "not `\(binding.type)`"
+        let name = binding.source.split(separator: ".", maxSplits: 1).last.map(String.init) ?? ""
+        for index in explanation.parts.indices {
+            let part = explanation.parts[index]
+            let isRead =
+                switch part.kind {
+                case .query: part.use?.split(separator: ", ").contains(Substring(field)) ?? false
+                case .segment: binding.source.hasPrefix("path.") && part.use == "{\(name)}"
+                case .fragment: binding.source == "fragment"
+                default: false
+                }
+            let isRewrite = binding.source.hasPrefix("rewrite.") && part.use == "rewrite"
+            if isRead || isRewrite { explanation.parts[index].fault = fault }
+        }
+    }
+
+    private func markMissing(_ field: String, _ places: LinkParts, in explanation: inout Explanation) {
+        guard let binding = explanation.bindings.first(where: { $0.field == field }) else { return }
+        let parts = explanation.parts
+        if let index = parts.firstIndex(where: {
+            $0.kind == .query && $0.use?.split(separator: ", ").contains(Substring(field)) == true
+        }) {
+            explanation.parts[index].fault = "no value"
+        } else if binding.source.hasPrefix("query.") {
+            let name = binding.source.dropFirst("query.".count)
+            if let index = parts.firstIndex(where: { $0.hint?.contains("`\(name)`") == true }) {
+                explanation.parts[index].fault = "did you mean `\(name)`?"
+            } else {
+                add("`\(name)` is missing", at: places.queryEnd, in: &explanation)
+            }
+        } else if binding.source.hasPrefix("path.") {
+            add("`\(binding.source)` is missing", at: places.pathEnd, in: &explanation)
+        } else if binding.source == "fragment" {
+            add("a fragment is missing", at: places.queryEnd, in: &explanation)
+        }
+    }
+}

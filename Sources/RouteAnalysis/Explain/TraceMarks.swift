@@ -1,0 +1,94 @@
+internal import LinkCoordinator
+internal import StrictJSON
+
+// What the parts of the link became.
+extension Tracer {
+    /// Says of every segment which rewrite, literal or capture of the first chosen pattern took it.
+    mutating func markSegments(_ explanation: inout Explanation) {
+        guard let pattern = chosenPattern()?.pattern.path else { return }
+        let taken = resolver.firstSegment
+        var index = 0
+        for place in explanation.parts.indices where explanation.parts[place].kind == .segment {
+            explanation.parts[place].use = index < taken ? "rewrite" : use(of: index - taken, in: pattern)
+            index += 1
+        }
+    }
+
+    /// The chosen pattern as the table has it, and its route.
+    mutating func chosenPattern() -> (route: String, pattern: TableSource.RoutePattern)? {
+        let number = resolver.pattern
+        guard number >= 0 else { return nil }
+        let route = Int(resolver.image.patterns[number].route)
+        var first = number
+        while first > 0, Int(resolver.image.patterns[first - 1].route) == route { first -= 1 }
+        let source = table.source.routes[route]
+        guard source.patterns.indices.contains(number - first) else { return nil }
+        return (source.id.value, source.patterns[number - first])
+    }
+
+    /// What a segment is to a pattern that takes the path.
+    func use(of index: Int, in pattern: Pattern) -> String {
+        if case .anySegment(let text) = pattern.matchers[pattern.segmentCount] {
+            return "any segment '\(String(decoding: text, as: UTF8.self))'"
+        }
+        if index < pattern.segmentCount {
+            let capture = pattern.captures.first { $0.segment == index && !$0.isTail }
+            return capture.map { "{\($0.name)}" } ?? "literal"
+        }
+        return pattern.captures.first(where: \.isTail).map { "{\($0.name)}" } ?? "rest"
+    }
+
+    /// Says of every piece of the query, and of the fragment, what of the decided route reads it.
+    mutating func mark(_ explanation: inout Explanation) {
+        guard resolver.route >= 0, !explanation.parts.isEmpty else { return }
+        let readers = self.readers(of: table.source.routes[resolver.route])
+        let given = (explanation.link?.query ?? []).map(\.name)
+        var absent: [String] = []
+        for reader in readers where !absent.contains(reader.name) {
+            if !given.contains(where: { same($0, reader.name) }) { absent.append(reader.name) }
+        }
+        var index = 0
+        for place in explanation.parts.indices {
+            switch explanation.parts[place].kind {
+            case .query:
+                defer { index += 1 }
+                let names = (explanation.link?.query ?? []).map(\.name)
+                // Where the dialect cannot be cut by eye there is one part for all names.
+                let isWhole = explanation.parts.count { $0.kind == .query } == 1
+                let own = isWhole ? names : names.indices.contains(index) ? [names[index]] : []
+                let uses = readers.filter { reader in own.contains { same($0, reader.name) } }.map(\.use)
+                if !uses.isEmpty {
+                    explanation.parts[place].use = uses.joined(separator: ", ")
+                } else if own.count == 1, let meant = NearestName.of(own[0], among: absent) {
+                    explanation.parts[place].hint = "unused, did you mean `\(meant)`?"
+                }
+            case .fragment:
+                let uses = explanation.bindings.filter { $0.source == "fragment" }.map(\.field)
+                if !uses.isEmpty { explanation.parts[place].use = uses.joined(separator: ", ") }
+            default: continue
+            }
+        }
+    }
+
+    private mutating func same(_ a: String, _ b: String) -> Bool {
+        resolver.block.namesFold ? a.equalsFolded(b) : a.utf8.elementsEqual(b.utf8)
+    }
+
+    /// Names of the query that a route reads, with what for.
+    private func readers(of route: TableSource.Route) -> [(name: String, use: String)] {
+        var readers: [(name: String, use: String)] = []
+        for constraint in route.query { readers.append((constraint.name.value, "constraint")) }
+        for binding in route.bindings {
+            guard case .query(let name) = binding.source.value else { continue }
+            readers.append((name, "\(binding.model.value).\(binding.field.value)"))
+        }
+        for (index, variant) in route.variants.enumerated() {
+            for constraint in variant.when?.query ?? [] { readers.append((constraint.name.value, "variant \(index)")) }
+            guard case .external(let template) = variant.to.destination else { continue }
+            for part in template.parts {
+                if case .query(let name) = part { readers.append((name.value, "url")) }
+            }
+        }
+        return readers
+    }
+}

@@ -1,0 +1,137 @@
+internal import LinkCoordinator
+internal import ByteStorage
+internal import StrictJSON
+
+// Which patterns take the link, and what keeps the others from it.
+extension Tracer {
+    /// The patterns that take the link in the order of 2.3, and the others, the nearest first.
+    mutating func traceCandidates(into explanation: inout Explanation) {
+        let segments = resolver.path.map(\.text.array)
+        var taken: [(precedence: Precedence, route: String, pattern: String)] = []
+        var rejected: [RejectedPattern] = []
+        for (number, route) in table.source.routes.enumerated() {
+            let constraints = failingConstraints(of: route)
+            for (index, pattern) in route.patterns.enumerated() {
+                let origin = originMisses(pattern)
+                let alignment = PatternAlignment(
+                    pattern.path, segments, foldsCase: table.source.foldsPathCase, coordinators: coordinators)
+                if alignment.cost == 0, origin.isEmpty, constraints.isEmpty {
+                    taken.append((route.precedence(of: pattern), route.id.value, pattern.text))
+                } else {
+                    rejected.append(
+                        RejectedPattern(
+                            route: number, pattern: index, alignment: alignment, others: origin + constraints))
+                }
+            }
+        }
+        taken.sort { Precedence.compare($0.precedence, $1.precedence) < 0 }
+        explanation.candidates = taken.enumerated().map {
+            Explanation.Candidate(route: $0.element.route, pattern: $0.element.pattern, chosen: $0.offset == 0)
+        }
+        rejected.sort { $0.rank.lexicographicallyPrecedes($1.rank) }
+        explanation.rejectedCount = rejected.count
+        misses = []
+        for one in rejected where explanation.rejected.count < Explanation.maxRejected {
+            let told = self.told(one, segments)
+            // A pattern and the same without its trailing optional may have one text.
+            if explanation.rejected.contains(where: { $0.route == told.route && $0.pattern == told.pattern }) {
+                explanation.rejectedCount -= 1
+                continue
+            }
+            misses.append(one)
+            explanation.rejected.append(told)
+        }
+    }
+
+    /// A pattern that does not take the link.
+    struct RejectedPattern {
+        /// The route's index in the table.
+        var route: Int
+        /// The pattern's index in the route.
+        var pattern: Int
+        /// The alignment of its path with the link's.
+        var alignment: PatternAlignment
+        /// The other parts that do not fit: scheme, host and query constraints.
+        var others: [Explanation.Miss]
+
+        /// The distance from the link: what else does not fit counts as much as a type.
+        private var cost: Int { alignment.cost + others.count * PatternAlignment.Cost.type }
+
+        /// The order by nearness: the nearer of two patterns has the lesser rank.
+        var rank: [Int] { [alignment.isNear ? 0 : 1, cost, -alignment.literals, route, pattern] }
+    }
+
+    private mutating func originMisses(_ pattern: TableSource.RoutePattern) -> [Explanation.Miss] {
+        var misses: [Explanation.Miss] = []
+        if let scheme = pattern.scheme, compiler.schemeNumbers[scheme] != resolver.schemeNumber {
+            misses.append(.scheme(scheme, found: resolver.scheme.string))
+        }
+        if let host = pattern.host, host != .any {
+            let port = resolver.port < 0 ? nil : UInt16(resolver.port)
+            if !resolver.hasHost || !host.takes(host: resolver.host.array, port: port) {
+                misses.append(.host(host, found: resolver.hasHost ? resolver.host.string : nil))
+            }
+        }
+        return misses
+    }
+
+    private mutating func failingConstraints(of route: TableSource.Route) -> [Explanation.Miss] {
+        route.query.compactMap { constraint in
+            let image = compiler.slab.store([compiler.image(constraint)])
+            return resolver.holds(image.at(0)) ? nil : .query(constraint)
+        }
+    }
+
+    /// A pattern that does not take the link, in the table's words.
+    private mutating func told(_ one: RejectedPattern, _ segments: [[UInt8]]) -> Explanation.Rejected {
+        let route = table.source.routes[one.route]
+        let pattern = route.patterns[one.pattern]
+        let path = pattern.path
+        let written = WrittenPattern(path)
+        var misses: [Explanation.Miss] = []
+        let isOnlyMiss = one.others.isEmpty && one.alignment.misses == 1
+        for step in one.alignment.steps {
+            switch step {
+            case .fits: continue
+            case .extra(let index):
+                let hint = isOnlyMiss ? prefixHint(index) : nil
+                misses.append(.extra(index, found: Self.text(segments[index]), hint: hint))
+            case .missing(let matcher, let index):
+                misses.append(.missing(index, want: written.segment(matcher, path.matchers[matcher])))
+            case .wrong(let index, let number):
+                let matcher = path.matchers[number]
+                let found = Self.text(segments[index])
+                if matcher.isTerminal {
+                    misses.append(.tail(index, matcher, found: found))
+                } else {
+                    let hint = Self.hint(segments[index], matcher)
+                    misses.append(.wrong(index, want: written.wanted(number, matcher), found: found, hint: hint))
+                }
+            }
+        }
+        return Explanation.Rejected(
+            route: route.id.value, pattern: pattern.text, misses: Self.ordered(one.others, misses),
+            isNear: one.alignment.isNear)
+    }
+
+    private static func ordered(_ others: [Explanation.Miss], _ path: [Explanation.Miss]) -> [Explanation.Miss] {
+        others.filter { $0.part != .query } + path + others.filter { $0.part == .query }
+    }
+
+    private static func hint(_ segment: [UInt8], _ matcher: Matcher) -> String? {
+        if case .literal(let text) = matcher {
+            return segment != text && segment.map(lowerASCII) == text.map(lowerASCII) ? "case counts" : nil
+        }
+        return matcher.hint(for: segment)
+    }
+
+    /// Returns the prefixes that may stand before the path.
+    private mutating func prefixHint(_ index: Int) -> String? {
+        guard index == 0, resolver.firstSegment == 0 else { return nil }
+        let rules = table.source.blocks[blockNumber].rewrites
+        guard !rules.isEmpty else { return nil }
+        return "the prefix may be " + rules.prefix(3).map { "`\($0.pattern.text)`" }.joined(separator: " or ")
+    }
+
+    static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+}

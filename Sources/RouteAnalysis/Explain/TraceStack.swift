@@ -1,0 +1,174 @@
+internal import LinkCoordinator
+internal import ByteStorage
+internal import StrictJSON
+
+// The trace of *compose* and *bind*, and of the guards.
+extension Tracer {
+    /// From the chosen route to the end.
+    mutating func traceRoute(
+        into explanation: inout Explanation, _ phase: inout Explanation.Phase
+    ) throws(Rejection) {
+        let chosen = resolver.image.routes.at(resolver.route)
+        let route = table.source.routes[resolver.route]
+        if chosen.action != .variants {
+            let reason = explanation.decision.reason
+            if reason == Reason.externalRefused.rawValue { throw Rejection(.externalRefused) }
+            return
+        }
+        resolver.noteFacts()
+        phase = .variant
+        traceVariants(of: route, into: &explanation)
+        resolver.variant = resolver.chooseVariant(of: chosen)
+        phase = .compose
+        try traceStack(of: route, into: &explanation, &phase)
+    }
+
+    /// Composes, judges support, binds, judges what is wanting, and looks at the guards; a path has no route.
+    mutating func traceStack(
+        of route: TableSource.Route?, into explanation: inout Explanation, _ phase: inout Explanation.Phase
+    ) throws(Rejection) {
+        let image = route == nil ? nil : resolver.image.routes.at(resolver.route)
+        var target = resolver.image.plainTarget
+        if let image { target = image.variants.at(resolver.variant).ref(\.target) }
+        if target.kind == .external { return try traceExternal(target, of: route, image, into: &explanation, &phase) }
+        if let image {
+            try resolver.compose(target, policy: image.unknownScreen)
+        } else {
+            try resolver.composePath(from: 0, policy: .reject)
+            resolver.keepSingleSlots()
+        }
+        resolver.makeStack(of: target)
+        note(&explanation)
+        target = try resolver.checkSupport(target, route: image)
+        if !explanation.composed.allSatisfy(\.isSupported) {
+            resolver.makeStack(of: target)
+            note(&explanation)
+        }
+        if target.kind == .external { return try traceExternal(target, of: route, image, into: &explanation, &phase) }
+        phase = .bind
+        if let image, let route { try traceBindings(route, image, into: &explanation) }
+        try resolver.bindParents()
+        try resolver.requireData(of: target)
+        try resolver.checkPresentation()
+        traceGuards(into: &explanation)
+    }
+
+    /// Binds what the route binds, and fills the URL of an external target.
+    private mutating func traceExternal(
+        _ target: Ref<TargetImage>, of route: TableSource.Route?, _ image: Ref<RouteImage>?,
+        into explanation: inout Explanation, _ phase: inout Explanation.Phase
+    ) throws(Rejection) {
+        phase = .bind
+        if let image, let route { try traceBindings(route, image, into: &explanation) }
+        _ = try resolver.externalURL(target.template)
+    }
+
+    /// Notes the stack as it stands.
+    private mutating func note(_ explanation: inout Explanation) {
+        explanation.composed = []
+        for index in 0..<resolver.stack.count {
+            let entry = resolver.stack[index]
+            let (coordinator, screen) = resolver.names(of: entry)
+            explanation.composed.append(
+                Explanation.Composed(
+                    coordinator: coordinator.string, screen: screen.string, present: entry.present,
+                    isParent: entry.isParent, isSupported: resolver.supports(entry.screen)))
+        }
+    }
+
+    /// Binds every field of the route, also those after one that is invalid, and throws what the first one did.
+    private mutating func traceBindings(
+        _ route: TableSource.Route, _ image: Ref<RouteImage>, into explanation: inout Explanation
+    ) throws(Rejection) {
+        for index in 0..<image.bindings.count {
+            let binding = image.bindings.at(index)
+            let field = resolver.image.fields.at(Int(binding.field))
+            let notes = resolver.notes.count
+            let raw = rawTexts(route.bindings[index].source.value, binding)
+            let isValid = resolver.bind(binding, scope: 0)
+            let value = resolver.boundValue(Int(binding.field))
+            let result: Explanation.Binding.Result
+            if !isValid {
+                result = image.drops && field.absence != .required ? .dropped : .invalid
+            } else if resolver.notes.count > notes {
+                result = .repaired
+            } else if !resolver.isMissing(Int(binding.field), scope: 0) {
+                result = .bound
+            } else {
+                result = field.absence == .required ? .missing : .absent
+            }
+            let hasValue = result != .missing && result != .invalid
+            explanation.bindings.append(
+                Explanation.Binding(
+                    field: "\(field.modelName.string).\(field.name.string)",
+                    source: route.bindings[index].source.value.text, type: type(of: route.bindings[index]), raw: raw,
+                    result: result,
+                    value: hasValue ? value : nil))
+        }
+        try resolver.bindRoute(image)
+    }
+
+    private func type(of binding: TableSource.Binding) -> String {
+        let model = table.source.models.first { $0.name.value == binding.model.value }
+        return model?.field(named: binding.field.value)?.type.text ?? ""
+    }
+
+    /// What stands at a source, as it came.
+    private mutating func rawTexts(
+        _ source: TableSource.Binding.Source, _ binding: Ref<BindingImage>
+    ) -> [String] {
+        switch source {
+        case .path(let name):
+            if let texts = resolver.capturedTexts(name) { return texts }
+            return resolver.param(answering: binding.name).map { [$0.string] } ?? []
+        case .constant(let text): return [text]
+        case .fragment: return resolver.hasFragment ? [resolver.fragment.string] : []
+        case .query:
+            if resolver.usesParams {
+                if case .text(let text) = resolver.find(binding.ref(\.query)) { return [text.string] }
+                return []
+            }
+            resolver.splitQuery()
+            var texts: [String] = []
+            var index = resolver.firstPiece(binding.ref(\.query))
+            while index >= 0 {
+                if resolver.pieces[index].hasValue { texts.append(rawValues[index]) }
+                index = resolver.nextPiece(after: index, binding.ref(\.query))
+            }
+            return texts
+        case .rewrite, .payload:
+            if case .text(let text) = resolver.source(binding) { return [text.string] }
+            return []
+        }
+    }
+
+    /// The guards of the stack, as far as they are asked: the first that does not hold ends it.
+    private mutating func traceGuards(into explanation: inout Explanation) {
+        for index in 0..<resolver.stack.count {
+            let screen = resolver.image.screens.at(Int(resolver.stack[index].screen))
+            let coordinator = resolver.image.coordinators.at(Int(screen.coordinator))
+            guard coordinator.guarding >= 0 else { continue }
+            let guarding = resolver.image.guards.at(Int(coordinator.guarding))
+            let holds = resolver.hasClaim(guarding.claim)
+            let one = Explanation.Guard(
+                coordinator: coordinator.name.string, name: guarding.name.string, claim: guarding.claim.string,
+                holds: holds)
+            if !explanation.guards.contains(one) { explanation.guards.append(one) }
+            if !holds { return }
+        }
+    }
+}
+
+extension TableSource.Binding.Source {
+    /// The source as a table writes it.
+    var text: String {
+        switch self {
+        case .path(let name): "path.\(name)"
+        case .query(let name): "query.\(name)"
+        case .rewrite(let name): "rewrite.\(name)"
+        case .payload(let path): "payload.\(path.text)"
+        case .fragment: "fragment"
+        case .constant: "const"
+        }
+    }
+}

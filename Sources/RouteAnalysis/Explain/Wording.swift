@@ -1,0 +1,76 @@
+internal import LinkCoordinator
+
+// How conditions and blocks are named to people.
+
+extension TableSource.QueryConstraint {
+    /// The constraint as it holds, or as it does not.
+    func name(holding: Bool) -> String {
+        switch test {
+        case .equals(let value): "query.\(name.value) \(holding ? "=" : "!=") \(value)"
+        case .present: "query.\(name.value) \(holding ? "present" : "absent")"
+        case .absent: "query.\(name.value) \(holding ? "absent" : "present")"
+        }
+    }
+}
+
+extension TableSource.Condition.VersionTest {
+    /// The comparison as it holds, or its opposite; a version that is not known is lower than every version.
+    func text(holding: Bool) -> String {
+        let opposite: String =
+            switch relation {
+            case .atLeast: "<"
+            case .above: "<="
+            case .atMost: ">"
+            case .below: ">="
+            case .equal: "!="
+            }
+        return "\(holding ? relation.rawValue : opposite) \(version.text)"
+    }
+}
+
+extension TableSource.Condition {
+    /// The condition taken apart: one condition for each thing that it asks, in the order in which they are judged.
+    var tests: [TableSource.Condition] {
+        var tests: [TableSource.Condition] = []
+        func add(_ change: (inout TableSource.Condition) -> Void) {
+            var one = TableSource.Condition(offset: offset)
+            change(&one)
+            tests.append(one)
+        }
+        for test in app { add { $0.app = [test] } }
+        for test in os { add { $0.os = [test] } }
+        for capability in capabilities { add { $0.capabilities = [capability] } }
+        for claim in claims { add { $0.claims = [claim] } }
+        if let platforms { add { $0.platforms = platforms } }
+        if let regions { add { $0.regions = regions } }
+        if let locales { add { $0.locales = locales } }
+        for attribute in attributes { add { $0.attributes = [attribute] } }
+        for constraint in query { add { $0.query = [constraint] } }
+        return tests
+    }
+}
+
+extension TableSource.RoutePattern {
+    /// The pattern with the scheme and host that it names.
+    var text: String {
+        guard scheme != nil || host != nil else { return path.text }
+        return "\(scheme ?? "*")://\(host?.text ?? "*")\(path.text)"
+    }
+}
+
+extension TableSource.LinkBlock {
+    /// How the block reads a link, in words: what is not the strict way.
+    var words: String {
+        var words = [hostRole == .segment ? "the host is the first segment" : "the host must be listed"]
+        let separators = query.pairSeparators.map { "'\(String(UnicodeScalar($0)))'" }.joined(separator: " ")
+        words.append("query pairs by \(separators), decoded \(query.decode.rawValue)")
+        if query.names == .insensitive { words.append("names in any case") }
+        if query.duplicates != .first { words.append("duplicates: \(query.duplicates.rawValue)") }
+        if query.plus == .space { words.append("+ is a space") }
+        if query.nulls == .erase { words.append("a null erases") }
+        if query.flatten { words.append("pairs flattened") }
+        if emptySegments != .collapse { words.append("empty segments: \(emptySegments.rawValue)") }
+        if repair { words.append("repairs") }
+        return words.joined(separator: ", ")
+    }
+}

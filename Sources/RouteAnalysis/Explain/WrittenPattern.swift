@@ -1,0 +1,59 @@
+internal import LinkCoordinator
+
+/// A pattern's segments as the table writes them: classes keep their order, bounds and spelling.
+struct WrittenPattern {
+    private let segments: [Substring]
+
+    init(_ pattern: Pattern) {
+        // Neither captures nor classes can hold a slash.
+        segments = pattern.text.hasPrefix("/") ? pattern.text.dropFirst().split(separator: "/") : []
+    }
+
+    /// A segment, such as `new`, `{id:uuid}` or `order-{id:int}`.
+    func segment(_ index: Int, _ matcher: Matcher) -> String {
+        segments.indices.contains(index) ? String(segments[index]) : matcher.name
+    }
+
+    /// Returns what a segment must be: the class of a capture that is the whole segment, else the segment.
+    func wanted(_ index: Int, _ matcher: Matcher) -> String {
+        let text = segment(index, matcher)
+        if case .affix = matcher { return text }
+        guard text.hasPrefix("{"), text.hasSuffix("}"), let colon = text.firstIndex(of: ":") else { return text }
+        let type = text[text.index(after: colon)...].dropLast()
+        return String(type.last == "?" ? type.dropLast() : type)
+    }
+}
+
+extension Matcher {
+    /// Returns what is wrong with a text that is nearly of the matcher's type; nil where nothing more can be said.
+    func hint(for text: [UInt8]) -> String? {
+        let isNumber = !text.isEmpty && text.allSatisfy { $0 &- UInt8(ascii: "0") < 10 }
+        switch self {
+        case .int:
+            if text.first == UInt8(ascii: "+") { return "a number has no plus sign" }
+            if isNumber, text.count > 1, text[0] == UInt8(ascii: "0") { return "a number has no leading zeros" }
+            if isNumber || (text.first == UInt8(ascii: "-") && text.dropFirst().allSatisfy { $0 &- 0x30 < 10 }) {
+                return "out of range"
+            }
+            return nil
+        case .uuid:
+            let hasDash = String(decoding: text, as: UTF8.self).unicodeScalars.contains {
+                (0x2010...0x2015).contains($0.value) || $0.value == 0x2212
+            }
+            if hasDash { return "a dash in it is not `-`" }
+            return text.count > 20 && text.count != 36 ? "\(text.count) characters, a UUID has 36" : nil
+        case .date:
+            return text.count == 10 && text[4] == UInt8(ascii: "-") && text[7] == UInt8(ascii: "-")
+                ? "no date of the calendar" : nil
+        case .characters(let set, let min, let max):
+            if let bad = String(decoding: text, as: UTF8.self).unicodeScalars.first(where: {
+                !$0.isASCII || !set.contains(UInt8($0.value))
+            }) {
+                return "`\(bad)` is not in the class"
+            }
+            if text.count < min || text.count > max { return "\(text.count) characters" }
+            return nil
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,48 @@
+internal import LinkCoordinator
+
+/// A device and the names of a query that conditions ask for: what decides between variants.
+struct Circumstance: Hashable {
+    /// The device.
+    var device = Device()
+    /// Names of the query with their values; nil for a name that is not there.
+    var query: [String: String?] = [:]
+}
+
+extension DeviceSpace {
+    /// Every combination of values of the facts, the one in which nothing is known first.
+    ///
+    /// Where that would be more than `limit`, every combination of any two facts; then `isWhole` is false.
+    func circumstances(limit: Int) -> (all: [Circumstance], isWhole: Bool) {
+        let facts = values.sorted { "\($0.key)" < "\($1.key)" }
+        var count = 1
+        for (_, values) in facts { count = count > limit ? count : count * values.count }
+        guard count > limit else { return (product(facts, from: [Circumstance()]), true) }
+        var all = [Circumstance()]
+        for (index, fact) in facts.enumerated() {
+            for other in facts.dropFirst(index + 1) {
+                if all.count > limit { break }
+                all += product([fact, other], from: [Circumstance()])
+            }
+        }
+        return (all, false)
+    }
+
+    private func product(
+        _ facts: [(key: DeviceFact, value: [String?])], from start: [Circumstance]
+    ) -> [Circumstance] {
+        facts.reduce(start) { all, fact in
+            all.flatMap { one in fact.value.map { self.with(fact.key, $0, one) } }
+        }
+    }
+
+    /// A circumstance with another value of one fact.
+    private func with(_ fact: DeviceFact, _ value: String?, _ one: Circumstance) -> Circumstance {
+        var next = one
+        if case .query(let name) = fact {
+            next.query[name] = .some(value)
+        } else if let value {
+            set(fact, value, &next.device)
+        }
+        return next
+    }
+}

@@ -1,0 +1,239 @@
+package import LinkCoordinator
+internal import ByteStorage
+internal import StrictJSON
+
+/// A fact of a device, or of a query, that conditions ask for; nothing depends on others.
+enum DeviceFact: Hashable {
+    case app
+    case os
+    case platform
+    case region
+    case locale
+    case attribute(String)
+    case claim(String)
+    case listed(String)
+    case query(String)
+}
+
+/// A set of devices: for each fact the values that it may have, by number; facts that are left out may have any.
+typealias DeviceCell = [DeviceFact: Set<Int>]
+
+/// The devices that the conditions of tables tell apart: for each fact one value of every kind.
+///
+/// Versions are cut into intervals at every version that a table names; a fact that is not known is a value too.
+struct DeviceSpace {
+    /// For each fact its values; nil is not known, not listed, not there.
+    private(set) var values: [DeviceFact: [String?]] = [:]
+    private let capabilities: [String: TableSource.Capability]
+
+    /// Cuts the devices at all that a table asks.
+    init(_ source: TableSource) { self.init(DeviceQuestions([source]), capabilities: source.capabilities) }
+
+    /// Cuts the devices at some questions.
+    ///
+    /// - Parameter capabilities: What conditions mean by the names of capabilities, for `cell(of:)`.
+    init(_ questions: DeviceQuestions, capabilities: [TableSource.Capability] = []) {
+        self.capabilities = Dictionary(
+            capabilities.map { ($0.name.value, $0) }, uniquingKeysWith: { first, _ in first })
+        for (fact, named) in questions.versions { values[fact] = [nil] + Self.intervals(named) }
+        for (fact, named) in questions.texts { values[fact] = [nil] + Self.kinds(fact, named) }
+    }
+
+    /// The values of a fact: all that are named, and one that is not; a claim is listed or not.
+    private static func kinds(_ fact: DeviceFact, _ named: [String]) -> [String] {
+        switch fact {
+        case .claim, .listed: return [named[0]]
+        default:
+            let texts = Array(Set(named)).sorted()
+            // Of one name more than there are texts, one at least is none of them.
+            let taken = Set(texts.map(folded))
+            let other = (0...texts.count).lazy.map { $0 == 0 ? "zz" : "zz\($0)" }.first { !taken.contains($0) }
+            return texts + (other.map { [$0] } ?? [])
+        }
+    }
+
+    /// Each version that is named, and one of every interval between and above; below all counts as not known.
+    private static func intervals(_ named: [VersionText]) -> [String] {
+        let sorted = Set(named).sorted { compare($0.text, $1.text) < 0 }
+        var texts: [String] = []
+        for (index, version) in sorted.enumerated() {
+            if texts.isEmpty || compare(texts[texts.count - 1], version.text) < 0 { texts.append(version.text) }
+            let above = above(version.text)
+            guard index + 1 < sorted.count else {
+                texts += above.prefix(1)
+                break
+            }
+            let next = sorted[index + 1].text
+            let between = (above + [next + "-0"]).first { compare(version.text, $0) < 0 && compare($0, next) < 0 }
+            if let between { texts.append(between) }
+        }
+        return texts
+    }
+
+    /// Versions over another, those first that read best.
+    private static func above(_ text: String) -> [String] {
+        let plain = text.prefix { $0 != "-" && $0 != "+" }
+        var numbers = plain.split(separator: ".").map { Int($0) ?? 0 }
+        while numbers.count < 3 { numbers.append(0) }
+        func joined(_ list: [Int]) -> String { list.map(String.init).joined(separator: ".") }
+        let minor = joined([numbers[0], numbers[1] + 1, 0])
+        let patch = joined([numbers[0], numbers[1], numbers[2] + 1])
+        return [minor, patch, joined(Array((numbers + [0, 0]).prefix(4)) + [1]), String(plain), text + ".0"]
+    }
+
+    private static func compare(_ a: String, _ b: String) -> Int {
+        Array(a.utf8).withUnsafeBufferPointer { a in
+            Array(b.utf8).withUnsafeBufferPointer { b in
+                guard let a = Version(ByteView(a)), let b = Version(ByteView(b)) else { return 0 }
+                return Version.compare(a, b)
+            }
+        }
+    }
+}
+
+extension DeviceSpace {
+    /// The devices and queries for which a condition holds.
+    func cell(of condition: TableSource.Condition) -> DeviceCell {
+        var cell: DeviceCell = [:]
+        for test in condition.app { keep(.app, &cell) { Self.holds(test, $0) } }
+        for test in condition.os { keep(.os, &cell) { Self.holds(test, $0) } }
+        for capability in condition.capabilities { require(capability.value, &cell) }
+        for claim in condition.claims { keep(.claim(claim.value), &cell) { $0 != nil } }
+        if let platforms = condition.platforms { keep(.platform, &cell) { Self.isOneFolded($0, of: platforms) } }
+        if let regions = condition.regions { keep(.region, &cell) { Self.isOneFolded($0, of: regions) } }
+        if let locales = condition.locales { keep(.locale, &cell) { Self.fits($0, locales) } }
+        for attribute in condition.attributes {
+            keep(.attribute(attribute.name.value), &cell) { $0.map(attribute.values.contains) ?? false }
+        }
+        for constraint in condition.query {
+            keep(.query(constraint.name.value), &cell) { value in
+                switch constraint.test {
+                case .present: value != nil
+                case .absent: value == nil
+                case .equals(let text): value == text
+                }
+            }
+        }
+        return cell
+    }
+
+    private func require(_ name: String, _ cell: inout DeviceCell) {
+        guard let capability = capabilities[name] else { return }
+        if let least = capability.minApp {
+            keep(.app, &cell) { Self.holds(.init(relation: .atLeast, version: least), $0) }
+        }
+        if let least = capability.minOS {
+            keep(.os, &cell) { Self.holds(.init(relation: .atLeast, version: least), $0) }
+        }
+        if let platforms = capability.platforms { keep(.platform, &cell) { Self.isOneFolded($0, of: platforms) } }
+        if capability.listed { keep(.listed(name), &cell) { $0 != nil } }
+    }
+
+    private func keep(_ fact: DeviceFact, _ cell: inout DeviceCell, _ test: (String?) -> Bool) {
+        let all = values[fact] ?? [nil]
+        let passing = Set(all.indices.filter { test(all[$0]) })
+        cell[fact] = cell[fact].map { $0.intersection(passing) } ?? passing
+    }
+
+    private static func holds(_ test: TableSource.Condition.VersionTest, _ value: String?) -> Bool {
+        guard let value else { return test.relation == .below || test.relation == .atMost }
+        let order = compare(value, test.version.text)
+        return switch test.relation {
+        case .atLeast: order >= 0
+        case .above: order > 0
+        case .atMost: order <= 0
+        case .below: order < 0
+        case .equal: order == 0
+        }
+    }
+
+    private static func fits(_ value: String?, _ locales: [String]) -> Bool {
+        guard let value else { return false }
+        func plain(_ text: String) -> String { folded(text).replacing("_", with: "-") }
+        return locales.contains { plain(value) == plain($0) || plain(value).hasPrefix(plain($0) + "-") }
+    }
+
+    private static func isOneFolded(_ value: String?, of texts: [String]) -> Bool {
+        guard let value else { return false }
+        return texts.contains { folded($0) == folded(value) }
+    }
+
+    /// The text with ASCII capitals in lower case, and nothing else changed: as the resolver compares it.
+    private static func folded(_ text: String) -> String {
+        String(decoding: text.utf8.map { ByteScan.foldASCII($0) }, as: UTF8.self)
+    }
+
+    /// A cell without another: cells that share nothing and together are what is left.
+    func subtract(_ taken: DeviceCell, from cell: DeviceCell) -> [DeviceCell] {
+        var left = cell
+        var parts: [DeviceCell] = []
+        for (fact, kept) in taken.sorted(by: { "\($0.key)" < "\($1.key)" }) {
+            let own = left[fact] ?? Set((values[fact] ?? [nil]).indices)
+            let outside = own.subtracting(kept)
+            if !outside.isEmpty {
+                var part = left
+                part[fact] = outside
+                parts.append(part)
+            }
+            left[fact] = own.intersection(kept)
+            if own.isDisjoint(with: kept) { break }
+        }
+        return parts
+    }
+
+    /// A device of a cell: facts that do not matter are not known.
+    func device(of cell: DeviceCell) -> Device {
+        var device = Device()
+        for (fact, numbers) in cell {
+            guard let number = numbers.min(), let value = values[fact]?[number] else { continue }
+            set(fact, value, &device)
+        }
+        return device
+    }
+
+    func set(_ fact: DeviceFact, _ value: String, _ device: inout Device) {
+        switch fact {
+        case .app: device.app = value
+        case .os: device.os = value
+        case .platform: device.platform = value
+        case .region: device.region = value
+        case .locale: device.locale = value
+        case .attribute(let name): device.attributes = (device.attributes ?? [:]).merging([name: value]) { $1 }
+        case .claim(let name): device.claims = ((device.claims ?? []) + [name]).sorted()
+        case .listed(let name): device.capabilities = ((device.capabilities ?? []) + [name]).sorted()
+        case .query: return
+        }
+    }
+}
+
+extension Device {
+    /// The facts as one JSON object, in the order of the documentation; facts that are not known are left out.
+    package var json: String {
+        var members: [JSONMember] = []
+        func text(_ name: String, _ value: String?) {
+            if let value { members.append(JSONMember(name: name, value: JSONValue(.string(value)))) }
+        }
+        func list(_ name: String, _ values: [String]?) {
+            guard let values else { return }
+            members.append(
+                JSONMember(name: name, value: JSONValue(.array(values.map { JSONValue(.string($0)) }))))
+        }
+        text("platform", platform)
+        text("app", app)
+        text("os", os)
+        text("locale", locale)
+        text("region", region)
+        list("capabilities", capabilities)
+        list("claims", claims)
+        if let attributes {
+            let sorted = attributes.sorted { $0.key < $1.key }
+            members.append(
+                JSONMember(
+                    name: "attributes",
+                    value: JSONValue(
+                        .object(sorted.map { JSONMember(name: $0.key, value: JSONValue(.string($0.value))) }))))
+        }
+        text("coordinator", coordinator)
+        return JSONValue(.object(members)).text
+    }
+}

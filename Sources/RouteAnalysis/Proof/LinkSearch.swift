@@ -1,0 +1,195 @@
+internal import LinkCoordinator
+
+/// Looks for a link that some patterns take and others do not: the one question that all proofs ask.
+///
+/// Exact: nil means that there is no such link, and a witness is one. Where that would take more work than the budget
+/// has, it throws.
+struct LinkSearch {
+    /// The patterns.
+    var space: PatternSpace
+    /// What may still be spent.
+    var budget: WorkBudget
+
+    /// Searches among the patterns of a space.
+    init(_ space: PatternSpace, budget: WorkBudget = WorkBudget()) {
+        self.space = space
+        self.budget = budget
+    }
+
+    /// A link that all of `inside` take and none of `outside`; one that no rewrite touches, where there is one.
+    mutating func find(
+        inside: [ProofPattern], outside: [ProofPattern]
+    ) throws(WorkBudget.Exhausted) -> Witness? {
+        budget.begin()
+        if !space.rewrites.allSatisfy(\.isEmpty) {
+            if let plain = try search(inside, outside, avoidsRewrites: true) { return plain }
+        }
+        guard var found = try search(inside, outside, avoidsRewrites: false) else { return nil }
+        found.isRewritten = !space.rewrites[found.origin.block].isEmpty
+        return found
+    }
+
+    /// Whether there is a link that all of `inside` take and none of `outside`, whatever rewrites make of it.
+    ///
+    /// It costs less than `find`, which looks for a link that reads well.
+    mutating func exists(
+        inside: [ProofPattern], outside: [ProofPattern]
+    ) throws(WorkBudget.Exhausted) -> Bool {
+        budget.begin()
+        return try search(inside, outside, avoidsRewrites: false) != nil
+    }
+
+    /// A link of some origins that all of `inside` take and none of `outside`, whatever rewrites make of it.
+    ///
+    /// - Parameter lengths: Numbers of segments that it may have; nil for as many as any of the tables allows.
+    mutating func find(
+        inside: [ProofPattern], outside: [ProofPattern], among origins: Set<Int>, lengths: ClosedRange<Int>? = nil
+    ) throws(WorkBudget.Exhausted) -> Witness? {
+        budget.begin()
+        let all = 0...(space.sources.map(\.limits.maxSegments).max() ?? 0)
+        return try search(inside, outside, avoidsRewrites: false, among: origins, lengths: lengths ?? all)
+    }
+
+    private mutating func search(
+        _ inside: [ProofPattern], _ outside: [ProofPattern], avoidsRewrites: Bool, among some: Set<Int>? = nil,
+        lengths: ClosedRange<Int>? = nil
+    ) throws(WorkBudget.Exhausted) -> Witness? {
+        let choices = insides(inside, outside)
+        let origins = space.origins.origin
+        guard let fewest = inside.min(by: { origins[$0.rule].count < origins[$1.rule].count }) else { return nil }
+        // What a rule takes is all alike for patterns of that rule, and of the first, which takes everything.
+        let isAlike = some == nil && (inside + outside).allSatisfy { $0.rule == fewest.rule || $0.rule == 0 }
+        var seen: [Int: Set<[Int]>] = [:]
+        for number in isAlike ? space.origins.firsts[fewest.rule] : origins[fewest.rule] {
+            if let some, !some.contains(number) { continue }
+            let origin = space.origins.origins[number]
+            guard inside.allSatisfy({ origin.rules.contains($0.rule) }) else { continue }
+            let alive = outside.indices.filter { origin.rules.contains(outside[$0].rule) }
+            try budget.spend(1 + outside.count / 8)
+            guard seen[origin.block, default: []].insert(alive).inserted else { continue }
+            let others = alive.map { outside[$0] } + (avoidsRewrites ? space.rewrites[origin.block] : [])
+            for choice in choices {
+                var walk = PathWalk(
+                    inside: choice, outside: others, source: space.source, block: origin.block, lengths: lengths)
+                guard let found = try walk.run(&space.segments, &budget) else { continue }
+                return Witness(origin: origin, segments: found.segments, query: found.query)
+            }
+        }
+        return nil
+    }
+
+    /// `anySegment` as patterns that have the segment at one place each, as far out as another pattern looks.
+    private func insides(_ inside: [ProofPattern], _ outside: [ProofPattern]) -> [[ProofPattern]] {
+        let wild = inside.count { if case .anySegment = $0.tail { true } else { false } }
+        guard wild > 0 else { return [inside] }
+        let deepest = ((inside + outside).map(\.segments.count).max() ?? 0) + wild
+        var choices: [[ProofPattern]] = [[]]
+        for pattern in inside {
+            guard case .anySegment(let literal) = pattern.tail else {
+                choices = choices.map { $0 + [pattern] }
+                continue
+            }
+            choices = choices.flatMap { choice in
+                (0...deepest).map { depth in
+                    var placed = pattern
+                    placed.segments += Array(repeating: space.segments.any, count: depth) + [literal]
+                    placed.tail = .star
+                    return choice + [placed]
+                }
+            }
+        }
+        return choices
+    }
+}
+
+/// Walks paths segment by segment, atom by atom, for one origin.
+private struct PathWalk {
+    let inside: [ProofPattern]
+    let outside: [ProofPattern]
+    let query: QueryConstraints
+    private let shortest: Int
+    private let deepest: Int
+    private var seen = Set<[Int]>()
+    private var path: [[UInt8]] = []
+
+    init(inside: [ProofPattern], outside: [ProofPattern], source: TableSource, block: Int, lengths: ClosedRange<Int>?) {
+        self.inside = inside
+        self.outside = outside
+        query = QueryConstraints(source.blocks[block].query)
+        let longest = (inside + outside).map(\.segments.count).max() ?? 0
+        shortest = lengths?.lowerBound ?? 0
+        // Patterns do not tell segments behind their own apart: where a longer link fits, one of this length does.
+        deepest = min(max(longest + 2, shortest), lengths?.upperBound ?? source.limits.maxSegments)
+    }
+
+    /// Segments and query of a link, or nil where there is none.
+    mutating func run(
+        _ space: inout SegmentSpace, _ budget: inout WorkBudget
+    ) throws(WorkBudget.Exhausted) -> (segments: [[UInt8]], query: [QueryConstraints.Item])? {
+        guard let query = try walk(0, Array(outside.indices), [], &space, &budget) else { return nil }
+        return (path, query)
+    }
+
+    /// - Parameters:
+    ///   - alive: Patterns of `outside` that took every segment so far.
+    ///   - hit: Patterns `anySegment` of `outside` that met their segment.
+    private mutating func walk(
+        _ depth: Int, _ alive: [Int], _ hit: [Int], _ space: inout SegmentSpace, _ budget: inout WorkBudget
+    ) throws(WorkBudget.Exhausted) -> [QueryConstraints.Item]? {
+        try budget.spend(1 + alive.count)
+        guard seen.insert([depth] + alive + [-1] + hit).inserted else { return nil }
+        let kept = inside.flatMap(\.constraints)
+        if depth >= shortest, inside.allSatisfy({ $0.canEnd(at: depth) }) {
+            let matching = alive.filter { outside[$0].canEnd(at: depth) } + hit
+            if let found = try query.solve(kept: kept, broken: matching.map { outside[$0].constraints }, &budget) {
+                return found
+            }
+        }
+        if depth >= deepest || hit.contains(where: { outside[$0].constraints.isEmpty }) { return nil }
+        guard let wanted = insideMatchers(at: depth, space) else { return nil }
+        var asked: [Int] = []
+        var staying: [Int] = []
+        var waiting: [(pattern: Int, matcher: Int)] = []
+        for number in alive {
+            switch outside[number].step(at: depth) {
+            case .ends: continue
+            case .takesAll:
+                // Nothing that follows escapes from it.
+                if outside[number].constraints.isEmpty { return nil }
+                staying.append(number)
+            case .matcher(let matcher):
+                asked.append(matcher)
+                waiting.append((number, matcher))
+            }
+        }
+        for atom in try space.atoms(inside: wanted, outside: asked, &budget) {
+            var nextHit = hit
+            var next = staying
+            for (number, matcher) in waiting {
+                let isWild = outside[number].isWild(at: depth)
+                if atom.taken.contains(matcher) {
+                    if isWild { nextHit.append(number) } else { next.append(number) }
+                } else if isWild {
+                    next.append(number)
+                }
+            }
+            path.append(atom.text)
+            if let found = try walk(depth + 1, next.sorted(), nextHit.sorted(), &space, &budget) { return found }
+            path.removeLast()
+        }
+        return nil
+    }
+
+    /// The matchers that a segment at a depth must fit, or nil where a path cannot go on.
+    private func insideMatchers(at depth: Int, _ space: borrowing SegmentSpace) -> [Int]? {
+        var wanted: [Int] = []
+        for pattern in inside {
+            switch pattern.step(at: depth) {
+            case .ends: return nil
+            case .takesAll: wanted.append(space.any)
+            case .matcher(let matcher): wanted.append(matcher)
+            }
+        }
+        return wanted
+    }
+}

@@ -1,0 +1,255 @@
+package import LinkCoordinator
+
+/// Proves of every pattern that some link chooses it, and of every two routes that they do not overlap unsaid
+/// (route-table.md, 2.3).
+///
+/// Exact, unions included; what would take too much work is told as a warning `unproved`. A table of which as many
+/// errors are known as are told is not looked at any further: it is refused, and its other patterns are not proved.
+package struct OverlapProof {
+    private let source: TableSource
+    private let index: PatternIndex
+    private var search: LinkSearch
+    /// Pairs of routes that were complained of, the smaller index first.
+    private var told = Set<Pair>()
+    /// Pairs of routes of which some patterns take one link.
+    private var meeting = Set<Pair>()
+    /// For each route the ids in its `overlaps`.
+    private let acknowledged: [Set<String>]
+    /// For each pattern what it is made of: those of one language take the same links.
+    private let languages: [Int]
+    /// For languages whether they have a link, as far as that was asked.
+    private var isWritable: [Int: Bool] = [:]
+    /// For each route what could not be proved of it, and with which others.
+    private var open: [Int: Set<Int>] = [:]
+
+    private struct Pair: Hashable {
+        var first: Int
+        var second: Int
+
+        init(_ a: Int, _ b: Int) {
+            first = min(a, b)
+            second = max(a, b)
+        }
+    }
+
+    /// Proves a table that was read whole and notes what does not hold.
+    package static func run(_ source: TableSource, budget: WorkBudget = WorkBudget(), into problems: inout ProblemList)
+    {
+        var proof = OverlapProof(source, budget)
+        for number in proof.search.space.patterns.indices {
+            // What takes many of the same links is told for each two: without a bound that is the square of the file.
+            if problems.isFull { return }
+            proof.check(number, &problems)
+        }
+        proof.checkOverlapNames(&problems)
+        proof.tellUnproved(&problems)
+    }
+
+    private init(_ source: TableSource, _ budget: WorkBudget) {
+        self.source = source
+        acknowledged = source.routes.map { Set($0.overlaps.map(\.value)) }
+        let space = PatternSpace([source])
+        index = PatternIndex(space)
+        languages = Self.languages(of: space.patterns)
+        search = LinkSearch(space, budget: budget)
+    }
+
+    /// What a pattern takes, as it is written.
+    private struct Language: Hashable {
+        var rule: Int
+        var segments: [Int]
+        var tail: ProofPattern.Tail
+        var constraints: [String: Set<TableSource.QueryConstraint.Test>]
+    }
+
+    private static func languages(of patterns: [ProofPattern]) -> [Int] {
+        var numbers: [Language: Int] = [:]
+        return patterns.map { pattern in
+            let tests = Dictionary(grouping: pattern.constraints, by: \.name.value).mapValues { Set($0.map(\.test)) }
+            let language = Language(
+                rule: pattern.rule, segments: pattern.segments, tail: pattern.tail, constraints: tests)
+            let number = numbers[language] ?? numbers.count
+            numbers[language] = number
+            return number
+        }
+    }
+
+    private var patterns: [ProofPattern] { search.space.patterns }
+
+    /// One pattern against all that are better.
+    private mutating func check(_ number: Int, _ problems: inout ProblemList) {
+        let pattern = patterns[number]
+        do throws(WorkBudget.Exhausted) {
+            let candidates = try index.candidates(for: number, &search)
+            var better: [Int] = []
+            for other in candidates {
+                // Of one route nothing is told but that a pattern is never chosen, so that these need not meet.
+                let isOwn = patterns[other].route == pattern.route
+                if try isOwn ? true : meet(number, other) { better.append(other) }
+            }
+            if try isCovered(number, by: better) { try tellUnreachable(number, better, &problems) }
+            for other in better where patterns[other].route != pattern.route && !problems.isFull {
+                judge(number, other, &problems)
+            }
+        } catch {
+            open[pattern.route, default: []].formUnion([])
+        }
+    }
+
+    /// Whether some link is taken by both of two patterns.
+    private mutating func meet(_ number: Int, _ other: Int) throws(WorkBudget.Exhausted) -> Bool {
+        if includes(number, other) { return try hasLinks(other) }
+        return try search.exists(inside: [patterns[number], patterns[other]], outside: [])
+    }
+
+    /// Whether a pattern takes any link that can be written.
+    private mutating func hasLinks(_ number: Int) throws(WorkBudget.Exhausted) -> Bool {
+        if let known = isWritable[languages[number]] { return known }
+        let found = try search.exists(inside: [patterns[number]], outside: [])
+        isWritable[languages[number]] = found
+        return found
+    }
+
+    /// Whether a pattern takes all that another takes, as far as that is seen without a search.
+    private func includes(_ number: Int, _ other: Int) -> Bool {
+        isEqual(number, other) || patterns[number].plainlyIncludes(patterns[other], search.space.segments)
+    }
+
+    /// Whether others take all that a pattern takes.
+    private mutating func isCovered(_ number: Int, by others: [Int]) throws(WorkBudget.Exhausted) -> Bool {
+        if others.contains(where: { includes($0, number) }) { return true }
+        return try !search.exists(inside: [patterns[number]], outside: others.map { patterns[$0] })
+    }
+
+    private func isEqual(_ a: Int, _ b: Int) -> Bool { languages[a] == languages[b] }
+
+    /// Two patterns of different routes that take one link, the better one second.
+    private mutating func judge(_ worseNumber: Int, _ betterNumber: Int, _ problems: inout ProblemList) {
+        let (worse, better) = (patterns[worseNumber], patterns[betterNumber])
+        let pair = Pair(worse.route, better.route)
+        meeting.insert(pair)
+        let byIDOnly = differByIDOnly(worse, better)
+        if includes(worseNumber, betterNumber) || told.contains(pair) || !byIDOnly && isAcknowledged(pair) { return }
+        guard let witness = overlap(worse, better) else { return }
+        told.insert(pair)
+        let (a, b) = (id(better), id(worse))
+        let what = "\(text(worse)) of '\(b)' and \(text(better)) of '\(a)' both take some links"
+        problems.error(
+            .overlap, at: search.space.source(of: worse).offset,
+            byIDOnly
+                ? what + ", and nothing but the routes' ids tells which is chosen"
+                : what + ", and neither takes all of the other's; '\(a)' is chosen" + remark(witness),
+            suggestion: byIDOnly
+                ? "tell them apart by 'query' or 'priority'"
+                : "tell them apart, or say \"overlaps\": [\"\(a)\"] in '\(b)' if that is meant",
+            routes: [b, a], witness: witness.text(in: source))
+    }
+
+    /// A link that both of two patterns take, if neither takes all of the other's.
+    private mutating func overlap(_ worse: ProofPattern, _ better: ProofPattern) -> Witness? {
+        do throws(WorkBudget.Exhausted) {
+            guard try search.exists(inside: [worse], outside: [better]),
+                try search.exists(inside: [better], outside: [worse])
+            else { return nil }
+            return try search.find(inside: [worse, better], outside: [])
+        } catch {
+            open[worse.route, default: []].insert(better.route)
+            return nil
+        }
+    }
+
+    private mutating func tellUnreachable(
+        _ number: Int, _ others: [Int], _ problems: inout ProblemList
+    ) throws(WorkBudget.Exhausted) {
+        let pattern = patterns[number]
+        let place = search.space.source(of: pattern).offset
+        guard let witness = try search.find(inside: [pattern], outside: []) else {
+            problems.error(
+                .unreachable, at: place, "\(text(pattern)) of '\(id(pattern))' takes no link that can be written",
+                suggestion: "take it away", routes: [id(pattern)])
+            return
+        }
+        var meeting: [Int] = []
+        for other in others where try meet(number, other) { meeting.append(other) }
+        let covering = try coverers(of: number, meeting)
+        var names: [String] = []
+        for other in covering where !names.contains(id(other)) { names.append(id(other)) }
+        let takers = covering.prefix(3).map { "\(text($0)) of '\(id($0))'" }.joined(separator: ", ")
+        let more = covering.count > 3 ? " and \(covering.count - 3) more" : ""
+        problems.error(
+            .unreachable, at: place,
+            "\(text(pattern)) of '\(id(pattern))' is never chosen: every link that it takes goes to "
+                + (covering.count == 1 ? "" : "one of ") + takers + more + remark(witness),
+            suggestion: "take it away, or tell it apart by 'query'",
+            routes: [id(pattern)] + names.filter { $0 != id(pattern) }, witness: witness.text(in: source))
+    }
+
+    /// Few patterns that together take all that a pattern takes: one where one does.
+    private mutating func coverers(
+        of number: Int, _ others: [Int]
+    ) throws(WorkBudget.Exhausted) -> [ProofPattern] {
+        let pattern = patterns[number]
+        for other in others {
+            if try isCovered(number, by: [other]) { return [patterns[other]] }
+        }
+        var left = others.map { patterns[$0] }
+        guard left.count <= 64 else { return left }
+        for index in others.indices.reversed() {
+            var fewer = left
+            fewer.remove(at: index)
+            if try !search.exists(inside: [pattern], outside: fewer) { left = fewer }
+        }
+        return left
+    }
+
+    /// Names in `overlaps` of routes that share no link.
+    private func checkOverlapNames(_ problems: inout ProblemList) {
+        let numbers = Dictionary(
+            zip(source.routes.map(\.id.value), source.routes.indices), uniquingKeysWith: { first, _ in first })
+        for (route, one) in source.routes.enumerated() {
+            for name in one.overlaps {
+                guard let other = numbers[name.value], !meeting.contains(Pair(route, other)),
+                    open[route] == nil, open[other] == nil
+                else { continue }
+                problems.warning(
+                    .noOverlap, at: name.offset, "no link is taken by both '\(one.id.value)' and '\(name.value)'",
+                    suggestion: "take the name out of 'overlaps'", routes: [one.id.value, name.value])
+            }
+        }
+    }
+
+    private func tellUnproved(_ problems: inout ProblemList) {
+        for (route, others) in open.sorted(by: { $0.key < $1.key }) {
+            let one = source.routes[route]
+            problems.warning(
+                .unproved, at: one.offset,
+                "whether '\(one.id.value)' is chosen at all, and with which routes it overlaps, could not be proved "
+                    + "within the work budget",
+                suggestion: "fewer patterns that overlap it make it provable",
+                routes: [one.id.value] + others.sorted().map { source.routes[$0].id.value })
+        }
+    }
+
+    private func id(_ pattern: ProofPattern) -> String { source.routes[pattern.route].id.value }
+
+    private func text(_ pattern: ProofPattern) -> String { "'\(search.space.source(of: pattern).text)'" }
+
+    private func remark(_ witness: Witness) -> String {
+        witness.isRewritten ? " (a rewrite changes the link before it is looked up)" : ""
+    }
+
+    /// Whether nothing but step 6, the ids, tells two patterns apart.
+    private func differByIDOnly(_ a: ProofPattern, _ b: ProofPattern) -> Bool {
+        let (x, y) = (source.routes[a.route], source.routes[b.route])
+        var (p, q) = (x.precedence(of: search.space.source(of: a)), y.precedence(of: search.space.source(of: b)))
+        (p.route, q.route) = ("", "")
+        p.path = Pattern(matchers: p.path.matchers, captures: [], text: "")
+        q.path = Pattern(matchers: q.path.matchers, captures: [], text: "")
+        return Precedence.compare(p, q) == 0
+    }
+
+    private func isAcknowledged(_ pair: Pair) -> Bool {
+        let (first, second) = (source.routes[pair.first].id.value, source.routes[pair.second].id.value)
+        return acknowledged[pair.first].contains(second) || acknowledged[pair.second].contains(first)
+    }
+}

@@ -1,0 +1,183 @@
+internal import LinkCoordinator
+
+/// Finds the patterns that a pattern may share links with, without looking at all pairs: a trie for each origin rule.
+///
+/// Where many patterns stand at one place, they are told apart by the literal text of their next segment, by its
+/// affixes, and at the end by the values that they want of the query.
+struct PatternIndex {
+    private struct Node {
+        /// By the text, folded where a table folds.
+        var literals: [[UInt8]: Int] = [:]
+        /// By the matcher's number, all that are no literals.
+        var others: [Int: Int] = [:]
+        /// Matchers among them that have no affix.
+        var plain = PlainMatchers()
+        /// The others among them, and all literals, by their texts.
+        var affixes = AffixRange<Int>([])
+        var texts = AffixRange<(matcher: Int, child: Int)>([])
+        /// Patterns that end here, and those whose tail begins here.
+        var ended = QueryIndex()
+        var tailed = QueryIndex()
+    }
+
+    private var nodes: [Node] = []
+    private var roots: [Int] = []
+    /// For each origin rule those that take one of its origins too.
+    private var neighbours: [[Int]] = []
+    private let folds: Bool
+    private let constraints: QueryIndex.Numbers
+
+    /// Builds the tries of a space.
+    init(_ space: PatternSpace) {
+        folds = space.sources.contains(where: \.foldsPathCase)
+        constraints = QueryIndex.Numbers(space)
+        for _ in space.rules {
+            roots.append(nodes.count)
+            nodes.append(Node())
+        }
+        var meeting = Array(repeating: Set<Int>(), count: space.rules.count)
+        for origin in space.origins.origins {
+            for rule in origin.rules { meeting[rule].formUnion(origin.rules) }
+        }
+        neighbours = meeting.map { $0.sorted() }
+        var literals: [[(text: [UInt8], value: (matcher: Int, child: Int))]] = nodes.map { _ in [] }
+        for (number, pattern) in space.patterns.enumerated() {
+            var at = roots[pattern.rule]
+            for matcher in pattern.segments { at = child(of: at, matcher, space.segments, &literals) }
+            let tests = constraints.tests[number]
+            if pattern.tail == .end {
+                nodes[at].ended.add(number, tests)
+            } else {
+                nodes[at].tailed.add(number, tests)
+            }
+        }
+        // By a static function: one of this value would copy all nodes for each.
+        for index in nodes.indices { Self.sort(&nodes[index], literals[index], space.segments, folds: folds) }
+    }
+
+    private mutating func child(
+        of node: Int, _ matcher: Int, _ space: borrowing SegmentSpace,
+        _ literals: inout [[(text: [UInt8], value: (matcher: Int, child: Int))]]
+    ) -> Int {
+        let text = space.literal(matcher).map(folded)
+        if let known = text.map({ nodes[node].literals[$0] }) ?? nodes[node].others[matcher] { return known }
+        nodes.append(Node())
+        literals.append([])
+        let child = nodes.count - 1
+        if let text {
+            nodes[node].literals[text] = child
+            literals[node].append((text, (matcher, child)))
+        } else {
+            nodes[node].others[matcher] = child
+        }
+        return child
+    }
+
+    private static func sort(
+        _ node: inout Node, _ literals: [(text: [UInt8], value: (matcher: Int, child: Int))],
+        _ space: borrowing SegmentSpace, folds: Bool
+    ) {
+        node.texts = AffixRange(texts: literals)
+        var affixes: [(prefix: [UInt8], suffix: [UInt8], value: Int)] = []
+        for matcher in node.others.keys.sorted() {
+            if let (prefix, suffix) = space.affix(matcher) {
+                affixes.append((folded(prefix, folds), folded(suffix, folds), matcher))
+            } else {
+                node.plain.add(matcher, space.matcher(matcher), folds: folds)
+            }
+        }
+        node.plain.sort()
+        node.ended.sort()
+        node.tailed.sort()
+        node.affixes = AffixRange(affixes)
+    }
+
+    private func folded(_ text: [UInt8]) -> [UInt8] { Self.folded(text, folds) }
+
+    private static func folded(_ text: [UInt8], _ folds: Bool) -> [UInt8] { folds ? text.map(lowerASCII) : text }
+
+    /// A pattern, and the number before which others are asked for.
+    private struct Asked {
+        var number: Int
+        var end: Int
+    }
+
+    /// Numbers of other patterns whose origins, segments and query constraints meet a pattern's; more than really
+    /// meet it.
+    ///
+    /// - Parameter end: The number before which they stand: by default the pattern's own, so that they are better.
+    func candidates(
+        for number: Int, before end: Int? = nil, _ search: inout LinkSearch
+    ) throws(WorkBudget.Exhausted) -> [Int] {
+        let pattern = search.space.patterns[number]
+        search.budget.begin()
+        var found: [Int] = []
+        for rule in neighbours[pattern.rule] {
+            try collect(pattern, roots[rule], 0, Asked(number: number, end: end ?? number), &search, &found)
+        }
+        return found.filter { $0 != number }.sorted()
+    }
+
+    private func add(_ index: QueryIndex, _ asked: Asked, _ found: inout [Int]) {
+        index.collect(constraints.tests[asked.number], before: asked.end, constraints, &found)
+    }
+
+    private func collect(
+        _ pattern: ProofPattern, _ at: Int, _ depth: Int, _ asked: Asked, _ search: inout LinkSearch,
+        _ found: inout [Int]
+    ) throws(WorkBudget.Exhausted) {
+        try search.budget.spend(1)
+        guard depth < pattern.segments.count else {
+            if pattern.tail == .end {
+                add(nodes[at].ended, asked, &found)
+                add(nodes[at].tailed, asked, &found)
+            } else {
+                try collectAll(at, asked, &search, &found)
+            }
+            return
+        }
+        add(nodes[at].tailed, asked, &found)
+        for child in try children(of: at, pattern.segments[depth], &search) {
+            try collect(pattern, child, depth + 1, asked, &search, &found)
+        }
+    }
+
+    /// The children of a node whose matchers meet one.
+    private func children(
+        of at: Int, _ matcher: Int, _ search: inout LinkSearch
+    ) throws(WorkBudget.Exhausted) -> [Int] {
+        let node = nodes[at]
+        var children: [Int] = []
+        var asked = node.plain.meeting(search.space.segments.matcher(matcher), folds: folds)
+        if let text = search.space.segments.literal(matcher).map(folded) {
+            if let child = node.literals[text] { children.append(child) }
+            asked += node.affixes.values(prefix: text, suffix: text, isWhole: true)
+        } else {
+            let (prefix, suffix) = search.space.segments.affix(matcher).map { (folded($0), folded($1)) } ?? ([], [])
+            asked += node.affixes.values(prefix: prefix, suffix: suffix)
+            for (literal, child) in node.texts.values(prefix: prefix, suffix: suffix) {
+                try search.budget.spend(1)
+                if try search.space.segments.meet(matcher, literal, &search.budget) { children.append(child) }
+            }
+        }
+        for other in asked {
+            try search.budget.spend(1)
+            guard let child = node.others[other], try search.space.segments.meet(matcher, other, &search.budget)
+            else { continue }
+            children.append(child)
+        }
+        return children
+    }
+
+    private func collectAll(
+        _ at: Int, _ asked: Asked, _ search: inout LinkSearch, _ found: inout [Int]
+    ) throws(WorkBudget.Exhausted) {
+        try search.budget.spend(1)
+        add(nodes[at].ended, asked, &found)
+        add(nodes[at].tailed, asked, &found)
+        for child in nodes[at].literals.values {
+            try collectAll(child, asked, &search, &found)
+        }
+        for child in nodes[at].others.values { try collectAll(child, asked, &search, &found) }
+    }
+}

@@ -1,0 +1,119 @@
+internal import LinkCoordinator
+
+/// All matchers of an automaton run at once: which of them take a text, for all texts.
+struct SegmentProduct {
+    /// Texts that the same matchers take.
+    struct Class {
+        /// Numbers of the matchers that take them, sorted.
+        var taken: [Int]
+        /// States in which they end.
+        var states: [Int]
+    }
+
+    /// Classes of texts, the shortest first.
+    private(set) var classes: [Class] = []
+
+    private let symbols: [[Unicode.Scalar]]
+    /// For each state and each class of symbols the next state, or -1.
+    private var next: [[Int]] = []
+
+    /// Most states of a product.
+    private static let maxStates = 20_000
+
+    /// Follows all texts that the first `inside` matchers can still take.
+    init(_ automaton: SegmentAutomaton, inside: Int, _ budget: inout WorkBudget) throws(WorkBudget.Exhausted) {
+        symbols = SymbolClasses(automaton.tests).classes
+        var numbers: [[Int]: Int] = [automaton.starts.sorted(): 0]
+        var sets = [automaton.starts.sorted()]
+        var places: [[Int]: Int] = [:]
+        var at = 0
+        while at < sets.count {
+            let set = sets[at]
+            try note(set, at, automaton, inside, &places)
+            var row: [Int] = []
+            for symbol in symbols {
+                try budget.spend(set.count + 1)
+                let target = Self.step(set, symbol[0], automaton)
+                guard Self.reachesInside(target, inside, automaton) else {
+                    row.append(-1)
+                    continue
+                }
+                if let known = numbers[target] {
+                    row.append(known)
+                } else {
+                    if sets.count >= Self.maxStates { throw WorkBudget.Exhausted() }
+                    numbers[target] = sets.count
+                    row.append(sets.count)
+                    sets.append(target)
+                }
+            }
+            next.append(row)
+            at += 1
+        }
+    }
+
+    private mutating func note(
+        _ set: [Int], _ state: Int, _ automaton: SegmentAutomaton, _ inside: Int, _ places: inout [[Int]: Int]
+    ) throws(WorkBudget.Exhausted) {
+        let taken = Set(set.filter { automaton.accepts[$0] }.map { automaton.owner[$0] }).sorted()
+        guard taken.prefix(inside).elementsEqual(0..<inside) else { return }
+        if let place = places[taken] {
+            classes[place].states.append(state)
+        } else {
+            places[taken] = classes.count
+            classes.append(Class(taken: taken, states: [state]))
+        }
+    }
+
+    private static func step(_ set: [Int], _ symbol: Unicode.Scalar, _ automaton: SegmentAutomaton) -> [Int] {
+        var targets: [Int] = []
+        for state in set {
+            for step in automaton.steps[state] where step.test.takes(symbol) { targets.append(step.target) }
+        }
+        return Array(Set(targets)).sorted()
+    }
+
+    private static func reachesInside(_ set: [Int], _ inside: Int, _ automaton: SegmentAutomaton) -> Bool {
+        var seen = Set<Int>()
+        for state in set where automaton.owner[state] < inside { seen.insert(automaton.owner[state]) }
+        return seen.count == inside
+    }
+
+    /// Hands out texts of a class, each once, the shortest first, until told to stop or there are no more.
+    ///
+    /// - Parameter longest: Length in characters after which a class counts as having any number of texts.
+    func enumerate(
+        _ members: Class, longest: Int, _ budget: inout WorkBudget, _ stop: ([UInt8]) -> Bool
+    ) throws(WorkBudget.Exhausted) {
+        // reach[n]: states from which the class is reached in exactly n steps.
+        var reach: [[Bool]] = [next.indices.map { members.states.contains($0) }]
+        for length in 0...longest {
+            if length > 0 {
+                try budget.spend(next.count)
+                let last = reach[length - 1]
+                reach.append(next.map { row in row.contains { $0 >= 0 && last[$0] } })
+            }
+            if !reach[length].contains(true) { return }
+            guard reach[length][0] else { continue }
+            var text: [UInt8] = []
+            if try walk(0, length, reach, &text, &budget, stop) { return }
+        }
+    }
+
+    private func walk(
+        _ state: Int, _ left: Int, _ reach: [[Bool]], _ text: inout [UInt8], _ budget: inout WorkBudget,
+        _ stop: ([UInt8]) -> Bool
+    ) throws(WorkBudget.Exhausted) -> Bool {
+        try budget.spend(1)
+        if left == 0 { return stop(text) }
+        for (number, target) in next[state].enumerated() where target >= 0 && reach[left - 1][target] {
+            for symbol in symbols[number] {
+                let count = text.count
+                text += Array(String(symbol).utf8)
+                if try walk(target, left - 1, reach, &text, &budget, stop) { return true }
+                text.removeSubrange(count...)
+            }
+        }
+        return false
+    }
+}

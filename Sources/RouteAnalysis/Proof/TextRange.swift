@@ -1,0 +1,84 @@
+internal import LinkCoordinator
+
+/// Texts with what stands under each, sorted so that all that begin alike stand together.
+struct TextRange<Value> {
+    private var texts: [[UInt8]] = []
+    private var values: [Value] = []
+
+    /// Sorts texts; several values may stand under one.
+    init(_ entries: [(text: [UInt8], value: Value)]) {
+        let sorted = entries.sorted { compareBytes($0.text, $1.text) < 0 }
+        texts = sorted.map(\.text)
+        values = sorted.map(\.value)
+    }
+
+    /// What stands under the texts at some places.
+    func values(_ places: Range<Int>) -> ArraySlice<Value> { values[places] }
+
+    /// Places of the texts that begin with a prefix, itself included.
+    func beginning(with prefix: [UInt8]) -> Range<Int> {
+        let low = first { compareBytes($0, prefix) >= 0 }
+        return low..<max(low, first { compareBytes($0, prefix) >= 0 && !$0.starts(with: prefix) })
+    }
+
+    /// Places of the texts that a text begins with, itself included: one range for each length.
+    func prefixes(of text: [UInt8]) -> [Range<Int>] {
+        if texts.isEmpty { return [] }
+        return (0...text.count).compactMap { count in
+            let prefix = Array(text.prefix(count))
+            let low = first { compareBytes($0, prefix) >= 0 }
+            guard low < texts.count, texts[low] == prefix else { return nil }
+            return low..<first { compareBytes($0, prefix) > 0 }
+        }
+    }
+
+    /// The first place from which on a test holds.
+    private func first(_ test: ([UInt8]) -> Bool) -> Int {
+        var low = 0
+        var high = texts.count
+        while low < high {
+            let middle = (low + high) / 2
+            if test(texts[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+}
+
+/// Literal beginnings and ends of segments, with what stands under each pair.
+struct AffixRange<Value> {
+    private let prefixes: TextRange<Value>
+    private let suffixes: TextRange<Value>
+
+    /// Sorts pairs by their beginnings, and by their ends read backwards.
+    init(_ entries: [(prefix: [UInt8], suffix: [UInt8], value: Value)]) {
+        prefixes = TextRange(entries.map { ($0.prefix, $0.value) })
+        suffixes = TextRange(entries.map { (Array($0.suffix.reversed()), $0.value) })
+    }
+
+    /// Makes a list of whole texts, each of which is its own beginning and end.
+    init(texts: [(text: [UInt8], value: Value)]) { self.init(texts.map { ($0.text, $0.text, $0.value) }) }
+
+    /// The values whose beginning or whose end goes together with another's: whichever list is shorter.
+    ///
+    /// - Parameter isWhole: Whether prefix and suffix are a whole text, so that what is longer does not go with it.
+    func values(prefix: [UInt8], suffix: [UInt8], isWhole: Bool = false) -> [Value] {
+        let byPrefix = Self.places(prefixes, prefix, isWhole)
+        let bySuffix = Self.places(suffixes, Array(suffix.reversed()), isWhole)
+        let usesPrefix = byPrefix.reduce(0) { $0 + $1.count } <= bySuffix.reduce(0) { $0 + $1.count }
+        return (usesPrefix ? byPrefix : bySuffix).flatMap { (usesPrefix ? prefixes : suffixes).values($0) }
+    }
+
+    private static func places(_ range: TextRange<Value>, _ text: [UInt8], _ isWhole: Bool) -> [Range<Int>] {
+        let shorter = range.prefixes(of: text)
+        return isWhole ? shorter : shorter + [longer(range, text, shorter)]
+    }
+
+    /// Texts that begin with another and are longer; those equal to it are among its prefixes.
+    private static func longer(
+        _ range: TextRange<Value>, _ text: [UInt8], _ shorter: [Range<Int>]
+    ) -> Range<Int> {
+        let all = range.beginning(with: text)
+        guard let last = shorter.last, last.lowerBound == all.lowerBound else { return all }
+        return last.upperBound..<all.upperBound
+    }
+}
