@@ -28,6 +28,9 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "LinkIngest", dependencies: ["LinkCoordinator", "ByteStorage", "StrictJSON"], swiftSettings: strict),
+        .target(
+            name: "RouteTools", dependencies: ["RouteAnalysis", "LinkCoordinator", "ByteStorage", "StrictJSON"],
+            swiftSettings: strict),
         .systemLibrary(
             name: "CRdKafka",
             pkgConfig: "rdkafka",
@@ -41,7 +44,8 @@ let package = Package(
         .target(
             name: "LinkdCommands",
             dependencies: [
-                "LinkCoordinator", "RouteAnalysis", "LinkIngest", "KafkaClient", "DispatchWorker", "ByteStorage",
+                "LinkCoordinator", "RouteAnalysis", "RouteTools", "LinkIngest", "KafkaClient", "DispatchWorker",
+                "ByteStorage",
                 "StrictJSON",
                 "CPlatform",
             ],
@@ -51,7 +55,8 @@ let package = Package(
         .target(
             name: "LinkdFuzz",
             dependencies: [
-                "LinkCoordinator", "RouteAnalysis", "LinkIngest", "KafkaClient", "DispatchWorker", "ByteStorage",
+                "LinkCoordinator", "RouteAnalysis", "LinkIngest", "KafkaClient", "DispatchWorker",
+                "ByteStorage",
                 "StrictJSON",
             ],
             swiftSettings: strict),
@@ -91,7 +96,7 @@ let package = Package(
             name: "LinkdCommandsTests",
             dependencies: [
                 "LinkdCommands", "DispatchWorker", "KafkaClient", "LinkIngest", "LinkCoordinator", "RouteAnalysis",
-                "ByteStorage", "StrictJSON", "TestSupport",
+                "RouteTools", "ByteStorage", "StrictJSON", "TestSupport",
             ],
             exclude: ["Snapshots", "Tables"], swiftSettings: strict),
         .testTarget(

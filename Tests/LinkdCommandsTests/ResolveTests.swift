@@ -1,3 +1,4 @@
+@testable import RouteTools
 internal import Foundation
 internal import StrictJSON
 internal import Testing

@@ -1,3 +1,4 @@
+@testable import RouteTools
 internal import Testing
 
 @testable internal import LinkdCommands

@@ -11,6 +11,7 @@ import Testing
         ("StrictJSON", "ByteStorage", false),
         ("LinkCoordinator", "ByteStorage StrictJSON Swift Synchronization", false),
         ("RouteAnalysis", "LinkCoordinator ByteStorage StrictJSON", false),
+        ("RouteTools", "RouteAnalysis LinkCoordinator ByteStorage StrictJSON", false),
         ("LinkIngest", "LinkCoordinator ByteStorage StrictJSON", false),
         ("KafkaClient", "CRdKafka ByteStorage CPlatform Synchronization", true),
         (
@@ -19,8 +20,8 @@ import Testing
         ),
         (
             "LinkdCommands",
-            "LinkCoordinator RouteAnalysis LinkIngest KafkaClient DispatchWorker ByteStorage StrictJSON CPlatform "
-                + "Synchronization Foundation FoundationEssentials Dispatch", true
+            "LinkCoordinator RouteAnalysis RouteTools LinkIngest KafkaClient DispatchWorker ByteStorage StrictJSON "
+                + "CPlatform Synchronization Foundation FoundationEssentials Dispatch", true
         ),
         ("linkd", "LinkdCommands", false),
         (

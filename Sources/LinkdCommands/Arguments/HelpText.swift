@@ -1,3 +1,5 @@
+internal import RouteTools
+
 /// Help, made from the declarations.
 enum HelpText {
     private static let width = 100

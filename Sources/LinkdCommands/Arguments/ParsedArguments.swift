@@ -1,3 +1,4 @@
+internal import RouteTools
 internal import LinkCoordinator
 
 /// What a command line says, checked against the command's declaration.

@@ -1,3 +1,5 @@
+internal import RouteTools
+
 /// `linkd config`: the settings that apply, and where each came from.
 enum ConfigCommand {
     static let command = Command(

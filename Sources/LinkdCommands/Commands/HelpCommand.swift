@@ -1,3 +1,4 @@
+internal import RouteTools
 internal import LinkCoordinator
 
 /// `linkd help`: the help of all commands, or of one.

@@ -1,3 +1,4 @@
+internal import RouteTools
 internal import KafkaClient
 
 /// `linkd produce`: sends link events from files or standard input.

@@ -1,3 +1,4 @@
+internal import RouteTools
 internal import LinkCoordinator
 
 /// `linkd routes docs`: a table as a Markdown document.

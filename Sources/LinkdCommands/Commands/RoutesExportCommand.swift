@@ -1,3 +1,4 @@
+internal import RouteTools
 internal import LinkCoordinator
 
 /// `linkd routes export`: a table for other systems.

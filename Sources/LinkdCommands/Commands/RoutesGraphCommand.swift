@@ -1,3 +1,4 @@
+internal import RouteTools
 internal import LinkCoordinator
 
 /// `linkd routes graph`: a table as a picture.

@@ -1,3 +1,4 @@
+internal import RouteTools
 internal import KafkaClient
 
 /// `linkd topics check`: looks at the topics, and says what should be otherwise.

@@ -1,3 +1,4 @@
+internal import RouteTools
 internal import KafkaClient
 
 /// `linkd topics create`: creates the topics that are missing.

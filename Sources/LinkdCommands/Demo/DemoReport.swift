@@ -1,3 +1,4 @@
+internal import RouteTools
 internal import StrictJSON
 
 /// What `linkd demo` prints: decisions by table, dead letters, how many of each.

@@ -1,3 +1,4 @@
+internal import RouteTools
 internal import KafkaClient
 
 /// How the commands reach a cluster: brokers and properties from the settings, and what a failure to do so means.

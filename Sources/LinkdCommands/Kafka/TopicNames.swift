@@ -1,4 +1,5 @@
 #if canImport(Glibc)
+internal import RouteTools
 internal import Glibc
 #elseif canImport(Musl)
 internal import Musl

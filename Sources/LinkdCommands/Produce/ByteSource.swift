@@ -1,3 +1,5 @@
+internal import RouteTools
+
 /// Bytes of a file or of standard input, a chunk at a time.
 final class ByteSource {
     /// How the input is named in messages.

@@ -1,3 +1,5 @@
+internal import RouteTools
+
 /// What `linkd produce` has done.
 struct ProduceSummary {
     /// Lines or rows.

@@ -1,3 +1,5 @@
+internal import RouteTools
+
 // Rules that hold between settings, and for properties of librdkafka.
 extension Settings {
     /// Checks one property of librdkafka: known, not linkd's own, and no secret on the command line.

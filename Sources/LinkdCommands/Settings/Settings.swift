@@ -1,3 +1,5 @@
+internal import RouteTools
+
 /// The effective settings: what applies and where it came from.
 struct Settings: Sendable {
     /// One setting that applies.

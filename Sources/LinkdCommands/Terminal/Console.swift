@@ -1,3 +1,5 @@
+internal import RouteTools
+
 /// One output of a command: a descriptor with a buffer, or memory in tests.
 final class Channel {
     /// Whether a terminal is behind it.

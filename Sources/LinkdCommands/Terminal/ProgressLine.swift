@@ -1,3 +1,5 @@
+internal import RouteTools
+
 /// One line on a terminal that says how far a command is; without a terminal nothing is printed.
 struct ProgressLine {
     private let channel: Channel

@@ -1,3 +1,5 @@
+internal import RouteTools
+
 /// Rows and columns of text, aligned by the columns that a terminal gives them.
 struct TextTable {
     /// How a column stands.

@@ -1,3 +1,4 @@
+internal import RouteTools
 internal import KafkaClient
 
 /// What `linkd topics check` shows of a topic.

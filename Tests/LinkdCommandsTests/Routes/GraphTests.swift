@@ -1,3 +1,4 @@
+@testable import RouteTools
 internal import LinkCoordinator
 internal import Testing
 

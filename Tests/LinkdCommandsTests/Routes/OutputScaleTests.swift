@@ -1,3 +1,4 @@
+@testable import RouteTools
 internal import Foundation
 internal import LinkCoordinator
 internal import TestSupport

@@ -1,3 +1,4 @@
+internal import RouteTools
 internal import LinkCoordinator
 
 /// The difference of two tables over recorded links, for people and for programs.

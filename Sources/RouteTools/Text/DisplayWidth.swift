@@ -2,16 +2,16 @@
 ///
 /// Wide and full-width characters and emoji take two, combining marks and format characters none
 /// (Unicode Standard Annex 11; the ranges are the blocks that are wide as a whole).
-enum DisplayWidth {
+package enum DisplayWidth {
     /// Columns of a text without control characters.
-    static func of(_ text: String) -> Int {
+    package static func of(_ text: String) -> Int {
         var columns = 0
         for character in text { columns += width(character) }
         return columns
     }
 
     /// The longest beginning of at most `columns` columns, with `…` at the end when something was cut.
-    static func cut(_ text: String, to columns: Int) -> String {
+    package static func cut(_ text: String, to columns: Int) -> String {
         guard of(text) > columns else { return text }
         guard columns > 0 else { return "" }
         var used = 0
@@ -26,7 +26,7 @@ enum DisplayWidth {
     }
 
     /// The text with blanks to `columns` columns.
-    static func pad(_ text: String, to columns: Int, right: Bool = false) -> String {
+    package static func pad(_ text: String, to columns: Int, right: Bool = false) -> String {
         let blanks = String(repeating: " ", count: max(0, columns - of(text)))
         return right ? blanks + text : text + blanks
     }

@@ -114,5 +114,5 @@ enum SampleLinks {
 
 extension Array {
     /// The element, or nil where there is none at this index.
-    subscript(safe index: Int) -> Element? { indices.contains(index) ? self[index] : nil }
+    package subscript(safe index: Int) -> Element? { indices.contains(index) ? self[index] : nil }
 }

@@ -1,7 +1,7 @@
-internal import LinkCoordinator
+package import LinkCoordinator
 
 /// A table as a graph: routes on one side, the coordinators with their screens on the other, and what leads where.
-struct RouteGraph {
+package struct RouteGraph {
     /// A place that something leads to.
     enum Node: Hashable {
         /// A coordinator as a whole, by index.
@@ -68,7 +68,7 @@ struct RouteGraph {
 }
 
 /// Makes the graph of a table.
-struct RouteGraphBuilder {
+package struct RouteGraphBuilder {
     private let table: Table
     private let names: TableNames
     private var graph: RouteGraph
@@ -78,7 +78,7 @@ struct RouteGraphBuilder {
     private let routes: [TableSource.Route]
 
     /// The graph of a table.
-    static func graph(of table: Table) -> RouteGraph {
+    package static func graph(of table: Table) -> RouteGraph {
         var builder = RouteGraphBuilder(table)
         builder.addCoordinators()
         builder.addRoutes()

@@ -1,10 +1,10 @@
-internal import LinkCoordinator
+package import LinkCoordinator
 
 /// A table as Apple's `apple-app-site-association` file: which of a site's links open the app.
 ///
 /// The first component that takes a link decides, so what is excluded stands before what is taken. A component takes at
 /// least what its pattern takes; one that takes more says so. Nothing is excluded that a route of the table takes.
-struct AppleAssociation {
+package struct AppleAssociation {
     /// One member of `components`.
     struct Component {
         var path: String
@@ -24,7 +24,7 @@ struct AppleAssociation {
     /// Whether case counts.
     let caseSensitive: Bool
     /// What the file cannot say.
-    private(set) var notes = ExportNotes()
+    package private(set) var notes = ExportNotes()
 
     private var seen: Set<[String]> = []
 
@@ -36,7 +36,7 @@ struct AppleAssociation {
     }
 
     /// The association of one host, or of all hosts of the table; nil where the table takes no web links.
-    init?(_ table: Table, host: String?) {
+    package init?(_ table: Table, host: String?) {
         guard let (block, schemes) = WebBlock.first(table.source) else { return nil }
         caseSensitive = !table.source.foldsPathCase
         let hostBytes = host.map { Array($0.utf8) }
@@ -107,7 +107,7 @@ struct AppleAssociation {
     }
 
     /// The file, for these application identifiers.
-    func json(appIDs: [String]) -> String {
+    package func json(appIDs: [String]) -> String {
         var lines = ["{", "  \"applinks\": {"]
         if !variables.isEmpty {
             lines.append("    \"substitutionVariables\": {")

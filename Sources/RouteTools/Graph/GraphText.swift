@@ -1,7 +1,7 @@
 /// A graph in the languages of other tools: Mermaid and Graphviz.
-enum GraphText {
+package enum GraphText {
     /// A flow chart of Mermaid: a subgraph for each coordinator.
-    static func mermaid(_ graph: RouteGraph) -> String {
+    package static func mermaid(_ graph: RouteGraph) -> String {
         var lines = ["---", "title: \"\(Markup.dot(graph.title))\"", "---", "flowchart LR"]
         for (index, route) in graph.routes.enumerated() {
             let label = ([route.id] + route.patterns).map(Markup.mermaid).joined(separator: "<br/>")
@@ -31,7 +31,7 @@ enum GraphText {
     }
 
     /// A directed graph of Graphviz: a cluster for each coordinator.
-    static func dot(_ graph: RouteGraph) -> String {
+    package static func dot(_ graph: RouteGraph) -> String {
         var lines = [
             "digraph routes {",
             "  graph [rankdir=LR, compound=true, labelloc=t, label=\"\(Markup.dot(graph.title))\"];",

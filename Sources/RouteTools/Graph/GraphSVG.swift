@@ -1,7 +1,7 @@
 /// Draws a graph as an SVG file of its own: legible on light and dark ground, every name escaped.
-enum GraphSVG {
+package enum GraphSVG {
     /// The file.
-    static func text(_ graph: RouteGraph) -> String {
+    package static func text(_ graph: RouteGraph) -> String {
         let layout = GraphLayout(graph)
         let height = layout.size.height
         let legend = legend(y: height - 20, graph)

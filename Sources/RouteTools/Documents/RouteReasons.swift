@@ -1,21 +1,21 @@
-internal import LinkCoordinator
+package import LinkCoordinator
 
 /// How a request that reached a route may fail there, told from the table alone.
 ///
 /// Never too few: a reason that is not listed cannot occur for a link of the route. What fails before a route is
 /// chosen (scheme, host, encoding) is the same for all routes and not listed here.
-struct RouteReasons {
+package struct RouteReasons {
     private let table: Table
     private let names: TableNames
 
     /// Looks at the routes of a table.
-    init(_ table: Table) {
+    package init(_ table: Table) {
         self.table = table
         names = TableNames(table.source)
     }
 
     /// The reasons in the order in which they are found, each with what it is about.
-    func of(_ route: TableSource.Route) -> [(reason: Reason, why: String)] {
+    package func of(_ route: TableSource.Route) -> [(reason: Reason, why: String)] {
         switch route.action {
         case .exclude(.external): return [(.externalRefused, "the link's scheme or host is not on the allow list")]
         case .exclude: return [(.excluded, "the route is excluded")]

@@ -1,9 +1,9 @@
-internal import LinkCoordinator
+package import LinkCoordinator
 
 /// A route in a line of words: its patterns, and where it leads.
-enum RouteText {
+package enum RouteText {
     /// The patterns, with scheme and host where they are said.
-    static func patterns(_ route: TableSource.Route) -> [String] {
+    package static func patterns(_ route: TableSource.Route) -> [String] {
         var seen: [String] = []
         for pattern in route.patterns where !pattern.leavesOptionalOut {
             let scheme = pattern.scheme.map { "\($0)://" } ?? ""
@@ -15,7 +15,7 @@ enum RouteText {
     }
 
     /// What becomes of a link: targets of the variants, a redirect, or an exclusion.
-    static func target(_ route: TableSource.Route) -> String {
+    package static func target(_ route: TableSource.Route) -> String {
         switch route.action {
         case .variants(let variants): variants.map { Self.target($0.to) }.joined(separator: " | ")
         case .redirect(.route(let id)): "redirect to \(id.value)"
@@ -25,7 +25,7 @@ enum RouteText {
     }
 
     /// The models that the route fills.
-    static func models(_ route: TableSource.Route) -> [String] {
+    package static func models(_ route: TableSource.Route) -> [String] {
         var seen: [String] = []
         for binding in route.bindings where !seen.contains(binding.model.value) { seen.append(binding.model.value) }
         return seen

@@ -1,8 +1,8 @@
 /// Makes text from outside harmless for a terminal: control characters, bytes that are no UTF-8 and marks that turn
 /// the direction of writing are shown, not sent.
-enum Escaping {
+package enum Escaping {
     /// The bytes as one line of text that a terminal only prints.
-    static func visible(_ bytes: some Collection<UInt8>) -> String {
+    package static func visible(_ bytes: some Collection<UInt8>) -> String {
         var result = ""
         var iterator = bytes.makeIterator()
         var parser = Unicode.UTF8.ForwardParser()
@@ -24,12 +24,12 @@ enum Escaping {
     }
 
     /// The text as one line that a terminal only prints.
-    static func visible(_ text: String) -> String { visible(text.utf8) }
+    package static func visible(_ text: String) -> String { visible(text.utf8) }
 
     /// JSON text in which characters that a terminal may obey are written as escapes: the same value, harmless.
     ///
     /// JSON itself escapes only C0 (RFC 8259, section 7); such characters can stand inside strings alone.
-    static func json(_ text: String) -> String {
+    package static func json(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isObeyed) else { return text }
         var result = ""
         for scalar in text.unicodeScalars {

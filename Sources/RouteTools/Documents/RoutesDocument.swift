@@ -1,8 +1,8 @@
-internal import LinkCoordinator
+package import LinkCoordinator
 internal import StrictJSON
 
 /// A table as a Markdown document: each route with all that can be said of it, in the order of their ids.
-struct RoutesDocument {
+package struct RoutesDocument {
     private let table: Table
     private let words: TargetWords
     private let reasons: RouteReasons
@@ -10,7 +10,7 @@ struct RoutesDocument {
     private var lines: [String] = []
 
     /// The document.
-    static func text(_ table: Table) -> String {
+    package static func text(_ table: Table) -> String {
         var document = RoutesDocument(table)
         document.write()
         return document.lines.joined(separator: "\n") + "\n"

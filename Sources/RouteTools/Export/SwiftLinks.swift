@@ -1,17 +1,17 @@
-internal import LinkCoordinator
+package import LinkCoordinator
 
 /// A table as a Swift enum: a case for each route, with what its links carry, and a function that writes the link.
 ///
 /// Routes that redirect or are excluded are left out: nobody should make new links to them. The file needs nothing but
 /// Foundation.
-struct SwiftLinks {
+package struct SwiftLinks {
     private let table: Table
     private let typeName: String
     private var names: SwiftNames
     private var enumerations: SwiftEnumerations
     private var cases: [Case] = []
     /// What the enum leaves out.
-    private(set) var notes = ExportNotes()
+    package private(set) var notes = ExportNotes()
 
     /// One route.
     private struct Case {
@@ -35,7 +35,7 @@ struct SwiftLinks {
     }
 
     /// Makes the enum; without a name one is made of the table's id.
-    init(_ table: Table, typeName: String?) {
+    package init(_ table: Table, typeName: String?) {
         self.table = table
         self.typeName = typeName ?? SwiftNames.camel(table.id, upper: true) + "Link"
         names = SwiftNames(reserving: ["link", "route", "table"])
@@ -179,7 +179,7 @@ struct SwiftLinks {
 
 extension SwiftLinks {
     /// The file.
-    var text: String {
+    package var text: String {
         var lines = [
             "// Links of \(Escaping.visible(table.identity)).",
             "// Written by `linkd routes export --format swift`: do not edit.",

@@ -1,58 +1,58 @@
 internal import ByteStorage
-internal import StrictJSON
+package import StrictJSON
 
 /// Writes small JSON texts for `--json`, through the one writer.
-struct JSONText: ~Copyable {
+package struct JSONText: ~Copyable {
     private var arena = OutputArena(chunkBytes: 4096)
     private var needsComma = false
 
     /// Starts an empty text.
-    init() { arena.begin() }
+    package init() { arena.begin() }
 
     /// Begins an object, as a member when `name` is given.
-    mutating func beginObject(_ name: String? = nil) { open(name, "{") }
+    package mutating func beginObject(_ name: String? = nil) { open(name, "{") }
 
     /// Ends an object.
-    mutating func endObject() { close("}") }
+    package mutating func endObject() { close("}") }
 
     /// Begins an array, as a member when `name` is given.
-    mutating func beginArray(_ name: String? = nil) { open(name, "[") }
+    package mutating func beginArray(_ name: String? = nil) { open(name, "[") }
 
     /// Ends an array.
-    mutating func endArray() { close("]") }
+    package mutating func endArray() { close("]") }
 
     /// A text; nil is `null`.
-    mutating func text(_ name: String? = nil, _ value: String?) {
+    package mutating func text(_ name: String? = nil, _ value: String?) {
         start(name)
         if let value { string(value) } else { arena.append("null") }
     }
 
     /// A whole number; nil is `null`.
-    mutating func number(_ name: String? = nil, _ value: Int64?) {
+    package mutating func number(_ name: String? = nil, _ value: Int64?) {
         start(name)
         if let value { arena.append(decimal: value) } else { arena.append("null") }
     }
 
     /// `true` or `false`.
-    mutating func boolean(_ name: String? = nil, _ value: Bool) {
+    package mutating func boolean(_ name: String? = nil, _ value: Bool) {
         start(name)
         arena.append(value ? "true" : "false")
     }
 
     /// A number with three digits behind the point.
-    mutating func decimal(_ name: String? = nil, _ value: Double) {
+    package mutating func decimal(_ name: String? = nil, _ value: Double) {
         start(name)
         arena.append(Array(Decimals.text(value).utf8))
     }
 
     /// JSON that somebody else wrote.
-    mutating func raw(_ name: String? = nil, _ value: [UInt8]) {
+    package mutating func raw(_ name: String? = nil, _ value: [UInt8]) {
         start(name)
         arena.append(value)
     }
 
     /// A value that was read, written again without white space.
-    mutating func value(_ name: String? = nil, _ value: JSONValue) {
+    package mutating func value(_ name: String? = nil, _ value: JSONValue) {
         switch value.kind {
         case .null: text(name, nil)
         case .bool(let flag): boolean(name, flag)
@@ -70,7 +70,7 @@ struct JSONText: ~Copyable {
     }
 
     /// The text so far.
-    mutating func finish() -> String { arena.finish().string }
+    package mutating func finish() -> String { arena.finish().string }
 
     private mutating func open(_ name: String?, _ bracket: StaticString) {
         start(name)

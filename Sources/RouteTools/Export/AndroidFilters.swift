@@ -1,12 +1,12 @@
-internal import LinkCoordinator
+package import LinkCoordinator
 
 /// A table as intent filters of an Android manifest.
 ///
 /// The attributes of all `<data>` of a filter combine with each other, so each set of schemes and hosts is a filter of
 /// its own. A manifest excludes nothing; queries are not looked at.
-struct AndroidFilters {
+package struct AndroidFilters {
     /// One `<intent-filter>`.
-    struct Filter {
+    package struct Filter {
         var schemes: [String]
         /// Hosts with their ports, as `<data>` writes them.
         var hosts: [Host]
@@ -26,15 +26,15 @@ struct AndroidFilters {
     }
 
     /// The filters: web links first.
-    private(set) var filters: [Filter] = []
+    package private(set) var filters: [Filter] = []
     /// What a manifest cannot say.
-    private(set) var notes = ExportNotes()
+    package private(set) var notes = ExportNotes()
 
     private let coordinators: [String]
     private let foldsCase: Bool
 
     /// The filters of a table.
-    init(_ table: Table) {
+    package init(_ table: Table) {
         coordinators = table.source.coordinators.map(\.name.value)
         foldsCase = table.source.foldsPathCase
         for block in table.source.blocks {
@@ -167,7 +167,7 @@ struct AndroidFilters {
     }
 
     /// The filters as XML, to be put inside `<activity>`.
-    var xml: String {
+    package var xml: String {
         var lines: [String] = []
         if filters.contains(where: { $0.paths.contains { $0.path.attribute == .pathAdvancedPattern } }) {
             lines.append("<!-- android:pathAdvancedPattern needs Android 12 (API level 31). -->")

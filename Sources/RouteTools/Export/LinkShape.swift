@@ -1,9 +1,9 @@
-internal import LinkCoordinator
+package import LinkCoordinator
 
 /// One form of the links of a route: a pattern, perhaps behind prefixes that rewrites take off.
 ///
 /// What other systems are told of a table is made from these, in the order in which the table prefers them.
-struct LinkShape {
+package struct LinkShape {
     /// The id of the route.
     var route: String
     /// The matchers of the prefixes, then those of the pattern; the last is terminal.
@@ -26,7 +26,7 @@ struct LinkShape {
     var terminal: Matcher { matchers.last ?? .end }
 
     /// Most rewrites whose prefixes are exported: each doubles the number of forms.
-    static let maxRewrites = 6
+    package static let maxRewrites = 6
 
     /// What of a block's links no shape says: the table takes them, and no other system is told so.
     static func notes(_ block: TableSource.LinkBlock) -> [String] {
@@ -79,9 +79,9 @@ struct LinkShape {
 }
 
 /// A block of links that browsers open: one with the scheme https or http and a host.
-enum WebBlock {
+package enum WebBlock {
     /// The block of https links, or of http where there is none; one that takes every scheme takes these too.
-    static func first(_ source: TableSource) -> (block: TableSource.LinkBlock, schemes: [String])? {
+    package static func first(_ source: TableSource) -> (block: TableSource.LinkBlock, schemes: [String])? {
         let blocks = source.blocks.filter { $0.hostRole == .authority }
         let secure = blocks.filter { $0.schemes.contains { $0.value == "https" } }
         for block in secure + blocks {
@@ -93,7 +93,7 @@ enum WebBlock {
     }
 
     /// The hosts of a block that can be looked up: those by name, and those below a name.
-    static func hosts(_ block: TableSource.LinkBlock) -> [HostRule] {
+    package static func hosts(_ block: TableSource.LinkBlock) -> [HostRule] {
         block.hosts.map(\.value).filter {
             switch $0 {
             case .exact, .suffix: true
@@ -104,9 +104,9 @@ enum WebBlock {
 }
 
 /// What an export has to tell its reader, beside the export itself.
-struct ExportNotes {
+package struct ExportNotes {
     /// Lines in the order in which they arose, each once.
-    private(set) var lines: [String] = []
+    package private(set) var lines: [String] = []
     private var seen: Set<String> = []
 
     /// Adds a line unless it was said before.

@@ -1,9 +1,9 @@
-internal import LinkCoordinator
+package import LinkCoordinator
 
 /// Conditions of variants, constraints and screens in words.
-enum ConditionWords {
+package enum ConditionWords {
     /// What must hold, joined with "and"; `{}` and none are "always".
-    static func of(_ condition: TableSource.Condition?) -> String {
+    package static func of(_ condition: TableSource.Condition?) -> String {
         guard let condition else { return "otherwise" }
         var parts: [String] = []
         if !condition.app.isEmpty { parts.append("app " + versions(condition.app)) }

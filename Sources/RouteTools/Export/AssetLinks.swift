@@ -1,7 +1,7 @@
 /// The file `assetlinks.json`, by which a site says which Android app may open its links (Digital Asset Links).
-enum AssetLinks {
+package enum AssetLinks {
     /// The file, the same for each host.
-    static func json(package: String, fingerprints: [String]) -> String {
+    package static func json(package: String, fingerprints: [String]) -> String {
         var list = JSONText()
         list.beginArray()
         for fingerprint in fingerprints { list.text(nil, fingerprint.uppercased()) }
@@ -24,7 +24,7 @@ enum AssetLinks {
     }
 
     /// Whether the text is a SHA-256 as `keytool` prints it: 32 bytes in hexadecimal with colons.
-    static func isFingerprint(_ text: String) -> Bool {
+    package static func isFingerprint(_ text: String) -> Bool {
         let groups = text.split(separator: ":", omittingEmptySubsequences: false)
         return groups.count == 32
             && groups.allSatisfy { $0.count == 2 && $0.allSatisfy { $0.isASCII && $0.isHexDigit } }
