@@ -1,10 +1,9 @@
-/// Finds what linkd ships: route tables and samples.
+/// The files that come with linkd: route tables and samples.
 struct ShippedFiles {
     private let places: [String]
     private let words: [String]
 
-    /// Looks in `LINKD_HOME`, else in `../share/linkd` beside the executable, else in `config` of the working
-    /// directory.
+    /// Searches `LINKD_HOME`, or `../share/linkd` beside the executable, or `config` in the working directory.
     init(
         environment: [String: String], executable: String? = Platform.executablePath,
         directory: String = Platform.currentDirectory
@@ -26,15 +25,15 @@ struct ShippedFiles {
         self.words = words + places.suffix(executable == nil ? 1 : 2)
     }
 
-    /// The path of a file or directory; a miss names all places and ends with 78.
+    /// Returns the path of a file or directory. A failure lists all searched directories and has exit code 78.
     func path(_ name: String) throws(CommandFailure) -> String {
         for place in places where Platform.exists(place + "/" + name) { return place + "/" + name }
         throw CommandFailure(
-            .configuration, "`\(name)`, which linkd ships, is in none of: \(words.joined(separator: ", "))",
-            advice: "set LINKD_HOME to the directory that holds it, or name your own file")
+            .configuration, "`\(name)`, which comes with linkd, was not found in: \(words.joined(separator: ", "))",
+            advice: "set LINKD_HOME to the directory that contains it, or specify your own file")
     }
 
-    /// The route tables: all JSON files of `routes` and of the directories in it.
+    /// Returns the paths of the route tables: all JSON files in `routes` and its subdirectories.
     func tables() throws(CommandFailure) -> [String] {
         let root = try path("routes")
         var found: [String] = []
@@ -45,7 +44,8 @@ struct ShippedFiles {
             }
         }
         guard !found.isEmpty else {
-            throw CommandFailure(.configuration, "\(root) holds no table", advice: "name your own with --table FILE")
+            throw CommandFailure(.configuration, "\(root) contains no route table",
+            advice: "specify your own with --table FILE")
         }
         return found
     }

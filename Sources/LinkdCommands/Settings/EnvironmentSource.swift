@@ -1,16 +1,16 @@
 internal import LinkCoordinator
 
-/// Reads settings from the environment: `LINKD_…` by the table, `KAFKA_…` as properties of librdkafka.
+/// The settings of the environment: `LINKD_…` variables, and `KAFKA_…` variables as properties of librdkafka.
 struct EnvironmentSource {
-    /// Settings by name.
+    /// The texts by the name of the setting.
     var settings: [String: SettingTexts] = [:]
-    /// Properties of librdkafka.
+    /// The properties of librdkafka.
     var properties: [LibrdkafkaPair] = []
 
-    /// Variables that are no settings of the table.
+    /// `LINKD_…` variables that are not settings.
     private static let others: Set<String> = ["LINKD_CONFIG", "LINKD_HOME", "LINKD_FAULTS"]
 
-    /// Reads `environment`; `knows` says whether librdkafka has a property of that name.
+    /// Reads `environment`. `knows` returns whether librdkafka has a property of that name.
     init(_ environment: [String: String], knows: (String) -> Bool) throws(CommandFailure) {
         for (variable, value) in environment.sorted(by: { $0.key < $1.key }) where !value.isEmpty {
             if variable.hasPrefix("LINKD_") {
@@ -26,8 +26,9 @@ struct EnvironmentSource {
         guard let row = SettingsTable.rows.first(where: { $0.variable == variable }) else {
             let nearest = NearestName.of(variable, among: SettingsTable.rows.map(\.variable))
             throw CommandFailure(
-                .configuration, "environment variable \(variable) is no setting",
-                advice: nearest.map { "set \($0) instead" } ?? "unset it; `linkd config --reference` lists all")
+                .configuration, "environment variable \(variable) is not a setting",
+                advice: nearest.map { "set \($0) instead" } ??
+                "unset it, or see `linkd config --reference` for all settings")
         }
         settings[row.name] = SettingTexts(texts: [value], splitting: true, source: .environment(variable))
     }
@@ -51,13 +52,13 @@ struct EnvironmentSource {
             LibrdkafkaPair(key: String(key.dropLast(5)), value: try secret(in: value, variable), source: source))
     }
 
-    /// The content of a secret's file, without the line end that editors put there.
+    /// Returns the contents of a secret's file, without the newline that editors append.
     private func secret(in path: String, _ variable: String) throws(CommandFailure) -> String {
         switch Platform.contents(of: path, limit: 65536) {
         case .failure(let error):
             throw CommandFailure(
                 .configuration, "environment variable \(variable): file \(path) cannot be read: \(error.text)",
-                advice: "name a file that this user can read")
+                advice: "specify a file that this user can read")
         case .success(var bytes):
             if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
             if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }

@@ -1,33 +1,33 @@
 internal import LinkCoordinator
 internal import StrictJSON
 
-/// Reads settings from a JSON file: `{"commit": {"interval": "100ms"}}` for `commit.interval`.
+/// The settings of a JSON file, such as `{"commit": {"interval": "100ms"}}` for `commit.interval`.
 struct FileSource {
-    /// Settings by name.
+    /// The texts by the name of the setting.
     var settings: [String: SettingTexts] = [:]
-    /// Properties of librdkafka, the object `librdkafka`.
+    /// The properties of librdkafka, from the member `librdkafka`.
     var properties: [LibrdkafkaPair] = []
 
-    /// Largest file.
+    /// The size limit of the file.
     static let limitBytes = 1 << 20
 
     private let path: String
     private let text: [UInt8]
 
-    /// No file: nothing is set.
+    /// Creates a source without settings, for a command line without a settings file.
     init() {
         path = ""
         text = []
     }
 
-    /// Reads the file; `source` says who named it.
+    /// Reads the file. `source` is the flag or variable that named it.
     init(path: String, namedBy source: SettingSource) throws(CommandFailure) {
         self.path = path
         switch Platform.contents(of: path, limit: Self.limitBytes) {
         case .failure(let error):
             throw CommandFailure(
                 .configuration, "settings file \(path) (\(source.description)) cannot be read: \(error.text)",
-                advice: "name a JSON file that this user can read")
+                advice: "specify a JSON file that this user can read")
         case .success(let bytes): text = bytes
         }
         let root: JSONValue
@@ -37,7 +37,8 @@ struct FileSource {
             throw failure(error.text, at: error.offset, advice: "write strict JSON (RFC 8259)")
         }
         guard case .object(let members) = root.kind else {
-            throw failure("expected an object", at: root.offset, advice: "write {\"bootstrap\": [\"host:9092\"]}")
+            throw failure("the settings file is not a JSON object", at: root.offset,
+            advice: "write {\"bootstrap\": [\"host:9092\"]}")
         }
         for member in members { try take(member, path: member.name) }
     }
@@ -60,7 +61,8 @@ struct FileSource {
     private mutating func takeProperty(_ pair: JSONMember) throws(CommandFailure) {
         guard let value = scalar(pair.value) else {
             throw failure(
-                "expected a text, number or boolean", at: pair.value.offset, advice: "write \"key\": \"value\"")
+                "a property of librdkafka must be a string, a number, or a Boolean", at: pair.value.offset,
+                advice: "write \"key\": \"value\"")
         }
         properties.append(LibrdkafkaPair(key: pair.name, value: value, source: source(pair.nameOffset)))
     }
@@ -74,10 +76,11 @@ struct FileSource {
             return SettingTexts(texts: [text], splitting: true, source: source)
         }
         throw failure(
-            "`\(row.name)` is of the wrong type", at: value.offset, advice: "write \(row.type.expectation)")
+            "the value of `\(row.name)` has the wrong type", at: value.offset,
+            advice: "write \(row.type.expectation)")
     }
 
-    /// Numbers may stand for counts and sizes only, booleans for booleans only.
+    /// A JSON number is valid for counts and sizes only, and a JSON Boolean for Booleans only.
     private func fits(_ value: JSONValue, _ type: ValueType) -> Bool {
         switch (value.kind, type) {
         case (.number, .integer), (.number, .size), (.bool, .boolean): true
@@ -104,8 +107,9 @@ struct FileSource {
         }
         let nearest = NearestName.of(name, among: names)
         return failure(
-            "`\(name)` is no setting", at: member.nameOffset,
-            advice: nearest.map { "write `\($0)` instead" } ?? "take it out; `linkd config --reference` lists all")
+            "`\(name)` is not a setting", at: member.nameOffset,
+            advice: nearest.map { "write `\($0)` instead" } ??
+            "remove it, or see `linkd config --reference` for all settings")
     }
 
     private func source(_ offset: Int) -> SettingSource {

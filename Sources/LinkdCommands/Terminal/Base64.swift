@@ -1,8 +1,8 @@
-/// RFC 4648, section 4: for bytes that are no text inside JSON.
+/// Base64 (RFC 4648, section 4) for JSON members whose bytes are not UTF-8.
 enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
-    /// The bytes as text, padded.
+    /// Returns the padded text of bytes.
     static func text(_ bytes: [UInt8]) -> String {
         var result: [UInt8] = []
         var index = 0
