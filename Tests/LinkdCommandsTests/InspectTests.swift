@@ -69,14 +69,14 @@ internal import Testing
             (RecordFilter(since: 1_795_168_800_123, until: 1_795_168_800_123), true),
         ])
     func filters(filter: RecordFilter, takes: Bool) {
-        #expect(filter.takes(Self.decision, Self.decision.json) == takes)
+        #expect(filter.matches(Self.decision, Self.decision.json) == takes)
     }
 
     @Test("A dead letter's reason is in its header")
     func deadLetterFilter() {
-        #expect(RecordFilter(reason: "not_utf8").takes(Self.deadLetter, nil))
-        #expect(!RecordFilter(reason: "bad_json").takes(Self.deadLetter, nil))
-        #expect(!RecordFilter(outcome: "navigate").takes(Self.deadLetter, nil))
+        #expect(RecordFilter(reason: "not_utf8").matches(Self.deadLetter, nil))
+        #expect(!RecordFilter(reason: "bad_json").matches(Self.deadLetter, nil))
+        #expect(!RecordFilter(outcome: "navigate").matches(Self.deadLetter, nil))
     }
 
     @Test("A JSON line holds the value as it is, and bytes that are no text in base64")

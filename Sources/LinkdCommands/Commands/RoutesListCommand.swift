@@ -1,7 +1,7 @@
 internal import LinkCoordinator
 internal import StrictJSON
 
-/// `linkd routes list`: the routes of tables.
+/// `linkd routes list`: prints the routes of tables.
 enum RoutesListCommand {
     static let command = Command(
         path: ["routes", "list"],
@@ -9,9 +9,10 @@ enum RoutesListCommand {
         flags: [FlagDeclaration("--json", type: .boolean, "Print one JSON object.")],
         settings: .routes,
         operands: OperandDeclaration(
-            name: "FILE", help: "Tables; without any those of --table, else the ones that linkd ships.", count: 0...64),
+            name: "FILE",
+            help: "Table files. Default: those of --table, or those that come with linkd.", count: 0...64),
         examples: [
-            CommandExample(line: "linkd routes list", words: "The tables that linkd ships."),
+            CommandExample(line: "linkd routes list", words: "The tables that come with linkd."),
             CommandExample(line: "linkd routes list config/routes/shop.json", words: "One table."),
         ],
         run: run)

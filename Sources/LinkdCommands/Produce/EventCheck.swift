@@ -1,15 +1,16 @@
 internal import LinkIngest
 internal import StrictJSON
 
-/// Reads events as the worker will, before they are sent: finds their key, or why they would be dead letters.
+/// A check of events before they are sent, with the worker's reader. It returns the key of an event, or the reason for
+/// which it would become a dead letter.
 final class EventCheck {
-    /// `--key`: the key of every record.
+    /// The key of every record, from `--key`.
     let fixed: [UInt8]?
-    /// `--device`: the key of events that name no device.
+    /// The key of events without a device, from `--device`.
     let otherwise: [UInt8]?
     private var reader: EventReader
 
-    /// Makes a check with a worker's limits.
+    /// Creates a check with the limits of a worker.
     init(_ settings: Settings, fixed: [UInt8]?, otherwise: [UInt8]?) {
         self.fixed = fixed
         self.otherwise = otherwise
@@ -17,7 +18,7 @@ final class EventCheck {
             limits: IngestLimits(settings), passthrough: settings.list("passthrough"))
     }
 
-    /// The key to send an event with, or nil for none: it has no device, and whoever reads it has nowhere to look.
+    /// Returns the key of an event, or nil for an event without a device.
     func key(of value: [UInt8]) -> Result<[UInt8]?, EventLine.Fault> {
         value.withUnsafeBufferPointer { value in
             guard let key = fixed ?? otherwise else { return read(ByteView(value), key: nil) }
@@ -41,7 +42,7 @@ final class EventCheck {
 }
 
 extension IngestLimits {
-    /// The limits that the settings say.
+    /// Creates the limits from the settings.
     init(_ settings: Settings) {
         self.init(
             recordBytes: Int(settings.number("limits.record.bytes")), depth: Int(settings.number("limits.json.depth")),
