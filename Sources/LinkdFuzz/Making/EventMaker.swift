@@ -1,51 +1,52 @@
-/// Makes events as a handful of producers write them, each with a shape of its own that it now and then betrays.
+/// A generator of events as written by several producers. Each producer has a form, from which some of its records
+/// deviate.
 ///
-/// A reader learns shapes and guesses by them. So the records teach a shape for a while, and then come with one thing
-/// changed: a name that stands twice, an escape, another type, an odd length, a name never seen before.
+/// The reader learns the forms of records and reads later records with them. Therefore the records repeat a form for a
+/// while and then change one thing: a repeated name, an escape, another type, an unusual length, or a new name.
 package struct EventMaker {
-    /// Names and kinds of the members of one object, in the order in which a producer writes them.
+    /// A member of an object, in the order in which a producer writes them.
     struct Member {
         var name: String
         var kind: Kind
     }
 
-    /// What a member's value is.
+    /// The kind of a member's value.
     enum Kind {
         case id, link, path, mode, route, params, payload, payloadType, action, application, expires
         case device, devices, deviceID, platform, version, locale, region, coordinator, list, attributes
         case text, anything, other
     }
 
-    /// A producer: the shape that it writes.
+    /// A producer with the form of its records.
     struct Producer {
         var members: [Member]
         var device: [Member]
         var style: TextMaker.Style
-        /// A record in so many is not as the shape says.
+        /// The inverse of the share of records that deviate from the form.
         var betrayal: Int
-        /// Names in each object that no other record has.
+        /// The number of names in each object that no other record has.
         var novel = 0
-        /// A Boolean value that indicates whether the first name of each object stands at its end once more.
+        /// A Boolean value that indicates whether the first name of each object is repeated at its end.
         var isTwice = false
     }
 
     let words: Vocabulary
     let links: LinkMaker
     private var producers: [Producer] = []
-    /// Number of the record, for names that no other record has.
+    /// The number of the record, for names that no other record has.
     private var number = 0
 
-    /// Makes events of a table's words.
+    /// Creates a generator of events with the words of a table.
     package init(_ words: Vocabulary) {
         self.words = words
         links = LinkMaker(words)
     }
 
-    /// Begins another time: some producers, taking turns.
+    /// Starts a phase with new producers, which take turns.
     ///
     /// - Parameters:
-    ///   - count: How many producers write.
-    ///   - betrayal: A record in so many is not as its producer's shape says.
+    ///   - count: The number of producers.
+    ///   - betrayal: The inverse of the share of records that deviate from the form of their producer.
     package mutating func begin(producers count: Int, betrayal: Int, _ dice: inout Dice) {
         producers = (0..<count).map { _ in
             Producer(
@@ -54,9 +55,9 @@ package struct EventMaker {
         }
     }
 
-    /// Begins a time of names: all records begin with a name that they know and go on with some that nobody does.
+    /// Starts a phase in which all records begin with a known name, followed by new names.
     ///
-    /// - Parameter isTwice: A Boolean value that indicates whether the first name stands at the end once more.
+    /// - Parameter isTwice: A Boolean value that indicates whether the first name is repeated at the end.
     package mutating func beginNames(isTwice: Bool, _ dice: inout Dice) {
         begin(producers: 1, betrayal: 1_000, &dice)
         for index in producers.indices {
@@ -73,7 +74,7 @@ package struct EventMaker {
         return members.filter { seen.insert($0.name).inserted }
     }
 
-    /// Returns the next record, of one of the producers.
+    /// Returns the next record of one of the producers.
     package mutating func record(_ dice: inout Dice) -> [UInt8] {
         if producers.isEmpty { begin(producers: 1 + dice.below(4), betrayal: 8, &dice) }
         number += 1
@@ -84,7 +85,7 @@ package struct EventMaker {
         let chosen = betrays ? betrayed(producer.members, &dice) : producer.members
         write(chosen, of: producer, betrays: betrays, into: &text, &dice)
         if betrays, dice.one(in: 4) { damage(&text.bytes, &dice) }
-        // A line is a record in the files that keep them.
+        // Corpus files store one record per line, so a record has no line feed.
         return text.bytes.map { $0 == UInt8(ascii: "\n") ? UInt8(ascii: "\r") : $0 }
     }
 
@@ -92,7 +93,7 @@ package struct EventMaker {
         Array(links.link(&dice).utf8).filter { $0 != UInt8(ascii: "\n") }
     }
 
-    // MARK: Shapes
+    // MARK: Forms
 
     private func members(_ dice: inout Dice) -> [Member] {
         var members: [Member] = []
@@ -135,7 +136,7 @@ package struct EventMaker {
         return dice.one(in: 3) ? members.shuffled(using: &dice) : members
     }
 
-    /// Returns a shape with one thing changed.
+    /// Returns a form with one deviation.
     private func betrayed(_ members: [Member], _ dice: inout Dice) -> [Member] {
         var members = members
         if members.isEmpty { return [Member(name: "link", kind: .link)] }
@@ -156,7 +157,7 @@ package struct EventMaker {
         return members
     }
 
-    // MARK: Text
+    // MARK: Output
 
     private func write(
         _ members: [Member], of producer: Producer, betrays: Bool, into text: inout TextMaker, _ dice: inout Dice
@@ -174,7 +175,7 @@ package struct EventMaker {
         text.raw(style.inside + "}")
     }
 
-    /// The members with names that no other record has behind the first.
+    /// Returns the members with new names after the first one.
     private func withNames(_ members: [Member], of producer: Producer, isTwice: Bool) -> [Member] {
         guard producer.novel > 0, let first = members.first else { return members }
         var members = members
@@ -210,7 +211,7 @@ package struct EventMaker {
         }
     }
 
-    /// The text of a member that is text.
+    /// Returns the string value of a member.
     private func plain(_ kind: Kind, _ dice: inout Dice) -> String {
         switch kind {
         case .id: "e-" + String(dice.below(100_000))
@@ -258,7 +259,7 @@ package struct EventMaker {
         text.raw("{")
         for index in 0..<(isOdd && dice.one(in: 8) ? 255 + dice.below(4) : dice.below(5)) {
             if index > 0 { text.raw(",") }
-            // The second is one that no other record has, where a producer is of that kind.
+            // The second name is new if the producer writes new names.
             let isKnown = index == 0 ? dice.one(in: 2) : dice.one(in: 8)
             let name = "u\(isOdd || (isNovel && index % 3 > 0) ? number : 0)_\(isNovel && index > 3 ? 0 : index)"
             text.string(isKnown ? dice.pick(words.attributes, else: "tier") : name)
@@ -296,7 +297,7 @@ package struct EventMaker {
         text.raw("}")
     }
 
-    /// Changes bytes: what is cut off, doubled or of another kind.
+    /// Damages bytes: removes, repeats, or replaces some.
     private func damage(_ bytes: inout [UInt8], _ dice: inout Dice) {
         guard bytes.count > 1 else { return }
         let place = dice.below(bytes.count)

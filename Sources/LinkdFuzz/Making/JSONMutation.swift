@@ -1,11 +1,11 @@
-/// Changes text that is JSON, mostly so that it still is: members twice, other values, other spellings, groups.
+/// A mutation of JSON text that mostly keeps it valid: repeated members, other values, other spellings, and groups.
 package struct JSONMutation {
     private let words: Vocabulary
     private let links: LinkMaker
-    /// A Boolean value that indicates whether groups of a recipe may be made.
+    /// A Boolean value that indicates whether the mutation can create groups of a recipe.
     private let hasGroups: Bool
 
-    /// Makes changes of a table's words.
+    /// Creates a mutation with the words of a table.
     package init(_ words: Vocabulary, hasGroups: Bool) {
         self.words = words
         links = LinkMaker(words)
@@ -35,7 +35,7 @@ package struct JSONMutation {
         }
     }
 
-    /// Returns a text that a table or an event may know.
+    /// Returns a text that a table or an event can contain.
     private func word(_ dice: inout Dice) -> String {
         switch dice.below(8) {
         case 0: links.link(&dice)
@@ -76,7 +76,7 @@ package struct JSONMutation {
         let range = tokens.tokens[index].range
         guard range.count >= 2 else { return }
         let inner = bytes[(range.lowerBound + 1)..<(range.upperBound - 1)]
-        // Text with escapes would have them escaped again, which is another text.
+        // A text with escapes would have them escaped again, which is another text.
         guard !inner.contains(UInt8(ascii: "\\")), let text = String(validating: inner, as: UTF8.self) else { return }
         replace(&bytes, range) { $0.escaped(text, &dice) }
     }
@@ -95,7 +95,7 @@ package struct JSONMutation {
         bytes.insert(contentsOf: text.bytes, at: tokens.tokens[object].range.upperBound)
     }
 
-    /// Puts a member once more behind itself or at the end of the text's last object.
+    /// Repeats a member after itself or at the end of the last object.
     private func copyMember(_ bytes: inout [UInt8], _ tokens: JSONTokens, _ name: Int, _ dice: inout Dice) {
         guard let range = tokens.member(at: name) else { return }
         let copy = [UInt8(ascii: ",")] + bytes[range]
@@ -123,14 +123,14 @@ package struct JSONMutation {
         bytes.replaceSubrange(first, with: copies.1)
     }
 
-    /// Puts a value some times more behind itself: right in an array, damage elsewhere.
+    /// Repeats a value after itself, which is valid in an array and damage elsewhere.
     private func copyElement(_ bytes: inout [UInt8], _ range: Range<Int>, _ dice: inout Dice) {
         guard range.count < 600 else { return }
         let copy = [UInt8(ascii: ",")] + bytes[range]
         for _ in 0...dice.below(4) { bytes.insert(contentsOf: copy, at: range.upperBound) }
     }
 
-    /// Makes a group of a value of an array, of a member, or of the inside of a string.
+    /// Turns a value of an array, a member, or a part of a string into a group.
     private func group(
         _ bytes: inout [UInt8], _ tokens: JSONTokens, _ value: Int, _ names: [Int], _ dice: inout Dice
     ) {
@@ -148,7 +148,7 @@ package struct JSONMutation {
         bytes.insert(contentsOf: Array("<<\(count)\(comma):".utf8), at: range.lowerBound)
     }
 
-    /// Changes how often a group is repeated.
+    /// Changes the number of repetitions of a group.
     private func scale(_ bytes: inout [UInt8], _ dice: inout Dice) {
         let starts = bytes.indices.dropLast(3).filter {
             bytes[$0] == UInt8(ascii: "<") && bytes[$0 + 1] == UInt8(ascii: "<") && bytes[$0 + 2] &- 0x30 < 10

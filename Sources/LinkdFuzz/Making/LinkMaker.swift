@@ -1,11 +1,11 @@
-/// Makes links that a table takes, nearly takes, or should refuse.
+/// A generator of links that a table matches, almost matches, or must reject.
 package struct LinkMaker {
     private let words: Vocabulary
 
-    /// Makes links of a table's words.
+    /// Creates a generator of links with the words of a table.
     package init(_ words: Vocabulary) { self.words = words }
 
-    /// Returns a link; text of a URL, perhaps with anything in it.
+    /// Returns a link, which can contain any text.
     package func link(_ dice: inout Dice) -> String {
         var link = dice.below(5) < 2 && !words.links.isEmpty ? dice.pick(words.links) : built(&dice)
         for _ in 0..<(dice.one(in: 3) ? dice.below(3) : 0) { link = damaged(link, &dice) }
@@ -23,7 +23,7 @@ package struct LinkMaker {
         return link
     }
 
-    /// Returns a host that a rule names, or one that looks like it.
+    /// Returns a host of a rule, or a similar one.
     package func host(_ dice: inout Dice) -> String {
         var host = dice.pick(words.hosts, else: "a.example")
         if host.hasPrefix("*") { host = dice.pick(["www", "a.b", "", "x-1"]) + host.dropFirst() }
@@ -39,7 +39,7 @@ package struct LinkMaker {
         }
     }
 
-    /// Returns a path of one of the patterns, its captures filled.
+    /// Returns a path of one of the patterns, with values for its captures.
     package func path(_ dice: inout Dice) -> String {
         let pattern = dice.pick(words.patterns, else: "/a/{b}")
         var path = pattern.hasPrefix("/") ? "" : "/"
@@ -59,7 +59,7 @@ package struct LinkMaker {
         }
     }
 
-    /// Returns a value for a capture as its pattern writes it.
+    /// Returns a value for a capture in the syntax of patterns.
     private func value(of capture: String, _ dice: inout Dice) -> String {
         if dice.one(in: 10) { return text(&dice) }
         if capture.contains("uuid") { return dice.pick(Self.identifiers) }
@@ -77,7 +77,7 @@ package struct LinkMaker {
         return text(&dice)
     }
 
-    /// Returns a query of names that bindings read, and others.
+    /// Returns a query with names from bindings and others.
     package func query(_ dice: inout Dice) -> String {
         (0...dice.below(5)).map { _ in
             let name =
@@ -98,7 +98,7 @@ package struct LinkMaker {
         "B121D5E7\u{2013}EA65-49F8-8B33-B3C43FA93866", "80674450-AAEC-4704-9D0F-63C7B2068FF1",
     ]
 
-    /// Returns a short text for a segment or a value, plain or not.
+    /// Returns a short text for a segment or a value.
     package func text(_ dice: inout Dice) -> String {
         switch dice.below(12) {
         case 0: "%D0%BA%D0%BE%D1%82"
@@ -113,7 +113,7 @@ package struct LinkMaker {
         }
     }
 
-    /// Returns a link with its scheme and host in small letters written over it, as memory that is used again might.
+    /// Returns a link with a lowercase copy of its host written over it, as reused memory might contain.
     private func overlaid(_ link: String, _ dice: inout Dice) -> String {
         var bytes = Array(link.lowercased().utf8)
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return link }
@@ -124,7 +124,7 @@ package struct LinkMaker {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Returns a link with one thing changed.
+    /// Returns a link with one change.
     private func damaged(_ link: String, _ dice: inout Dice) -> String {
         var bytes = Array(link.utf8)
         guard !bytes.isEmpty else { return "x" }

@@ -1,18 +1,18 @@
-/// Changes inputs of a target along what they mean.
+/// A mutator that changes inputs of a target according to their meaning.
 package struct Mutator {
     private let target: FuzzTarget
     private let worlds: [World]
     private let seeds: [[UInt8]]
 
-    /// Makes changes for a target.
+    /// Creates a mutator for a target.
     package init(_ target: FuzzTarget, worlds: [World]) {
         self.target = target
         self.worlds = worlds
-        // What a table is crossed with; the other targets make their own.
+        // The tables to combine with others. Other targets need none.
         seeds = target == .tables ? (try? Seeds.made(.tables, worlds: worlds)) ?? [] : []
     }
 
-    /// Changes an input, once or a few times.
+    /// Changes an input once or several times.
     package func change(_ input: inout [UInt8], _ dice: inout Dice) {
         for _ in 0...(dice.one(in: 2) ? 0 : dice.below(5)) { changeOnce(&input, &dice) }
     }
@@ -26,7 +26,7 @@ package struct Mutator {
         }
     }
 
-    /// The end of an input's first line, and a line in front where there is none.
+    /// Returns the end of the first line. Adds a line if the input is empty.
     private func headEnd(_ input: inout [UInt8]) -> Int {
         if input.isEmpty { input = Array("a\n".utf8) }
         return input.firstIndex(of: UInt8(ascii: "\n")) ?? input.count
@@ -89,7 +89,7 @@ package struct Mutator {
         input = file + rest
     }
 
-    /// Puts a value of another table in the place of one.
+    /// Replaces a value with one of another table.
     private func cross(_ file: inout [UInt8], with donor: [UInt8], _ dice: inout Dice) {
         let own = JSONTokens(file)
         let other = JSONTokens(donor)
@@ -117,7 +117,7 @@ package struct Mutator {
         case 5: repeatLine(&lines[dice.below(lines.count)], &dice)
         default:
             var line = dice.pick(lines)
-            // A changed copy beside the record itself is what betrays what it taught.
+            // Keeps the record beside a changed copy, so that the copy deviates from what the record taught.
             JSONMutation(words, hasGroups: false).change(&line, &dice)
             line = line.map { $0 == UInt8(ascii: "\n") ? 0x20 : $0 }
             if dice.one(in: 2) { lines.insert(line, at: place) } else { lines[dice.below(lines.count)] = line }
@@ -125,7 +125,7 @@ package struct Mutator {
         input = head + [UInt8(ascii: "\n")] + Array(lines.joined(separator: [UInt8(ascii: "\n")]))
     }
 
-    /// Says how often a record comes, or otherwise.
+    /// Changes the repetition of a record.
     private func repeatLine(_ line: inout [UInt8], _ dice: inout Dice) {
         if line.first == UInt8(ascii: "@"), let blank = line.firstIndex(of: UInt8(ascii: " ")) {
             line.removeSubrange(...blank)

@@ -1,12 +1,12 @@
-/// Writes JSON text as producers do and as they should not: the same string in many spellings, values of every kind.
+/// A writer of JSON text in many forms: the same string with various escapes, and values of every kind.
 package struct TextMaker {
-    /// White space before and behind the tokens of one producer.
+    /// The white space of one producer.
     package struct Style: Sendable {
         var afterComma = ""
         var afterColon = ""
         var inside = ""
 
-        /// Returns one of the usual ways, or an odd one.
+        /// Returns a common style or an unusual one.
         static func any(_ dice: inout Dice) -> Style {
             switch dice.below(6) {
             case 0: Style(afterComma: " ", afterColon: " ")
@@ -17,16 +17,16 @@ package struct TextMaker {
         }
     }
 
-    /// The text so far.
+    /// The text written so far.
     package var bytes: [UInt8] = []
 
-    /// Starts without text.
+    /// Creates an empty text.
     package init() {}
 
-    /// Appends text as it is.
+    /// Appends a text without changes.
     package mutating func raw(_ text: String) { bytes += Array(text.utf8) }
 
-    /// Appends a string, escaped only where JSON wants it.
+    /// Appends a string with only the required escapes.
     package mutating func string(_ text: String) {
         bytes.append(UInt8(ascii: "\""))
         for byte in text.utf8 { add(byte) }
@@ -41,7 +41,7 @@ package struct TextMaker {
         }
     }
 
-    /// Appends a string with some of its characters escaped though they need not be.
+    /// Appends a string with additional escapes.
     package mutating func escaped(_ text: String, _ dice: inout Dice) {
         let often = 1 + dice.below(8)
         bytes.append(UInt8(ascii: "\""))
@@ -60,7 +60,7 @@ package struct TextMaker {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// Appends a value of any kind, objects and arrays of up to some members included.
+    /// Appends a value of any kind, including nested objects and arrays.
     package mutating func anything(_ dice: inout Dice, depth: Int = 3) {
         switch dice.below(depth > 0 ? 12 : 8) {
         case 0: raw("null")

@@ -1,22 +1,22 @@
 internal import DispatchWorker
 
-/// Millions of records through processors that live long, each record's answer beside that of a fresh processor.
+/// A comparison of long-lived processors with fresh ones over millions of records.
 ///
-/// A round makes some thousand records, asks a fresh processor about each, and then sends them through others: in
-/// order, shuffled, sorted and again and again, through new processors and through one that has seen all rounds before.
-/// The same record must come to the same bytes everywhere.
+/// Each round generates some thousand records and reads each one with a fresh processor. Then it sends them through
+/// other processors in order, shuffled, sorted, and repeated. Some of these processors are new, and one has processed
+/// all earlier rounds. The same record must always yield the same bytes.
 package struct AdversarialRun: ~Copyable {
-    /// A record that came out otherwise.
+    /// A record with different results.
     package struct Difference: Sendable {
-        /// The world.
+        /// The name of the world.
         package let world: String
-        /// The way it was sent.
+        /// The name of the pass.
         package let pass: String
-        /// Number of the round, from 0.
+        /// The number of the round, from 0.
         package let round: Int
         /// The record.
         package let record: FuzzRecord
-        /// An input of the target `sequences` that shows it, or nil where the round alone does not.
+        /// An input of the target `sequences` that reproduces the difference, or nil if the round alone does not.
         package let input: [UInt8]?
     }
 
@@ -25,26 +25,26 @@ package struct AdversarialRun: ~Copyable {
     private let seed: UInt64
     private var lanes: [LaneBox]
     private var round = 0
-    /// Differences that were reduced: a few are enough to mend what is wrong.
+    /// The number of reduced differences. Only the first ones are reduced, because a few are enough to find the cause.
     private var reduced = 0
     private static let mostReduced = 5
-    /// Records that were compared.
+    /// The number of compared records.
     package private(set) var compared = 0
-    /// What became of the records: how often each outcome, and each reason of a dead letter.
+    /// The number of records with each outcome and each reason of a dead letter.
     package private(set) var outcomes: [String: Int] = [:]
 
-    /// A lane that lives through all rounds.
+    /// A lane that processes all rounds.
     private final class LaneBox {
         var lane: RecordLane
         init(_ world: World) { lane = RecordLane(world, isPacked: true) }
     }
 
-    /// Makes a run.
+    /// Creates a run.
     ///
     /// - Parameters:
-    ///   - worlds: What the rounds go through in turn.
-    ///   - seed: What all choices come from.
-    ///   - recordsPerRound: Records that are made for a round; each is compared five times.
+    ///   - worlds: The worlds, which the rounds use in turn.
+    ///   - seed: The seed of all choices.
+    ///   - recordsPerRound: The number of generated records in each round. Each is compared five times.
     package init(worlds: [World], seed: UInt64, recordsPerRound: Int = 2_000) {
         self.recordsPerRound = recordsPerRound
         self.worlds = worlds
@@ -52,7 +52,7 @@ package struct AdversarialRun: ~Copyable {
         lanes = worlds.map { LaneBox($0) }
     }
 
-    /// Compares one more round; returns what came out otherwise, the first of each pass.
+    /// Runs the next round and returns the first difference of each pass.
     package mutating func next() -> [Difference] {
         let index = round % worlds.count
         var dice = Dice(seed: seed &+ UInt64(round) &* 0x9E37_79B9)
@@ -82,7 +82,7 @@ package struct AdversarialRun: ~Copyable {
         return found
     }
 
-    /// The ways in which a round's records are sent.
+    /// The orders in which the records of a round are sent.
     private enum Pass: String, CaseIterable {
         case inOrder, shuffled, longLived, bySize, again
 
@@ -100,7 +100,7 @@ package struct AdversarialRun: ~Copyable {
         }
     }
 
-    /// The records of a round: a calm time, producers in turn, a storm, or times that change often.
+    /// Generates the records of a round: a single phase with few or many deviations, or many short phases.
     private func records(_ world: World, _ dice: inout Dice) -> [FuzzRecord] {
         var maker = EventMaker(world.words)
         let kind = dice.below(6)
@@ -135,7 +135,7 @@ package struct AdversarialRun: ~Copyable {
         }
     }
 
-    /// Holds some of the records against others that say the same.
+    /// Compares some of the records with equivalent ones.
     private func lawBreaches(
         _ records: [FuzzRecord], _ world: World, letter: UInt8, _ dice: inout Dice
     ) -> [Difference] {
@@ -149,7 +149,7 @@ package struct AdversarialRun: ~Copyable {
         return found
     }
 
-    /// Sends records in batches of all sizes; returns the place in the order of the first that comes out otherwise.
+    /// Sends the records in batches of various sizes, and returns the first index in the order with a different result.
     private static func firstWrong(
         _ order: [Int], _ records: [FuzzRecord], _ alone: [UInt64], _ lane: inout RecordLane, _ dice: inout Dice
     ) -> Int? {
@@ -167,18 +167,20 @@ package struct AdversarialRun: ~Copyable {
     }
 }
 
-/// Leaves out of a sequence what is not needed for its last record to come out otherwise than alone.
+/// A reduction that removes records of a sequence as long as the result of the last record differs from that of the
+/// record alone.
 package struct SequenceReduction {
     private let world: World
     private let letter: UInt8
 
-    /// Makes a reduction.
+    /// Creates a reduction.
     package init(_ world: World, letter: UInt8) {
         self.world = world
         self.letter = letter
     }
 
-    /// Returns the records that are left as an input of the target `sequences`; nil where the last one comes out right.
+    /// Returns the remaining records as an input of the target `sequences`, or nil if the last record has no different
+    /// result.
     package func reduce(_ records: [FuzzRecord]) -> [UInt8]? {
         guard var left = records.last.map({ _ in Array(records.dropLast()) }), let last = records.last,
             isWrong(left, last)

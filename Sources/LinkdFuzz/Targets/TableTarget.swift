@@ -1,19 +1,19 @@
 internal import LinkCoordinator
 internal import StrictJSON
 
-/// An input of the target `tables`: the bytes of a table's file; behind a zero byte links, one a line.
+/// The target `tables`. An input is the file of a table, and after a zero byte links, one per line.
 extension FuzzRunner {
-    /// Most links that are resolved by one table.
+    /// The number of links to resolve with one table.
     private static let links = 12
 
     func runTable(_ input: [UInt8]) -> String? {
         let file = Array(input.prefix { $0 != 0 })
         let behind = input.dropFirst(file.count + 1)
         let (checked, problems) = Table.check(file)
-        if checked == nil, problems.isEmpty { return "a table is refused without a word" }
+        if checked == nil, problems.isEmpty { return "a table is refused without a problem" }
         for problem in problems where problem.place.line < 1 || problem.place.column < 1 || problem.offset > file.count
         {
-            return "a problem stands nowhere: \(problem.text(file: "table"))"
+            return "a problem has no location in the file: \(problem.text(file: "table"))"
         }
         if problems.isEmpty, let again = Table.check(file).table, again.hash != checked?.hash {
             return "the table has two hashes"
@@ -41,7 +41,7 @@ extension FuzzRunner {
         return nil
     }
 
-    /// What a problem's witness comes to: a decision, whatever it is.
+    /// Returns a violation in the decision of a problem's witness, or nil.
     private func wrongWitness(_ problem: TableProblem, _ table: Table) -> String? {
         guard let witness = problem.witness else { return nil }
         return Self.wrongText(table.resolve(witness).json)
