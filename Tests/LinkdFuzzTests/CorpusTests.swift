@@ -29,11 +29,11 @@ struct CorpusTests {
         let runner = FuzzRunner(worlds: worlds)
         let mutator = Mutator(target, worlds: worlds)
         let seed: UInt64 = 10
-        var dice = Dice(seed: seed)
+        var random = RandomSource(seed: seed)
         let inputs = try Seeds.made(target, worlds: worlds).filter { $0.count < 3_000 }
         for round in 0..<(target == .tables ? 30 : 200) {
-            var input = dice.pick(inputs)
-            mutator.change(&input, &dice)
+            var input = random.pick(inputs)
+            mutator.change(&input, &random)
             // Large records and long sequences are for the searches themselves.
             let isLarge = input.count > 4_000 || input.contains(UInt8(ascii: "@")) || input.starts(with: [0x41])
             if isLarge || (target == .events && input.first.map { $0 < 0x61 } == true) { continue }
@@ -41,7 +41,7 @@ struct CorpusTests {
         }
     }
 
-    @Test("Long-lived processors answer as fresh ones do")
+    @Test("Long-lived processors result as fresh ones do")
     func adversarial() throws {
         let seed: UInt64 = 3
         var run = AdversarialRun(worlds: try #require(Self.worlds), seed: seed, recordsPerRound: 250)

@@ -11,11 +11,11 @@ struct TopicScan {
     /// Fetches the ends of the partitions and starts to read.
     ///
     /// - Parameters:
-    /// The connection to the cluster.
-    /// The topics, which must exist.
+    ///   - connection: The connection to the cluster.
+    ///   - topics: The topics, which must exist.
     ///   - partition: The only partition to read, or nil for all.
-    /// The first timestamp, in milliseconds since 1970, or nil.
-    /// A Boolean value that indicates whether to continue after the end.
+    ///   - since: The first timestamp, in milliseconds since 1970, or nil.
+    ///   - follow: A Boolean value that indicates whether to continue after the end.
     init(
         _ connection: Connection, topics: [String], partition: Int32?, since: Int64?, follow: Bool
     ) throws(CommandFailure) {

@@ -55,18 +55,18 @@ package struct AdversarialRun: ~Copyable {
     /// Runs the next round and returns the first difference of each pass.
     package mutating func next() -> [Difference] {
         let index = round % worlds.count
-        var dice = Dice(seed: seed &+ UInt64(round) &* 0x9E37_79B9)
-        let records = records(worlds[index], &dice)
+        var random = RandomSource(seed: seed &+ UInt64(round) &* 0x9E37_79B9)
+        let records = records(worlds[index], &random)
         let alone = freshDigests(records, worlds[index])
-        var found = lawBreaches(records, worlds[index], letter: World.name(of: index), &dice)
+        var found = lawViolations(records, worlds[index], letter: World.name(of: index), &random)
         for pass in Pass.allCases {
-            let order = pass.order(records, &dice)
+            let order = pass.order(records, &random)
             let wrong: Int?
             if pass == .longLived {
-                wrong = Self.firstWrong(order, records, alone, &lanes[index].lane, &dice)
+                wrong = Self.firstWrong(order, records, alone, &lanes[index].lane, &random)
             } else {
                 var lane = RecordLane(worlds[index], isPacked: pass != .inOrder)
-                wrong = Self.firstWrong(order, records, alone, &lane, &dice)
+                wrong = Self.firstWrong(order, records, alone, &lane, &random)
             }
             compared += order.count
             guard let wrong else { continue }
@@ -86,14 +86,14 @@ package struct AdversarialRun: ~Copyable {
     private enum Pass: String, CaseIterable {
         case inOrder, shuffled, longLived, bySize, again
 
-        func order(_ records: [FuzzRecord], _ dice: inout Dice) -> [Int] {
+        func order(_ records: [FuzzRecord], _ random: inout RandomSource) -> [Int] {
             switch self {
             case .inOrder, .longLived: Array(records.indices)
-            case .shuffled: records.indices.shuffled(using: &dice)
+            case .shuffled: records.indices.shuffled(using: &random)
             case .bySize: records.indices.sorted { (records[$0].value.count, $0) < (records[$1].value.count, $1) }
             case .again:
                 (0..<records.count / 2).flatMap { _ in
-                    let index = dice.below(records.count)
+                    let index = random.below(records.count)
                     return [index, index]
                 }
             }
@@ -101,24 +101,24 @@ package struct AdversarialRun: ~Copyable {
     }
 
     /// Generates the records of a round: a single phase with few or many deviations, or many short phases.
-    private func records(_ world: World, _ dice: inout Dice) -> [FuzzRecord] {
-        var maker = EventMaker(world.words)
-        let kind = dice.below(6)
-        let span = kind == 5 ? 40 + dice.below(100) : recordsPerRound
-        var offset = Int64(dice.below(1_000_000))
+    private func records(_ world: World, _ random: inout RandomSource) -> [FuzzRecord] {
+        var generator = EventGenerator(world.words)
+        let kind = random.below(6)
+        let span = kind == 5 ? 40 + random.below(100) : recordsPerRound
+        var offset = Int64(random.below(1_000_000))
         return (0..<recordsPerRound).map { number in
             if number % span == 0 {
                 switch kind {
-                case 0: maker.begin(producers: 1 + dice.below(4), betrayal: 20, &dice)
-                case 1: maker.begin(producers: 5 + dice.below(5), betrayal: 12, &dice)
-                case 2: maker.begin(producers: 2, betrayal: 1, &dice)
-                case 3: maker.beginNames(isTwice: dice.one(in: 2), &dice)
-                default: maker.begin(producers: 1 + dice.below(3), betrayal: 5, &dice)
+                case 0: generator.begin(producers: 1 + random.below(4), deviation: 20, &random)
+                case 1: generator.begin(producers: 5 + random.below(5), deviation: 12, &random)
+                case 2: generator.begin(producers: 2, deviation: 1, &random)
+                case 3: generator.beginNames(isTwice: random.one(in: 2), &random)
+                default: generator.begin(producers: 1 + random.below(3), deviation: 5, &random)
                 }
             }
-            offset += dice.one(in: 50) ? 7 : 1
-            let key: [UInt8]? = dice.one(in: 8) ? nil : Array("k-\(dice.below(20))".utf8)
-            return FuzzRecord(key: key, value: maker.record(&dice), offset: offset)
+            offset += random.one(in: 50) ? 7 : 1
+            let key: [UInt8]? = random.one(in: 8) ? nil : Array("k-\(random.below(20))".utf8)
+            return FuzzRecord(key: key, value: generator.record(&random), offset: offset)
         }
     }
 
@@ -136,13 +136,13 @@ package struct AdversarialRun: ~Copyable {
     }
 
     /// Compares some of the records with equivalent ones.
-    private func lawBreaches(
-        _ records: [FuzzRecord], _ world: World, letter: UInt8, _ dice: inout Dice
+    private func lawViolations(
+        _ records: [FuzzRecord], _ world: World, letter: UInt8, _ random: inout RandomSource
     ) -> [Difference] {
         var found: [Difference] = []
-        for record in records where dice.one(in: 20) {
-            let answer = RecordLane.fresh(record, world)
-            guard let wrong = EventLaws(world).wrong(answer, of: record) else { continue }
+        for record in records where random.one(in: 20) {
+            let result = RecordLane.fresh(record, world)
+            guard let wrong = EventLaws(world).wrong(result, of: record) else { continue }
             let input = SequenceReduction.input([record], letter: letter)
             found.append(Difference(world: world.name, pass: wrong, round: round, record: record, input: input))
         }
@@ -151,12 +151,12 @@ package struct AdversarialRun: ~Copyable {
 
     /// Sends the records in batches of various sizes, and returns the first index in the order with a different result.
     private static func firstWrong(
-        _ order: [Int], _ records: [FuzzRecord], _ alone: [UInt64], _ lane: inout RecordLane, _ dice: inout Dice
+        _ order: [Int], _ records: [FuzzRecord], _ alone: [UInt64], _ lane: inout RecordLane, _ random: inout RandomSource
     ) -> Int? {
         var first = 0
         var wrong: Int?
         while first < order.count {
-            let batch = order[first..<min(order.count, first + 1 + dice.below(200))]
+            let batch = order[first..<min(order.count, first + 1 + random.below(200))]
             let digests = lane.digests(batch.map { records[$0] })
             for (place, digest) in zip(batch.indices, digests) where digest != alone[order[place]] && wrong == nil {
                 wrong = place

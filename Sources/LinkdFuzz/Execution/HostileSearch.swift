@@ -1,7 +1,7 @@
 /// A search for records that are more expensive than the known ones. It mutates the most expensive records.
 package struct HostileSearch {
     private let worlds: [World]
-    private var dice: Dice
+    private var random: RandomSource
     /// The most expensive records found so far, in descending order.
     package private(set) var worst: [(record: HostileRecord, cost: RecordCost)] = []
     /// The number of measured records.
@@ -12,7 +12,7 @@ package struct HostileSearch {
     /// Creates a search that starts with measured records.
     package init(worlds: [World], seed: UInt64, from records: [(record: HostileRecord, cost: RecordCost)]) {
         self.worlds = worlds
-        dice = Dice(seed: seed)
+        random = RandomSource(seed: seed)
         worst = records
         sort()
     }
@@ -21,7 +21,7 @@ package struct HostileSearch {
     package mutating func step() {
         // More expensive records are selected more often.
         guard !worst.isEmpty else { return }
-        let parent = worst[min(dice.below(worst.count), dice.below(worst.count))]
+        let parent = worst[min(random.below(worst.count), random.below(worst.count))]
         let record = changed(parent.record)
         let world = World.named(record.letter, of: worlds)
         var cost = RecordCost.measure(record, world, runs: 1)
@@ -40,10 +40,10 @@ package struct HostileSearch {
 
     private mutating func changed(_ record: HostileRecord) -> HostileRecord {
         var letter = record.letter
-        if dice.one(in: 8) { letter = World.name(of: dice.below(worlds.count)) }
+        if random.one(in: 8) { letter = World.name(of: random.below(worlds.count)) }
         let mutation = JSONMutation(World.named(letter, of: worlds).words, hasGroups: true)
         var recipe = record.recipe
-        for _ in 0...dice.below(3) { mutation.change(&recipe, &dice) }
+        for _ in 0...random.below(3) { mutation.change(&recipe, &random) }
         return HostileRecord(name: record.name, input: [letter & ~0x20, UInt8(ascii: "\n")]).with(recipe: recipe)
     }
 

@@ -70,16 +70,16 @@ package struct RecordLane: ~Copyable {
     }
 
     /// Returns the results of a batch.
-    package mutating func answers(_ records: some Collection<FuzzRecord>) -> [Answer] {
-        var answers: [Answer] = []
-        run(records) { _, cause, decisions in answers.append(Answer(cause, decisions)) }
-        return answers
+    package mutating func results(_ records: some Collection<FuzzRecord>) -> [RecordResult] {
+        var results: [RecordResult] = []
+        run(records) { _, cause, decisions in results.append(RecordResult(cause, decisions)) }
+        return results
     }
 
     /// Returns the result of a record from a fresh processor.
-    package static func fresh(_ record: FuzzRecord, _ world: World, isPacked: Bool = false) -> Answer {
+    package static func fresh(_ record: FuzzRecord, _ world: World, isPacked: Bool = false) -> RecordResult {
         var lane = RecordLane(world, isPacked: isPacked)
-        return lane.answers(CollectionOfOne(record))[0]
+        return lane.results(CollectionOfOne(record))[0]
     }
 
     /// Returns the digest of a record's result from a fresh processor.

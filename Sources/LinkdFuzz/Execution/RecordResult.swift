@@ -2,7 +2,7 @@ package import DispatchWorker
 internal import StrictJSON
 
 /// The result of a record, copied so that it outlives the batch.
-package struct Answer: Sendable, Equatable, CustomStringConvertible {
+package struct RecordResult: Sendable, Equatable, CustomStringConvertible {
     /// The key and the decision of a device.
     package struct Decision: Sendable, Equatable {
         /// The key of the decision.

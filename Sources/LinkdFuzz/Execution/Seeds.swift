@@ -102,11 +102,11 @@ package enum Seeds {
             let lines = samples[first..<min(first + 12, samples.count)]
             inputs.append(Array("f\n".utf8) + Array(lines.joined(separator: [UInt8(ascii: "\n")])))
         }
-        var dice = Dice(seed: 1)
+        var random = RandomSource(seed: 1)
         for index in worlds.indices {
-            var maker = EventMaker(worlds[index].words)
-            maker.begin(producers: 2, betrayal: 4, &dice)
-            let lines = (0..<8).map { _ in maker.record(&dice) }
+            var generator = EventGenerator(worlds[index].words)
+            generator.begin(producers: 2, deviation: 4, &random)
+            let lines = (0..<8).map { _ in generator.record(&random) }
             inputs.append(
                 [World.name(of: index), UInt8(ascii: "\n")] + Array(lines.joined(separator: [UInt8(ascii: "\n")])))
         }

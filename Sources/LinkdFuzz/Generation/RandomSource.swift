@@ -1,5 +1,5 @@
 /// A repeatable source of random choices (SplitMix64). The same seed yields the same choices on every machine.
-package struct Dice: RandomNumberGenerator, Sendable {
+package struct RandomSource: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
     /// Creates a source from a seed.

@@ -13,29 +13,29 @@ package struct EventLaws {
     ///
     /// A record without white space and unnecessary escapes has the same result. A device in a list of several has the
     /// same decision as alone.
-    package func wrong(_ answer: Answer, of record: FuzzRecord) -> String? {
+    package func wrong(_ result: RecordResult, of record: FuzzRecord) -> String? {
         let event = try? JSONValue.parse(record.value, maxDepth: world.limits.depth + 1)
         guard let event, event.object != nil else { return nil }
         let plain = FuzzRecord(key: record.key, value: Array(event.text.utf8), offset: record.offset)
         guard plain.value.count <= world.limits.recordBytes else { return nil }
         let again = RecordLane.fresh(plain, world)
-        if answer.cause?.reason != again.cause?.reason {
-            return "an equivalent record has another result\nas it is: \(answer)\nin plain form:  \(again)"
+        if result.cause?.reason != again.cause?.reason {
+            return "an equivalent record has another result\nas it is: \(result)\nin plain form:  \(again)"
         }
         // Passthrough members, and a payload to resume, keep their spelling.
         if world.passthrough.isEmpty {
-            for (one, other) in zip(answer.decisions, again.decisions)
+            for (one, other) in zip(result.decisions, again.decisions)
             where one.outcome != .deferred && (one.key != other.key || one.value != other.value) {
-                return "an equivalent record has other decisions\nas it is: \(answer)\nin plain form:  \(again)"
+                return "an equivalent record has other decisions\nas it is: \(result)\nin plain form:  \(again)"
             }
         }
-        return wrongDevices(again, of: event, record)
+        return deviceViolation(again, of: event, record)
     }
 
     /// Returns the difference between the decisions of a list and those of lists with one device each, or nil.
-    private func wrongDevices(_ answer: Answer, of event: JSONValue, _ record: FuzzRecord) -> String? {
+    private func deviceViolation(_ result: RecordResult, of event: JSONValue, _ record: FuzzRecord) -> String? {
         guard let members = event.object, let devices = event["devices"]?.array, devices.count > 1,
-            devices.count <= 12, answer.decisions.count == devices.count
+            devices.count <= 12, result.decisions.count == devices.count
         else { return nil }
         for (index, device) in devices.enumerated() {
             let alone = members.map { member in
@@ -49,11 +49,11 @@ package struct EventLaws {
             }
             // Skips the id of the decision, which contains the number of the device.
             let name = UInt8(ascii: ",")
-            if decision.value.drop(while: { $0 != name }) != answer.decisions[index].value.drop(while: { $0 != name })
-                || decision.key != answer.decisions[index].key
+            if decision.value.drop(while: { $0 != name }) != result.decisions[index].value.drop(while: { $0 != name })
+                || decision.key != result.decisions[index].key
             {
                 return "device \(index) has another decision in the list than alone\nin the list: "
-                    + String(decoding: answer.decisions[index].value.prefix(2_000), as: UTF8.self)
+                    + String(decoding: result.decisions[index].value.prefix(2_000), as: UTF8.self)
                     + "\nalone: \(other)"
             }
         }

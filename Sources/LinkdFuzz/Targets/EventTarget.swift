@@ -23,25 +23,25 @@ extension FuzzRunner {
         let key = line.count > 1 ? Array(line.dropFirst()) : nil
         let record = FuzzRecord(key: key, value: value, offset: 7)
         var lane = RecordLane(world)
-        let answer = lane.answers(CollectionOfOne(record))[0]
-        if let wrong = wrongCost(record, answer, &lane) ?? wrong(answer, of: record, world) { return wrong }
+        let result = lane.results(CollectionOfOne(record))[0]
+        if let wrong = costViolation(record, result, &lane) ?? wrong(result, of: record, world) { return wrong }
         for time in ["second", "third"] {
-            let again = lane.answers(CollectionOfOne(record))[0]
-            if again != answer {
-                return "the \(time) run of the record has another result\nfirst:\n\(answer)\nthen:\n\(again)"
+            let again = lane.results(CollectionOfOne(record))[0]
+            if again != result {
+                return "the \(time) run of the record has another result\nfirst:\n\(result)\nthen:\n\(again)"
             }
         }
-        if value.count <= Self.lawLimit, let wrong = EventLaws(world).wrong(answer, of: record) { return wrong }
-        return wrongResume(answer, of: record, world)
+        if value.count <= Self.lawLimit, let wrong = EventLaws(world).wrong(result, of: record) { return wrong }
+        return resumeViolation(result, of: record, world)
     }
 
     /// The size limit of a value that is compared with equivalent ones.
     private static let lawLimit = 32 << 10
 
     /// Returns a description if the minimum of three runs exceeds the bound.
-    private func wrongCost(_ record: FuzzRecord, _ answer: Answer, _ lane: inout RecordLane) -> String? {
+    private func costViolation(_ record: FuzzRecord, _ result: RecordResult, _ lane: inout RecordLane) -> String? {
         let bytes = record.value.count + lane.bytesWritten
-        let devices = max(answer.decisions.count, 1)
+        let devices = max(result.decisions.count, 1)
         var times = [lane.nanoseconds]
         while times.count < 3, let least = times.min(), cost.isOver(least, bytes: bytes, devices: devices) {
             _ = lane.digests(CollectionOfOne(record))
@@ -52,19 +52,19 @@ extension FuzzRunner {
     }
 
     /// Returns a violation of the rules that hold for the result of every record, or nil.
-    private func wrong(_ answer: Answer, of record: FuzzRecord, _ world: World) -> String? {
-        if let cause = answer.cause {
-            if !answer.decisions.isEmpty { return "a dead letter with decisions" }
+    private func wrong(_ result: RecordResult, of record: FuzzRecord, _ world: World) -> String? {
+        if let cause = result.cause {
+            if !result.decisions.isEmpty { return "a dead letter with decisions" }
             if cause.reason == .internal { return "a dead letter `internal`: \(cause.detail)" }
             return nil
         }
-        if answer.decisions.isEmpty { return "neither a decision nor a dead letter" }
+        if result.decisions.isEmpty { return "neither a decision nor a dead letter" }
         if record.value.contains(UInt8(ascii: "{")), let error = Self.syntaxError(record.value, world) { return error }
-        for decision in answer.decisions {
+        for decision in result.decisions {
             if decision.key.isEmpty || decision.key.count > 256 {
                 return "the id of a device has \(decision.key.count) bytes"
             }
-            if let wrong = Self.wrongText(decision.value) { return "\(wrong)\n\(answer)" }
+            if let wrong = Self.decisionViolation(decision.value) { return "\(wrong)\n\(result)" }
         }
         return nil
     }
@@ -84,7 +84,7 @@ extension FuzzRunner {
     }
 
     /// Returns a violation of the format of decisions, or nil.
-    static func wrongText(_ decision: [UInt8]) -> String? {
+    static func decisionViolation(_ decision: [UInt8]) -> String? {
         do {
             let value = try JSONValue.parse(decision)
             guard let outcome = value["outcome"]?.string else { return "a decision without an outcome" }
@@ -99,8 +99,8 @@ extension FuzzRunner {
     }
 
     /// Sends each `resume` as a new event, and returns a description if that is a dead letter.
-    func wrongResume(_ answer: Answer, of record: FuzzRecord, _ world: World) -> String? {
-        for (index, decision) in answer.decisions.prefix(8).enumerated() where decision.outcome == .deferred {
+    func resumeViolation(_ result: RecordResult, of record: FuzzRecord, _ world: World) -> String? {
+        for (index, decision) in result.decisions.prefix(8).enumerated() where decision.outcome == .deferred {
             guard let text = try? JSONValue.parse(decision.value), let resume = text["resume"]?.object,
                 let table = text["table"]?.string,
                 let application = world.tables.tables.first(where: { table.hasPrefix($0.id + "@") })?

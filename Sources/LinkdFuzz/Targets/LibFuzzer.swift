@@ -56,10 +56,10 @@ public func testOneInput(_ data: UnsafePointer<UInt8>, _ size: Int) -> Int32 {
 /// Mutates an input according to its meaning, or with libFuzzer's own mutation.
 @_cdecl("LLVMFuzzerCustomMutator")
 public func mutateInput(_ data: UnsafeMutablePointer<UInt8>, _ size: Int, _ most: Int, _ seed: UInt32) -> Int {
-    var dice = Dice(seed: UInt64(seed))
-    guard let search = Search.current, !dice.one(in: 3) else { return mutateBytes(data, size, most) }
+    var random = RandomSource(seed: UInt64(seed))
+    guard let search = Search.current, !random.one(in: 3) else { return mutateBytes(data, size, most) }
     var input = [UInt8](UnsafeBufferPointer(start: data, count: size))
-    search.mutator.change(&input, &dice)
+    search.mutator.change(&input, &random)
     let count = min(input.count, most)
     for index in 0..<count { data[index] = input[index] }
     return count

@@ -30,7 +30,7 @@ extension FuzzRunner {
             return "the link takes \(time / 1_000) µs"
         }
         return EventCheck(link: link, device: device, table: table).difference(from: decision)
-            ?? Self.wrongText(decision.json) ?? wrongExplanation(table, link, Device(facts), decision)
+            ?? Self.decisionViolation(decision.json) ?? explanationViolation(table, link, Device(facts), decision)
     }
 
     /// Returns a Boolean value that indicates whether a link is also slow in two more runs.
@@ -43,7 +43,7 @@ extension FuzzRunner {
         }
     }
 
-    private func wrongExplanation(_ table: Table, _ link: String, _ device: Device, _ decision: Decision) -> String? {
+    private func explanationViolation(_ table: Table, _ link: String, _ device: Device, _ decision: Decision) -> String? {
         let explanation = table.explain(.link(link), device: device)
         if explanation.decision.json != decision.json { return "the explanation has another decision" }
         let chosen = explanation.candidates.filter(\.chosen).map(\.route)
@@ -67,7 +67,7 @@ extension FuzzRunner {
                 }
             }
         }
-        return Self.wrongText(arena.finish().array)
+        return Self.decisionViolation(arena.finish().array)
     }
 }
 
@@ -79,11 +79,11 @@ private struct EventCheck {
 
     /// Returns the difference between the decision of an event and that of the library, or nil.
     func difference(from decision: Decision) -> String? {
-        var plain = TextMaker()
+        var plain = TextWriter()
         plain.string(link)
-        var escaped = TextMaker()
-        var dice = Dice(seed: UInt64(link.utf8.count))
-        escaped.escaped(link, &dice)
+        var escaped = TextWriter()
+        var random = RandomSource(seed: UInt64(link.utf8.count))
+        escaped.escaped(link, &random)
         for text in [plain.bytes, escaped.bytes] {
             let event = Array(#"{"link":"#.utf8) + text + Array(",\"device\":\(device)}".utf8)
             guard event.count <= 1 << 20 else { continue }

@@ -31,10 +31,10 @@ extension FuzzRunner {
         var lane = RecordLane(world)
         var left = count
         for batch in batches {
-            let answers = lane.answers(batch)
+            let results = lane.results(batch)
             if left <= batch.count {
                 let record = batch[left - 1]
-                return "\(record.text)\nafter others:\n\(answers[left - 1])\nalone:\n\(RecordLane.fresh(record, world))"
+                return "\(record.text)\nafter others:\n\(results[left - 1])\nalone:\n\(RecordLane.fresh(record, world))"
             }
             left -= batch.count
         }

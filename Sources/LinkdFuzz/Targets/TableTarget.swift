@@ -22,11 +22,11 @@ extension FuzzRunner {
         var links = behind.split(separator: UInt8(ascii: "\n")).prefix(Self.links).map {
             String(decoding: $0, as: UTF8.self)
         }
-        var dice = Dice(seed: UInt64(file.count))
-        let maker = LinkMaker(Vocabulary(tables: [file]))
-        while links.count < Self.links { links.append(maker.link(&dice)) }
+        var random = RandomSource(seed: UInt64(file.count))
+        let generator = LinkGenerator(Vocabulary(tables: [file]))
+        while links.count < Self.links { links.append(generator.link(&random)) }
         for link in links { if let wrong = wrong(link, table) { return "\(wrong)\nlink: \(link)" } }
-        for problem in problems { if let wrong = wrongWitness(problem, table) { return wrong } }
+        for problem in problems { if let wrong = witnessViolation(problem, table) { return wrong } }
         return nil
     }
 
@@ -34,7 +34,7 @@ extension FuzzRunner {
         for device in Self.devices {
             guard let facts = try? JSONValue.parse(Array(device.utf8)) else { continue }
             let decision = table.resolve(link, device: Device(facts))
-            if let wrong = Self.wrongText(decision.json) { return wrong }
+            if let wrong = Self.decisionViolation(decision.json) { return wrong }
             if decision.json != table.resolve(link, device: Device(facts)).json { return "two decisions" }
         }
         _ = table.explain(.link(link))
@@ -42,8 +42,8 @@ extension FuzzRunner {
     }
 
     /// Returns a violation in the decision of a problem's witness, or nil.
-    private func wrongWitness(_ problem: TableProblem, _ table: Table) -> String? {
+    private func witnessViolation(_ problem: TableProblem, _ table: Table) -> String? {
         guard let witness = problem.witness else { return nil }
-        return Self.wrongText(table.resolve(witness).json)
+        return Self.decisionViolation(table.resolve(witness).json)
     }
 }

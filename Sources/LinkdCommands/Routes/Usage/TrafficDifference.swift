@@ -63,10 +63,10 @@ struct TrafficDifference {
     /// Compares the decisions of one input, device by device.
     ///
     /// - Parameters:
-    /// The decisions of the old table, or one object with the member `reason` for a dead letter.
-    /// The same for the new table.
-    /// The number of occurrences of the input.
-    /// The input, for output.
+    ///   - old: The decisions of the old table, or one object with the member `reason` for a dead letter.
+    ///   - new: The same for the new table.
+    ///   - weight: The number of occurrences of the input.
+    ///   - witness: The input, for output.
     mutating func add(old: [JSONValue], new: [JSONValue], weight: Int, witness: String) {
         let nothing = JSONValue(.object([]))
         for index in 0..<max(old.count, new.count) {
