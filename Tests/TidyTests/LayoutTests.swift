@@ -67,4 +67,19 @@ import Testing
         }
         #expect(found == [])
     }
+
+    @Test("Every file in the overview's table of questions exists, and there are at least twenty questions")
+    func questions() throws {
+        let overview = "Sources/LinkdCommands/Documentation.docc/LinkdCommands.md"
+        let lines = try #require(files.first { $0.path == overview }).lines
+        let rows = lines.drop { $0 != "## Where to look" }.dropFirst().prefix { !$0.hasPrefix("## ") }
+            .filter { $0.hasPrefix("| ") && $0.contains("`") }
+        let missing = rows.flatMap { row in
+            row.matches(of: #/`([^`]+)`/#).map { String($0.1) }.filter { path in
+                !files.contains { $0.path == path || $0.path.hasPrefix(path + "/") }
+            }
+        }
+        #expect(missing == [])
+        #expect(rows.count >= 20)
+    }
 }
