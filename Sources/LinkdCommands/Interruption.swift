@@ -15,11 +15,11 @@ enum Interruption {
     private static let number = Atomic<Int32>(0)
 
     /// Installs handlers for SIGINT and SIGTERM.
-    static func watch() {
+    static func installHandlers() {
         // The first access initializes the atomic here, outside the handler, which may only store a number.
         number.store(0, ordering: .relaxed)
-        signal(SIGINT, note)
-        signal(SIGTERM, note)
+        signal(SIGINT, handler)
+        signal(SIGTERM, handler)
         // The parent process may have blocked the signals, and a child inherits the mask.
         var signals = sigset_t()
         sigemptyset(&signals)
@@ -34,7 +34,7 @@ enum Interruption {
         return value == 0 ? nil : value
     }
 
-    private static let note: @convention(c) (Int32) -> Void = { signalNumber in
+    private static let handler: @convention(c) (Int32) -> Void = { signalNumber in
         if Interruption.number.exchange(signalNumber, ordering: .relaxed) != 0 { _exit(128 + signalNumber) }
     }
 }

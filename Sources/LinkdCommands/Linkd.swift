@@ -14,11 +14,11 @@ package enum Linkd {
 
     /// Runs one command line with the given console and environment, and returns the exit code.
     static func run(arguments: [String], environment: [String: String], console: Console) -> ExitCode {
-        console.choose(.auto, environment: environment)
+        console.apply(.auto, environment: environment)
         do throws(CommandFailure) {
             return try dispatch(arguments, environment, console)
         } catch {
-            console.end(error)
+            console.printFailure(error)
             return error.code
         }
     }
@@ -43,7 +43,7 @@ package enum Linkd {
         else { return try group(arguments, words, console) }
         let parsed = try ParsedArguments(arguments.dropFirst(declaration.path.count), of: declaration)
         if case .text(let color) = parsed.values["color"], let choice = ColorChoice(rawValue: color) {
-            console.choose(choice, environment: environment)
+            console.apply(choice, environment: environment)
         }
         console.quiet = parsed.values["quiet"] == .boolean(true)
         if parsed.values["help"] != nil {

@@ -49,14 +49,14 @@ enum Platform {
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
-    /// Blocks SIGINT and SIGTERM until `waitForStop`. Threads that start later inherit the mask.
-    static func holdStopSignals() {
+    /// Blocks SIGINT and SIGTERM until `waitForStopSignal`. Threads that start later inherit the mask.
+    static func blockStopSignals() {
         var signals = stopSignals
         pthread_sigmask(SIG_BLOCK, &signals, nil)
     }
 
-    /// Waits for SIGINT or SIGTERM, which `holdStopSignals` has blocked.
-    static func waitForStop() {
+    /// Waits for SIGINT or SIGTERM, which `blockStopSignals` has blocked.
+    static func waitForStopSignal() {
         var signals = stopSignals
         var number: Int32 = 0
         sigwait(&signals, &number)

@@ -19,7 +19,7 @@ struct Invocation {
         }
         return try Settings(
             flags: arguments.settings, environment: environment, configFile: file,
-            knows: { KnownProperties.named($0) != nil })
+            isKnownProperty: { KnownProperties.named($0) != nil })
     }
 
     /// Returns a Boolean value that indicates whether a switch is on.

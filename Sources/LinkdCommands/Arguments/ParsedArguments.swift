@@ -21,18 +21,18 @@ struct ParsedArguments: Sendable {
             } else if argument == "--" {
                 flagsEnded = true
             } else {
-                try take(argument, &rest, command)
+                try parseFlag(argument, &rest, command)
             }
         }
         if texts["help"] != nil {
             values["help"] = .boolean(true)
             return
         }
-        for (name, given) in texts.sorted(by: { $0.key < $1.key }) { try settle(name, given, command) }
+        for (name, given) in texts.sorted(by: { $0.key < $1.key }) { try storeValue(name, given, command) }
         try checkOperands(command)
     }
 
-    private mutating func take(
+    private mutating func parseFlag(
         _ argument: String, _ rest: inout ArraySlice<String>, _ command: CommandDeclaration
     ) throws(CommandFailure) {
         let (name, attached) = Self.parts(argument)
@@ -72,7 +72,7 @@ struct ParsedArguments: Sendable {
         String(flag.names[0].drop { $0 == "-" })
     }
 
-    private mutating func settle(
+    private mutating func storeValue(
         _ name: String, _ given: (declaration: FlagDeclaration, texts: [String]), _ command: CommandDeclaration
     ) throws(CommandFailure) {
         let flag = given.declaration

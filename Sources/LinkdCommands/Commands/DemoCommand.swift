@@ -41,7 +41,7 @@ private struct Demo {
         self.call = call
         keep = call.isOn("keep")
         // The demo ignores the user's settings, which are meant for a real cluster.
-        settings = try Settings(flags: [:], environment: [:], configFile: nil, knows: { _ in true })
+        settings = try Settings(flags: [:], environment: [:], configFile: nil, isKnownProperty: { _ in true })
         let files = ShippedFiles(environment: call.environment)
         var tables: [Table] = []
         for path in try files.tables() {
@@ -54,11 +54,11 @@ private struct Demo {
         }
         self.tables = tables
         samples = try SampleRecord.all(
-            files, EventCheck(settings, fixed: nil, otherwise: Array("d-0042".utf8)))
+            files, EventCheck(settings, fixedKey: nil, fallbackKey: Array("d-0042".utf8)))
     }
 
     func run() throws(CommandFailure) -> ExitCode {
-        if keep { Platform.holdStopSignals() }
+        if keep { Platform.blockStopSignals() }
         let start = Platform.monotonicSeconds
         let cluster = try startCluster()
         defer { withExtendedLifetime(cluster) {} }
@@ -66,8 +66,8 @@ private struct Demo {
         call.console.note(
             "Running \(samples.count) sample records through a worker with "
                 + "\(Counts.text(tables.count, "table")) on a broker inside this process …")
-        try send(connection)
-        try work(connection)
+        try sendSamples(connection)
+        try runWorker(connection)
         let decisions = try read(Self.output, connection)
         let dead = try read(Self.deadLetters, connection)
         let report = DemoReport(try read(Self.input, connection), on: call.console.out)
@@ -79,7 +79,7 @@ private struct Demo {
         printNext(cluster)
         if keep {
             call.console.flush()
-            Platform.waitForStop()
+            Platform.waitForStopSignal()
         }
         return .success
     }
@@ -96,7 +96,7 @@ private struct Demo {
         }
     }
 
-    private func send(_ connection: Connection) throws(CommandFailure) {
+    private func sendSamples(_ connection: Connection) throws(CommandFailure) {
         var sender = try EventSender(connection, topic: Self.input)
         for sample in samples { try sender.send(key: sample.key, value: sample.value, headers: sample.headers) }
         sender.finish { _ in }
@@ -107,7 +107,7 @@ private struct Demo {
         }
     }
 
-    private func work(_ connection: Connection) throws(CommandFailure) {
+    private func runWorker(_ connection: Connection) throws(CommandFailure) {
         var configuration = WorkerConfiguration(bootstrap: connection.bootstrap)
         configuration.isMockBroker = true
         configuration.stopAfter = Int64(samples.count)

@@ -55,7 +55,7 @@ enum InspectCommand {
         let filter = filter(call)
         let printer = RecordPrinter(try mode(call), on: call.console.out)
         let connection = try Connection(settings)
-        let topics = try topics(call, settings, connection.admin())
+        let topics = try topics(call, settings, connection.makeAdmin())
         var scan = try TopicScan(
             connection, topics: topics, partition: call.number("partition").map { Int32($0) }, since: filter.since,
             follow: call.isOn("follow"))

@@ -70,8 +70,8 @@ private struct ProduceJob {
         self.call = call
         settings = try call.settings()
         check = EventCheck(
-            settings, fixed: call.text("key").map { Array($0.utf8) },
-            otherwise: call.text("device").map { Array($0.utf8) })
+            settings, fixedKey: call.text("key").map { Array($0.utf8) },
+            fallbackKey: call.text("device").map { Array($0.utf8) })
         headers = call.pairs("header").map { RecordHeader(name: Array($0.key.utf8), value: Array($0.value.utf8)) }
         format = InputFormat(rawValue: call.text("format") ?? "auto") ?? .auto
         limit = call.number("count").map { Int($0) } ?? .max
@@ -80,17 +80,19 @@ private struct ProduceJob {
     }
 
     mutating func run() throws(CommandFailure) -> ExitCode {
-        Interruption.watch()
+        Interruption.installHandlers()
         if !call.isOn("dry-run") { sender = try makeSender() }
         for path in call.operands.isEmpty ? ["-"] : call.operands where wantsMore {
             let source = try ByteSource(path: path)
             if source.isTerminal { call.console.note("Type events or links, one per line. End with Ctrl-D.") }
             var input = try EventInput(
                 source, format: format, raw: call.isOn("raw"), passthrough: settings.list("passthrough"))
-            while wantsMore, let line = input.next() { try take(line, of: source) }
-            if source.hasFailed { unreadable(EventLine.Fault(text: "the input cannot be read"), at: nil, of: source) }
+            while wantsMore, let line = input.next() { try send(line, of: source) }
+            if source.hasFailed {
+                reportUnreadable(EventLine.Fault(text: "the input cannot be read"), at: nil, of: source)
+            }
         }
-        return end()
+        return printSummary()
     }
 
     /// A Boolean value that indicates whether `--count` is not reached and the user has not interrupted the command.
@@ -104,7 +106,7 @@ private struct ProduceJob {
             throw CommandFailure(.usage, "there are several input topics", advice: "select one with --topic")
         }
         let connection = try Connection(settings)
-        let admin = try connection.admin()
+        let admin = try connection.makeAdmin()
         let described: [TopicDescription]
         do throws(KafkaError) {
             described = try admin.describe(topics: [topic], timeoutMilliseconds: 10_000)
@@ -115,40 +117,43 @@ private struct ProduceJob {
         return try EventSender(connection, topic: topic)
     }
 
-    private mutating func take(_ line: EventLine, of source: ByteSource) throws(CommandFailure) {
+    private mutating func send(_ line: EventLine, of source: ByteSource) throws(CommandFailure) {
         summary.read += 1
         let key: [UInt8]?
         let value: [UInt8]
         switch line.value {
-        case .failure(let fault): return unreadable(fault, at: line.line, of: source)
+        case .failure(let fault): return reportUnreadable(fault, at: line.line, of: source)
         case .success(let bytes): value = bytes
         }
         if call.isOn("raw") {
-            key = check.fixed ?? check.otherwise
+            key = check.fixedKey ?? check.fallbackKey
         } else {
             switch check.key(of: value) {
-            case .failure(let fault): return unreadable(fault, at: line.line, of: source)
+            case .failure(let fault): return reportUnreadable(fault, at: line.line, of: source)
             case .success(let found): key = found
             }
         }
         if key == nil { summary.withoutKey += 1 }
         guard sender != nil else { return }
-        pace()
+        waitForRate()
         try sender?.send(key: key, value: value, headers: headers)
         showProgress()
     }
 
-    private mutating func unreadable(_ fault: EventLine.Fault, at line: Int?, of source: ByteSource) {
+    private mutating func reportUnreadable(_ fault: EventLine.Fault, at line: Int?, of source: ByteSource) {
         summary.unreadable += 1
         progress.clear()
-        let place = line.map { "\(source.name), line \($0)" } ?? source.name
+        let location = line.map { "\(source.name), line \($0)" } ?? source.name
+        let consequence = line == nil ? "" : " (line not sent)"
         // Limits the output in case the file has another format.
-        if summary.unreadable <= 20 { call.console.warn("\(Escaping.visible(place)): \(fault.text) (line not sent)") }
+        if summary.unreadable <= 20 {
+            call.console.warn("\(Escaping.visible(location)): \(fault.text)\(consequence)")
+        }
         if summary.unreadable == 21 { call.console.warn("More lines cannot be read. They are only counted.") }
     }
 
     /// Waits until the next record is due.
-    private func pace() {
+    private func waitForRate() {
         guard let rate, let sender else { return }
         let due = start + Double(sender.sent) / Double(rate)
         while Interruption.signalNumber == nil {
@@ -165,7 +170,7 @@ private struct ProduceJob {
         progress.show("sent \(sender.sent), delivered \(sender.deliveries.delivered), \(rate) per second")
     }
 
-    private mutating func end() -> ExitCode {
+    private mutating func printSummary() -> ExitCode {
         if let sender {
             var line = progress
             sender.finish { counts in
@@ -186,16 +191,16 @@ private struct ProduceJob {
                 "ended by signal \(number) with \(summary.delivered) of \(Counts.text(summary.read, "record")) "
                     + "delivered",
                 advice: "send the others again (the delivered records are in the topic)")
-            console.end(failure)
+            console.printFailure(failure)
             return failure.code
         }
         if summary.failed > 0 {
-            let failure = undelivered()
-            console.end(failure)
+            let failure = deliveryFailure()
+            console.printFailure(failure)
             return failure.code
         }
         if summary.unreadable > 0 {
-            console.end(
+            console.printFailure(
                 CommandFailure(
                     .badData, "\(summary.unreadable) of \(Counts.text(summary.read, "line")) cannot be read",
                     advice: "correct the lines listed above and send only those again"))
@@ -205,7 +210,7 @@ private struct ProduceJob {
     }
 
     /// Returns the failure for undelivered records: a finding, or a missing access right.
-    private func undelivered() -> CommandFailure {
+    private func deliveryFailure() -> CommandFailure {
         let failures = sender?.failures ?? []
         let why = failures.map { "\($0.code.name) \($0.count)" }.joined(separator: ", ")
         let reason = "\(summary.failed) of \(Counts.text(summary.sent, "record")) not delivered (\(why))"

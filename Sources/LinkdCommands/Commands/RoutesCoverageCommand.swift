@@ -34,7 +34,7 @@ enum RoutesCoverageCommand {
     private static let limit = 8 << 20
 
     private static func run(_ call: Invocation) throws(CommandFailure) -> ExitCode {
-        let table = try CheckedTable.whole(call.operands[0])
+        let table = try CheckedTable.validTable(at: call.operands[0])
         let source = try ByteSource(path: call.text("decisions") ?? "-")
         if source.isTerminal { call.console.note("Paste decisions, one per line. End with Ctrl-D.") }
         var coverage = Coverage(of: table)

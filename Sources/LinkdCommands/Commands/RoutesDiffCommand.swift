@@ -47,15 +47,15 @@ enum RoutesDiffCommand {
         run: run)
 
     private static func run(_ call: Invocation) throws(CommandFailure) -> ExitCode {
-        let old = try CheckedTable.whole(call.operands[0])
-        let new = try CheckedTable.whole(call.operands[1])
+        let old = try CheckedTable.validTable(at: call.operands[0])
+        let new = try CheckedTable.validTable(at: call.operands[1])
         let breakingOnly = call.text("fail-on") == "breaking"
         if let path = call.text("traffic") {
-            let report = try traffic(path, call, old, new)
+            let report = try compareTraffic(path, call, old, new)
             print(call, old, new, report.print, report.write)
             let difference = report.difference
             let found = breakingOnly ? difference.breaking : difference.total - difference.same
-            return try end(
+            return try checkChanges(
                 call, found,
                 "of \(Counts.text(difference.total, "decision")) changed\(breakingOnly ? " in a breaking way" : "")")
         }
@@ -63,7 +63,7 @@ enum RoutesDiffCommand {
         print(call, old, new, report.print, report.write)
         let found = breakingOnly ? report.breaking : report.difference.groups.count
         let kind = (breakingOnly ? "breaking " : "") + (found == 1 ? "cause" : "causes")
-        return try end(call, found, "\(kind) of changes between \(old.identity) and \(new.identity)")
+        return try checkChanges(call, found, "\(kind) of changes between \(old.identity) and \(new.identity)")
     }
 
     private static func print(
@@ -83,7 +83,7 @@ enum RoutesDiffCommand {
         out.line(json.finish())
     }
 
-    private static func end(
+    private static func checkChanges(
         _ call: Invocation, _ changed: Int, _ words: String
     ) throws(CommandFailure) -> ExitCode {
         guard changed > 0, call.text("fail-on") != "none" else { return .success }
@@ -93,7 +93,7 @@ enum RoutesDiffCommand {
         )
     }
 
-    private static func traffic(
+    private static func compareTraffic(
         _ path: String, _ call: Invocation, _ old: Table, _ new: Table
     ) throws(CommandFailure) -> DifferenceReport {
         let source = try ByteSource(path: path)

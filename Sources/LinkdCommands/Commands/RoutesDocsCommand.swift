@@ -17,7 +17,7 @@ enum RoutesDocsCommand {
                 words: "A page for a team's documentation.")
         ],
         run: { call throws(CommandFailure) in
-            call.console.out.write(RoutesDocument.text(try CheckedTable.whole(call.operands[0])))
+            call.console.out.write(RoutesDocument.text(try CheckedTable.validTable(at: call.operands[0])))
             return .success
         })
 }

@@ -29,7 +29,7 @@ enum RoutesExplainCommand {
 
     private static func run(_ call: Invocation) throws(CommandFailure) -> ExitCode {
         let device = try DeviceFlag.device(call.text("device"))
-        let table = try CheckedTable.explainable(call.operands[0], on: call.console)
+        let table = try CheckedTable.explainableTable(at: call.operands[0], on: call.console)
         let out = call.console.out
         for (index, link) in call.operands.dropFirst().enumerated() {
             let explanation = table.explain(.link(link), device: device)

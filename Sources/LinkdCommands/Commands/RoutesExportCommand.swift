@@ -54,24 +54,24 @@ enum RoutesExportCommand {
                 .usage, "no format is specified",
                 advice: "pass --format " + Format.allCases.map(\.rawValue).joined(separator: "|"))
         }
-        let table = try CheckedTable.whole(call.operands[0])
+        let table = try CheckedTable.validTable(at: call.operands[0])
         switch format {
-        case .aasa: try apple(call, table)
+        case .aasa: try exportAssociation(call, table)
         case .android:
             let filters = AndroidFilters(table)
-            guard !filters.filters.isEmpty else { throw nothing(table, "links with a scheme of their own") }
+            guard !filters.filters.isEmpty else { throw emptyExport(table, "links with a scheme of their own") }
             call.console.out.write(filters.xml)
-            tell(filters.notes, call)
-        case .assetlinks: try assetLinks(call, table)
+            printNotes(filters.notes, call)
+        case .assetlinks: try exportAssetLinks(call, table)
         case .swift:
             let links = SwiftLinks(table, typeName: call.text("type-name"))
             call.console.out.write(links.text)
-            tell(links.notes, call)
+            printNotes(links.notes, call)
         }
         return .success
     }
 
-    private static func apple(_ call: Invocation, _ table: Table) throws(CommandFailure) {
+    private static func exportAssociation(_ call: Invocation, _ table: Table) throws(CommandFailure) {
         let appIDs = call.list("app-id")
         guard !appIDs.isEmpty else {
             throw CommandFailure(
@@ -80,14 +80,14 @@ enum RoutesExportCommand {
             )
         }
         guard let association = AppleAssociation(table, host: call.text("host")?.lowercased()) else {
-            throw nothing(table, "https links")
+            throw emptyExport(table, "https links")
         }
         call.console.out.write(association.json(appIDs: appIDs))
-        tell(association.notes, call)
-        tellHosts(table, call, file: "apple-app-site-association") { "applinks:\($0)" }
+        printNotes(association.notes, call)
+        printHosts(table, call, file: "apple-app-site-association") { "applinks:\($0)" }
     }
 
-    private static func assetLinks(_ call: Invocation, _ table: Table) throws(CommandFailure) {
+    private static func exportAssetLinks(_ call: Invocation, _ table: Table) throws(CommandFailure) {
         let applications = table.source.applications.map(\.value)
         guard let package = call.text("package") ?? (applications.count == 1 ? applications[0] : nil) else {
             throw CommandFailure(
@@ -99,24 +99,24 @@ enum RoutesExportCommand {
                 .usage, fingerprints.isEmpty ? "no fingerprint is specified" : "a fingerprint is not a SHA-256",
                 advice: "pass --fingerprint with 32 hexadecimal bytes and colons, as keytool -list -v prints them")
         }
-        guard WebBlock.first(table.source) != nil else { throw nothing(table, "https links") }
+        guard WebBlock.first(table.source) != nil else { throw emptyExport(table, "https links") }
         call.console.out.write(AssetLinks.json(package: package, fingerprints: fingerprints))
-        tellHosts(table, call, file: "assetlinks.json") { "android:host=\"\($0)\"" }
+        printHosts(table, call, file: "assetlinks.json") { "android:host=\"\($0)\"" }
     }
 
-    private static func nothing(_ table: Table, _ what: String) -> CommandFailure {
+    private static func emptyExport(_ table: Table, _ what: String) -> CommandFailure {
         CommandFailure(
             .badData, "table \(Escaping.visible(table.id)) matches no \(what), so there is nothing to export",
             advice: "add the scheme https and a host to its `link`, or use --format swift")
     }
 
     /// Prints what the export cannot express.
-    private static func tell(_ notes: ExportNotes, _ call: Invocation) {
+    private static func printNotes(_ notes: ExportNotes, _ call: Invocation) {
         for line in notes.lines { call.console.warn("note: " + Escaping.visible(line)) }
     }
 
     /// Prints the URL of the file on each host, and the entry of the host in the app.
-    private static func tellHosts(_ table: Table, _ call: Invocation, file: String, name: (String) -> String) {
+    private static func printHosts(_ table: Table, _ call: Invocation, file: String, name: (String) -> String) {
         guard let (block, _) = WebBlock.first(table.source) else { return }
         for rule in WebBlock.hosts(block) {
             let text = Escaping.visible(rule.text)

@@ -23,7 +23,7 @@ enum RoutesGraphCommand {
                 words: "A diagram for a Markdown document."),
         ],
         run: { call throws(CommandFailure) in
-            let graph = RouteGraphBuilder.graph(of: try CheckedTable.whole(call.operands[0]))
+            let graph = RouteGraphBuilder.graph(of: try CheckedTable.validTable(at: call.operands[0]))
             switch call.text("format") {
             case "mermaid": call.console.out.write(GraphText.mermaid(graph))
             case "dot": call.console.out.write(GraphText.dot(graph))

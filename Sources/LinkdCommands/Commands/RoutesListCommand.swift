@@ -22,7 +22,7 @@ enum RoutesListCommand {
         let shipped = ShippedFiles(environment: call.environment)
         let paths = call.operands.isEmpty ? try LoadedTables.paths(settings, shipped) : call.operands
         var tables: [Table] = []
-        for path in paths { tables.append(try CheckedTable.whole(path)) }
+        for path in paths { tables.append(try CheckedTable.validTable(at: path)) }
         if call.json { printJSON(tables, call.console.out) } else { printText(tables, call.console.out) }
         return .success
     }

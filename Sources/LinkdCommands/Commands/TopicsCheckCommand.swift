@@ -29,7 +29,7 @@ enum TopicsCheckCommand {
     private static func run(_ call: Invocation) throws(CommandFailure) -> ExitCode {
         let settings = try call.settings()
         let connection = try Connection(settings)
-        let admin = try connection.admin()
+        let admin = try connection.makeAdmin()
         let names = try TopicNames(settings, admin)
         let declarations = TopicDeclaration.all(of: names)
         let state = try TopicState(declarations, admin)

@@ -48,7 +48,7 @@ enum TopicsCreateCommand {
 
     private static func run(_ call: Invocation) throws(CommandFailure) -> ExitCode {
         let settings = try call.settings()
-        let admin = try Connection(settings).admin()
+        let admin = try Connection(settings).makeAdmin()
         let names = try TopicNames(settings, admin)
         let declarations = TopicDeclaration.all(of: names).filter { !names.isPattern || $0.role != .input }
         let state = try TopicState(TopicDeclaration.all(of: names), admin)

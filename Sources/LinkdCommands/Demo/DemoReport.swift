@@ -39,13 +39,13 @@ struct DemoReport {
             out.line()
             out.line(out.style.heading(Escaping.visible(table)))
             let group = read.filter { $0["table"]?.string == table }
-                .sorted { Self.order($0) < Self.order($1) }
+                .sorted { Self.sortKey($0) < Self.sortKey($1) }
             print(group)
         }
     }
 
     /// The sort key of a decision: by event. Events without an id come last, in the order of the topic.
-    private static func order(_ decision: JSONValue) -> (Int, String, String) {
+    private static func sortKey(_ decision: JSONValue) -> (Int, String, String) {
         let event = decision["event"]?.string ?? ""
         let id = decision["decision"]?.string ?? ""
         return (id.hasPrefix(event) ? 1 : 0, event, id)

@@ -29,7 +29,7 @@ struct TopicScan {
                         "enable.partition.eof": "true", "auto.offset.reset": "error", "fetch.wait.max.ms": "100",
                     ]))
         } catch {
-            throw connection.refused(error)
+            throw connection.configurationFailure(error)
         }
         for topic in topics {
             do throws(KafkaError) {

@@ -48,12 +48,12 @@ struct Connection {
     }
 
     /// Returns an admin client, after a broker has answered it.
-    func admin() throws(CommandFailure) -> KafkaAdmin {
+    func makeAdmin() throws(CommandFailure) -> KafkaAdmin {
         let admin: KafkaAdmin
         do {
             admin = try KafkaAdmin(configuration(.producer))
         } catch {
-            throw refused(error)
+            throw configurationFailure(error)
         }
         let start = Platform.monotonicSeconds
         var last: KafkaError?
@@ -65,15 +65,15 @@ struct Connection {
                 last = error
             }
             for case .error(let error) in admin.takeEvents() {
-                if KafkaErrorClass(error) == .authentication { throw notAuthenticated(error) }
+                if KafkaErrorClass(error) == .authentication { throw authenticationFailure(error) }
                 last = error
             }
-            if (Platform.monotonicSeconds - start) * 1000 >= Double(startTimeout) { throw unreachable(last) }
+            if (Platform.monotonicSeconds - start) * 1000 >= Double(startTimeout) { throw timeoutFailure(last) }
         }
     }
 
     /// Returns the failure for a cluster that did not answer in time (exit code 69).
-    private func unreachable(_ error: KafkaError?) -> CommandFailure {
+    private func timeoutFailure(_ error: KafkaError?) -> CommandFailure {
         CommandFailure(
             .unavailable,
             "no broker of \(bootstrap.joined(separator: ",")) answered within \(Durations.text(startTimeout))"
@@ -82,7 +82,7 @@ struct Connection {
     }
 
     /// Returns the failure for refused credentials: exit code 77, or 78 if this version of librdkafka is the cause.
-    private func notAuthenticated(_ error: KafkaError) -> CommandFailure {
+    private func authenticationFailure(_ error: KafkaError) -> CommandFailure {
         let mechanism = properties.first { LibrdkafkaKeys.bare($0.key).hasPrefix("sasl.mechanism") }?.value ?? ""
         if mechanism.hasPrefix("SCRAM"), !LibraryInfo.supportsSCRAM {
             return CommandFailure(
@@ -97,7 +97,7 @@ struct Connection {
     }
 
     /// Returns the failure for a configuration that librdkafka refused (exit code 78).
-    func refused(_ error: ConfigurationError) -> CommandFailure {
+    func configurationFailure(_ error: ConfigurationError) -> CommandFailure {
         let pair = properties.first { LibrdkafkaKeys.bare($0.key) == error.property }
         return CommandFailure(
             pair?.source.code ?? .configuration,

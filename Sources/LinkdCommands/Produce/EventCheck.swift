@@ -5,15 +5,15 @@ internal import StrictJSON
 /// which it would become a dead letter.
 final class EventCheck {
     /// The key of every record, from `--key`.
-    let fixed: [UInt8]?
+    let fixedKey: [UInt8]?
     /// The key of events without a device, from `--device`.
-    let otherwise: [UInt8]?
+    let fallbackKey: [UInt8]?
     private var reader: EventReader
 
     /// Creates a check with the limits of a worker.
-    init(_ settings: Settings, fixed: [UInt8]?, otherwise: [UInt8]?) {
-        self.fixed = fixed
-        self.otherwise = otherwise
+    init(_ settings: Settings, fixedKey: [UInt8]?, fallbackKey: [UInt8]?) {
+        self.fixedKey = fixedKey
+        self.fallbackKey = fallbackKey
         reader = EventReader(
             limits: IngestLimits(settings), passthrough: settings.list("passthrough"))
     }
@@ -21,7 +21,7 @@ final class EventCheck {
     /// Returns the key of an event, or nil for an event without a device.
     func key(of value: [UInt8]) -> Result<[UInt8]?, EventLine.Fault> {
         value.withUnsafeBufferPointer { value in
-            guard let key = fixed ?? otherwise else { return read(ByteView(value), key: nil) }
+            guard let key = fixedKey ?? fallbackKey else { return read(ByteView(value), key: nil) }
             return key.withUnsafeBufferPointer { read(ByteView(value), key: ByteView($0)) }
         }
     }
@@ -29,7 +29,7 @@ final class EventCheck {
     private func read(_ value: ByteView, key: ByteView?) -> Result<[UInt8]?, EventLine.Fault> {
         switch reader.read(value: value, key: key) {
         case .event:
-            guard fixed == nil else { return .success(fixed) }
+            guard fixedKey == nil else { return .success(fixedKey) }
             return reader.selectDevice(at: 0)
                 ? .success(reader.devicePointer.pointee.id.array)
                 : .failure(EventLine.Fault(text: "\(reader.failure.reason.rawValue): \(reader.failure.detail)"))

@@ -20,7 +20,7 @@ struct EventSender {
         do {
             producer = try KafkaProducer(configuration)
         } catch {
-            throw connection.refused(error)
+            throw connection.configurationFailure(error)
         }
         self.name = name
         do throws(KafkaError) {
@@ -36,7 +36,7 @@ struct EventSender {
     mutating func send(key: [UInt8]?, value: [UInt8]?, headers: [RecordHeader]) throws(CommandFailure) {
         while Interruption.signalNumber == nil {
             do throws(KafkaError) {
-                try offer(key, value, headers)
+                try produce(key, value, headers)
                 sent += 1
                 producer.poll(timeoutMilliseconds: 0)
                 return
@@ -74,7 +74,7 @@ struct EventSender {
             .sorted { ($1.count, $0.code.rawValue) < ($0.count, $1.code.rawValue) }
     }
 
-    private func offer(_ key: [UInt8]?, _ value: [UInt8]?, _ headers: [RecordHeader]) throws(KafkaError) {
+    private func produce(_ key: [UInt8]?, _ value: [UInt8]?, _ headers: [RecordHeader]) throws(KafkaError) {
         try Views.with(key) { key throws(KafkaError) in
             try Views.with(value) { value throws(KafkaError) in
                 try Views.with(headers) { headers throws(KafkaError) in

@@ -10,18 +10,18 @@ struct EnvironmentSource {
     /// `LINKD_…` variables that are not settings.
     private static let others: Set<String> = ["LINKD_CONFIG", "LINKD_HOME", "LINKD_FAULTS"]
 
-    /// Reads `environment`. `knows` returns whether librdkafka has a property of that name.
-    init(_ environment: [String: String], knows: (String) -> Bool) throws(CommandFailure) {
+    /// Reads `environment`. `isKnownProperty` returns whether librdkafka has a property of that name.
+    init(_ environment: [String: String], isKnownProperty: (String) -> Bool) throws(CommandFailure) {
         for (variable, value) in environment.sorted(by: { $0.key < $1.key }) where !value.isEmpty {
             if variable.hasPrefix("LINKD_") {
-                try takeOwn(variable, value)
+                try readSetting(variable, value)
             } else if variable.hasPrefix("KAFKA_") {
-                try takeProperty(variable, value, knows: knows)
+                try readProperty(variable, value, isKnownProperty: isKnownProperty)
             }
         }
     }
 
-    private mutating func takeOwn(_ variable: String, _ value: String) throws(CommandFailure) {
+    private mutating func readSetting(_ variable: String, _ value: String) throws(CommandFailure) {
         if Self.others.contains(variable) || variable.hasPrefix("LINKD_TEST_") { return }
         guard let row = SettingsTable.rows.first(where: { $0.variable == variable }) else {
             let nearest = NearestName.of(variable, among: SettingsTable.rows.map(\.variable))
@@ -33,8 +33,8 @@ struct EnvironmentSource {
         settings[row.name] = SettingTexts(texts: [value], splitting: true, source: .environment(variable))
     }
 
-    private mutating func takeProperty(
-        _ variable: String, _ value: String, knows: (String) -> Bool
+    private mutating func readProperty(
+        _ variable: String, _ value: String, isKnownProperty: (String) -> Bool
     ) throws(CommandFailure) {
         let source = SettingSource.environment(variable)
         if variable == "KAFKA_BOOTSTRAP_SERVERS" {
@@ -43,11 +43,11 @@ struct EnvironmentSource {
             return
         }
         let key = String(variable.dropFirst(6)).lowercased().replacing("_", with: ".")
-        if knows(key) {
+        if isKnownProperty(key) {
             properties.append(LibrdkafkaPair(key: key, value: value, source: source))
             return
         }
-        guard key.hasSuffix(".file"), knows(String(key.dropLast(5))) else { return }
+        guard key.hasSuffix(".file"), isKnownProperty(String(key.dropLast(5))) else { return }
         properties.append(
             LibrdkafkaPair(key: String(key.dropLast(5)), value: try secret(in: value, variable), source: source))
     }

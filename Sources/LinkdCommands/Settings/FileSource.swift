@@ -40,13 +40,13 @@ struct FileSource {
             throw failure("the settings file is not a JSON object", at: root.offset,
             advice: "write {\"bootstrap\": [\"host:9092\"]}")
         }
-        for member in members { try take(member, path: member.name) }
+        for member in members { try readMember(member, path: member.name) }
     }
 
-    private mutating func take(_ member: JSONMember, path name: String) throws(CommandFailure) {
+    private mutating func readMember(_ member: JSONMember, path name: String) throws(CommandFailure) {
         if member.value.isNull { return }
         if name == "librdkafka", case .object(let pairs) = member.value.kind {
-            for pair in pairs { try takeProperty(pair) }
+            for pair in pairs { try readProperty(pair) }
             return
         }
         if let row = SettingsTable.row(name), !member.name.contains(".") {
@@ -55,10 +55,10 @@ struct FileSource {
         }
         let inside = SettingsTable.rows.contains { $0.name.hasPrefix(name + ".") }
         guard inside, case .object(let members) = member.value.kind else { throw unknown(member, name) }
-        for next in members { try take(next, path: name + "." + next.name) }
+        for next in members { try readMember(next, path: name + "." + next.name) }
     }
 
-    private mutating func takeProperty(_ pair: JSONMember) throws(CommandFailure) {
+    private mutating func readProperty(_ pair: JSONMember) throws(CommandFailure) {
         guard let value = scalar(pair.value) else {
             throw failure(
                 "a property of librdkafka must be a string, a number, or a Boolean", at: pair.value.offset,

@@ -5,7 +5,7 @@ internal import LinkCoordinator
 /// Rules for the properties of librdkafka: those that linkd sets itself, and those that hold secrets.
 enum LibrdkafkaKeys {
     /// Returns the alternative to a property that linkd sets itself, or nil for a property that a user can set.
-    static func insteadOf(_ key: String) -> String? {
+    static func alternative(to key: String) -> String? {
         guard ClientSettings.refused.contains(key) else { return nil }
         return switch key {
         case "bootstrap.servers", "metadata.broker.list": "use --bootstrap"
@@ -23,7 +23,7 @@ enum LibrdkafkaKeys {
 
     /// The properties that linkd sets itself, sorted by name, with the alternative to each.
     static var reserved: [(key: String, instead: String)] {
-        ClientSettings.refused.sorted().compactMap { key in insteadOf(key).map { (key, $0) } }
+        ClientSettings.refused.sorted().compactMap { key in alternative(to: key).map { (key, $0) } }
     }
 
     /// Returns the known property with the most similar name, or nil.

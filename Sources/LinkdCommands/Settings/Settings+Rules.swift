@@ -1,13 +1,13 @@
 // Rules between settings, and rules for properties of librdkafka.
 extension Settings {
     /// Checks that a property is known, is not set by linkd itself, and is not a secret on the command line.
-    static func check(_ pair: LibrdkafkaPair, knows: (String) -> Bool) throws(CommandFailure) {
+    static func check(_ pair: LibrdkafkaPair, isKnownProperty: (String) -> Bool) throws(CommandFailure) {
         let key = LibrdkafkaKeys.bare(pair.key)
         let place = pair.source.description
-        if let instead = LibrdkafkaKeys.insteadOf(key) {
+        if let instead = LibrdkafkaKeys.alternative(to: key) {
             throw CommandFailure(pair.source.code, "\(place): linkd sets `\(key)` itself", advice: instead)
         }
-        guard knows(key) else {
+        guard isKnownProperty(key) else {
             throw CommandFailure(
                 pair.source.code, "\(place): librdkafka has no property `\(Escaping.visible(key))`",
                 advice: LibrdkafkaKeys.nearest(key).map { "use `\($0)`" }

@@ -15,14 +15,14 @@ struct Settings: Sendable {
 
     /// Merges flags, environment, file, and defaults, in descending precedence, and checks every value.
     ///
-    /// The parameter `flags` holds texts by the name of the setting. `knows` returns whether librdkafka has a property
-    /// of that name.
+    /// The parameter `flags` holds texts by the name of the setting. `isKnownProperty` returns whether librdkafka has a
+    /// property of that name.
     init(
         flags: [String: SettingTexts], environment: [String: String],
         configFile: (path: String, source: SettingSource)?,
-        knows: (String) -> Bool
+        isKnownProperty: (String) -> Bool
     ) throws(CommandFailure) {
-        let variables = try EnvironmentSource(environment, knows: knows)
+        let variables = try EnvironmentSource(environment, isKnownProperty: isKnownProperty)
         let file =
             if let configFile { try FileSource(path: configFile.path, namedBy: configFile.source) } else {
                 FileSource()
@@ -41,7 +41,7 @@ struct Settings: Sendable {
             for pair in try Self.pairs(texts) { merged[pair.key] = pair }
         }
         properties = merged.values.sorted { $0.key < $1.key }
-        for pair in properties { try Self.check(pair, knows: knows) }
+        for pair in properties { try Self.check(pair, isKnownProperty: isKnownProperty) }
         try checkTogether()
     }
 

@@ -37,7 +37,7 @@ struct CheckedTable {
     }
 
     /// Returns the table of a file. A refused one ends with exit code 65.
-    static func whole(_ path: String) throws(CommandFailure) -> Table {
+    static func validTable(at path: String) throws(CommandFailure) -> Table {
         let checked = try CheckedTable(path: path)
         if let table = checked.table { return table }
         throw CommandFailure(
@@ -46,9 +46,9 @@ struct CheckedTable {
     }
 
     /// Returns the table of a file for an explanation. A refused table that can be compiled is returned with a warning.
-    static func explainable(_ path: String, on console: Console) throws(CommandFailure) -> Table {
+    static func explainableTable(at path: String, on console: Console) throws(CommandFailure) -> Table {
         let checked = try CheckedTable(path: path)
-        guard checked.table == nil, let table = checked.unchecked else { return try whole(path) }
+        guard checked.table == nil, let table = checked.unchecked else { return try validTable(at: path) }
         console.warn(checked.refusal)
         return table
     }

@@ -33,13 +33,13 @@ final class Channel {
     /// Appends a text.
     func write(_ text: String) {
         buffer.append(contentsOf: text.utf8)
-        settle()
+        flushIfNeeded()
     }
 
     /// Appends bytes.
     func write(_ bytes: some Collection<UInt8>) {
         buffer.append(contentsOf: bytes)
-        settle()
+        flushIfNeeded()
     }
 
     /// Appends a text and a line feed.
@@ -52,7 +52,7 @@ final class Channel {
         buffer.removeAll(keepingCapacity: true)
     }
 
-    private func settle() {
+    private func flushIfNeeded() {
         guard descriptor != nil else { return }
         if isTerminal || buffer.count >= 65536 { flush() }
     }
@@ -81,7 +81,7 @@ final class Console {
     }
 
     /// Applies the user's choice of color.
-    func choose(_ color: ColorChoice, environment: [String: String]) {
+    func apply(_ color: ColorChoice, environment: [String: String]) {
         out.style.enabled = color.enabled(terminal: out.isTerminal, environment: environment)
         err.style.enabled = color.enabled(terminal: err.isTerminal, environment: environment)
     }
@@ -102,7 +102,7 @@ final class Console {
     }
 
     /// Prints the last line of a command that failed.
-    func end(_ failure: CommandFailure) {
+    func printFailure(_ failure: CommandFailure) {
         out.flush()
         err.line(err.style.paint(Escaping.visible(failure.line), .bad))
         err.flush()

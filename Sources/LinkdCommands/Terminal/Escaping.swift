@@ -30,10 +30,10 @@ enum Escaping {
     ///
     /// JSON itself requires escapes only for C0 (RFC 8259, section 7). The other characters occur only inside strings.
     static func json(_ text: String) -> String {
-        guard text.unicodeScalars.contains(where: isObeyed) else { return text }
+        guard text.unicodeScalars.contains(where: isControl) else { return text }
         var result = ""
         for scalar in text.unicodeScalars {
-            if isObeyed(scalar) {
+            if isControl(scalar) {
                 result += "\\u" + hex(scalar.value, digits: 4)
             } else {
                 result.unicodeScalars.append(scalar)
@@ -43,7 +43,7 @@ enum Escaping {
     }
 
     /// DEL, C1, and characters that change the writing direction or break a line. All are below U+10000.
-    private static func isObeyed(_ scalar: Unicode.Scalar) -> Bool {
+    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x7F..<0xA0, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069, 0xFEFF: true
         default: false
@@ -56,7 +56,7 @@ enum Escaping {
         case 0x0D: result += "\\r"
         case 0x09: result += "\\t"
         case 0..<0x20, 0x7F: result += "\\x" + hex(scalar.value, digits: 2)
-        case _ where isObeyed(scalar): result += "\\u{" + hex(scalar.value, digits: 1) + "}"
+        case _ where isControl(scalar): result += "\\u{" + hex(scalar.value, digits: 1) + "}"
         default: result.unicodeScalars.append(scalar)
         }
     }

@@ -45,7 +45,7 @@ struct TopicProbe {
         do {
             return try KafkaProducer(configuration)
         } catch {
-            throw connection.refused(error)
+            throw connection.configurationFailure(error)
         }
     }
 

@@ -35,7 +35,7 @@ struct DifferenceReport {
                 "       "
                     + out.style.paint("for example " + Shortening.of(Escaping.visible(group.witness)), .dim))
             if let breaks = group.breaks { out.line("         " + Escaping.visible(breaks)) }
-            ValueLines.print(group.values, most: 8, on: out)
+            ValueLines.print(group.values, limit: 8, on: out)
         }
     }
 

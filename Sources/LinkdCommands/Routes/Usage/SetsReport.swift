@@ -89,7 +89,7 @@ struct SetsReport {
         let words = "for example \(request)" + (device == "{}" ? "" : " on " + Shortening.of(Escaping.visible(device)))
         out.line("  " + out.style.paint(words, .dim))
         if let breaks = change.breaks { out.line("    " + Escaping.visible(breaks)) }
-        ValueLines.print(ChangedValues.between(change.old.value, change.new.value), most: Self.maxValues, on: out)
+        ValueLines.print(ChangedValues.between(change.old.value, change.new.value), limit: Self.maxValues, on: out)
     }
 
     /// The lines for the sets that were compared only in part.

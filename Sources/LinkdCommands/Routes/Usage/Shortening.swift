@@ -1,14 +1,14 @@
 /// Shortening of requests in output for people, because the start of a long link identifies it.
 enum Shortening {
     /// The limit of printed characters.
-    private static let most = 200
+    private static let limit = 200
 
     /// Returns the text, or its start and the number of omitted characters: `https://a.example/aaa... 7,800 more
     /// characters`.
     static func of(_ text: String) -> String {
-        let left = text.count - most
+        let left = text.count - limit
         return left > 0 ?
-        "\(text.prefix(most))... \(grouped(left)) more \(left == 1 ? "character" : "characters")" : text
+        "\(text.prefix(limit))... \(grouped(left)) more \(left == 1 ? "character" : "characters")" : text
     }
 
     /// Returns the number with commas between thousands.

@@ -3,14 +3,14 @@ internal import LinkCoordinator
 /// The changed values of decisions, for people and as JSON.
 enum ValueLines {
     /// Prints a line for each value, with the member, the old value, and the new one.
-    static func print(_ values: [ChangedValues.Value], most: Int, on out: Channel) {
-        let width = values.prefix(most).map { DisplayWidth.of(Escaping.visible($0.member)) }.max() ?? 0
-        for value in values.prefix(most) {
+    static func print(_ values: [ChangedValues.Value], limit: Int, on out: Channel) {
+        let width = values.prefix(limit).map { DisplayWidth.of(Escaping.visible($0.member)) }.max() ?? 0
+        for value in values.prefix(limit) {
             let member = Escaping.visible(value.member)
             let space = String(repeating: " ", count: max(0, width - DisplayWidth.of(member)))
             out.line("    \(member)\(space)  \(text(value.old)) -> \(text(value.new))")
         }
-        if values.count > most { out.line("    and \(Counts.text(values.count - most, "more value"))") }
+        if values.count > limit { out.line("    and \(Counts.text(values.count - limit, "more value"))") }
     }
 
     private static func text(_ value: String?) -> String {
