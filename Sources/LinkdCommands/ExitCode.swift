@@ -61,9 +61,9 @@ package struct ExitCode: RawRepresentable, Sendable, Hashable {
 package struct CommandFailure: Error, Sendable, Equatable {
     /// The exit code of the process.
     package var code: ExitCode
-    /// What happened, without a final period. It never holds a link, key, device, or credential.
+    /// The reason for the failure, without a final period. It never holds a link, key, device, or credential.
     package var reason: String
-    /// What to do next, without a final period.
+    /// The next step for the user, without a final period.
     package var advice: String
 
     /// Creates a failure.

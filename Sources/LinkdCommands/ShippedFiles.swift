@@ -3,7 +3,7 @@ struct ShippedFiles {
     private let directories: [String]
     private let searched: [String]
 
-    /// Searches `LINKD_HOME`, or `../share/linkd` beside the executable, or `config` in the working directory.
+    /// Searches `LINKD_HOME`, or `../share/linkd` relative to the executable, or `config` in the working directory.
     init(
         environment: [String: String], executable: String? = Platform.executablePath,
         directory: String = Platform.currentDirectory

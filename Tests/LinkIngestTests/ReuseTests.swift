@@ -46,7 +46,7 @@ struct ReuseTests {
         return told
     }
 
-    /// Properties that the resolver requires: a screened link has no forbidden bytes, and the bytes behind it belong to
+    /// Properties that the resolver requires: a screened link has no forbidden bytes, and the bytes after it belong to
     /// the record.
     private func check(_ request: LinkRequest, in record: ByteView, _ text: String) {
         let link = request.text

@@ -15,7 +15,6 @@ enum PythonReader {
 
     /// UTF-8 is decoded strictly. Hooks refuse repeated names, `NaN`, and `Infinity`, and keep numbers as text. Lone
     /// surrogates, which Python accepts, are reported as `lone`. The depth is counted by this program.
-    /// text; half surrogates, which it takes, are told by `lone`, and its depth by the reader's own count.
     private static let script = """
         import json, sys
         class Twice(Exception): pass

@@ -34,8 +34,8 @@ struct RecordPrinter {
         let style = out.style
         let time = record.timestamp < 0 ? "no time" : Timestamps.text(record.timestamp)
         let key = record.key.map { Escaping.visible($0) } ?? "no key"
-        let place = "\(record.topic)-\(record.partition)-\(record.offset)"
-        let head = style.paint("\(time)  \(Escaping.visible(place))", .dim) + "  \(style.name(key))"
+        let identifier = "\(record.topic)-\(record.partition)-\(record.offset)"
+        let head = style.paint("\(time)  \(Escaping.visible(identifier))", .dim) + "  \(style.name(key))"
         if record.isDeadLetter { return [head + "  " + deadLetter(record)] + detail(record) }
         guard let json, json["outcome"] != nil else {
             let value = record.value.map { Escaping.visible($0) } ?? style.paint("null", .dim)

@@ -117,9 +117,9 @@ struct FileSource {
     }
 
     private func failure(_ reason: String, at offset: Int, advice: String) -> CommandFailure {
-        let place = JSONPlace.locate(offset: offset, in: text)
+        let location = JSONPlace.locate(offset: offset, in: text)
         return CommandFailure(
-            .configuration, "settings file \(path), line \(place.line), column \(place.column): \(reason)",
+            .configuration, "settings file \(path), line \(location.line), column \(location.column): \(reason)",
             advice: advice)
     }
 }

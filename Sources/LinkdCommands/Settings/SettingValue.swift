@@ -28,7 +28,7 @@ enum SettingValue: Equatable, Sendable {
 struct KeyValue: Equatable, Sendable {
     /// The name.
     var key: String
-    /// What it is set to.
+    /// The value.
     var value: String
 }
 

@@ -3,20 +3,20 @@ extension Settings {
     /// Checks that a property is known, is not set by linkd itself, and is not a secret on the command line.
     static func check(_ pair: LibrdkafkaPair, isKnownProperty: (String) -> Bool) throws(CommandFailure) {
         let key = LibrdkafkaKeys.bare(pair.key)
-        let place = pair.source.description
+        let source = pair.source.description
         if let instead = LibrdkafkaKeys.alternative(to: key) {
-            throw CommandFailure(pair.source.code, "\(place): linkd sets `\(key)` itself", advice: instead)
+            throw CommandFailure(pair.source.code, "\(source): linkd sets `\(key)` itself", advice: instead)
         }
         guard isKnownProperty(key) else {
             throw CommandFailure(
-                pair.source.code, "\(place): librdkafka has no property `\(Escaping.visible(key))`",
+                pair.source.code, "\(source): librdkafka has no property `\(Escaping.visible(key))`",
                 advice: LibrdkafkaKeys.nearest(key).map { "use `\($0)`" }
                     ?? "see librdkafka's CONFIGURATION.md for the names")
         }
         if LibrdkafkaKeys.isForbiddenAsFlag(key), case .flag = pair.source {
             let variable = "KAFKA_" + key.uppercased().replacing(".", with: "_")
             throw CommandFailure(
-                .usage, "\(place): the secret `\(key)` is not allowed on the command line, where others can read it",
+                .usage, "\(source): the secret `\(key)` is not allowed on the command line, where others can read it",
                 advice: "set \(variable), or \(variable)_FILE to the path of a file that holds it")
         }
     }

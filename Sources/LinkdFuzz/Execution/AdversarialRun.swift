@@ -158,8 +158,8 @@ package struct AdversarialRun: ~Copyable {
         while first < order.count {
             let batch = order[first..<min(order.count, first + 1 + random.below(200))]
             let digests = lane.digests(batch.map { records[$0] })
-            for (place, digest) in zip(batch.indices, digests) where digest != alone[order[place]] && wrong == nil {
-                wrong = place
+            for (position, digest) in zip(batch.indices, digests) where digest != alone[order[position]] && wrong == nil {
+                wrong = position
             }
             first = batch.endIndex
         }

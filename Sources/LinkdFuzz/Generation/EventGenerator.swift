@@ -140,18 +140,18 @@ package struct EventGenerator {
     private func deviating(_ members: [Member], _ random: inout RandomSource) -> [Member] {
         var members = members
         if members.isEmpty { return [Member(name: "link", kind: .link)] }
-        let place = random.below(members.count)
+        let position = random.below(members.count)
         switch random.below(8) {
-        case 0: members.remove(at: place)
-        case 1: members.append(members[place])
+        case 0: members.remove(at: position)
+        case 1: members.append(members[position])
         case 2: members.insert(Member(name: "zz", kind: .text), at: 0); members.append(Member(name: "zz", kind: .text))
         case 3:
             for index in 0..<(1 + random.below(4)) {
-                members.insert(Member(name: "u\(number)_\(index)", kind: .other), at: min(place + index, members.count))
+                members.insert(Member(name: "u\(number)_\(index)", kind: .other), at: min(position + index, members.count))
             }
-        case 4: members.swapAt(place, members.count - 1)
-        case 5: members[place].kind = .anything
-        case 6: members[place].name = random.pick(["link", "id", "payload", "devices", "aps", members[place].name + "x"])
+        case 4: members.swapAt(position, members.count - 1)
+        case 5: members[position].kind = .anything
+        case 6: members[position].name = random.pick(["link", "id", "payload", "devices", "aps", members[position].name + "x"])
         default: break
         }
         return members
@@ -300,14 +300,14 @@ package struct EventGenerator {
     /// Damages bytes: removes, repeats, or replaces some.
     private func damage(_ bytes: inout [UInt8], _ random: inout RandomSource) {
         guard bytes.count > 1 else { return }
-        let place = random.below(bytes.count)
+        let position = random.below(bytes.count)
         switch random.below(6) {
         case 0: bytes.removeLast(1 + random.below(min(bytes.count - 1, 20)))
         case 1: bytes.append(random.pick([0x7D, 0x20, 0x2C, 0x78]))
-        case 2: bytes[place] = UInt8(truncatingIfNeeded: random.next())
-        case 3: bytes[place] = random.pick([0x22, 0x5C, 0x7B, 0x7D, 0x2C, 0x3A, 0x00, 0xC3, 0xED])
+        case 2: bytes[position] = UInt8(truncatingIfNeeded: random.next())
+        case 3: bytes[position] = random.pick([0x22, 0x5C, 0x7B, 0x7D, 0x2C, 0x3A, 0x00, 0xC3, 0xED])
         case 4: bytes.insert(0x20, at: 0)
-        default: bytes.replaceSubrange(place..<min(bytes.count, place + 3), with: [])
+        default: bytes.replaceSubrange(position..<min(bytes.count, position + 3), with: [])
         }
     }
 }

@@ -12,7 +12,7 @@ package struct JSONMutation {
         self.hasGroups = hasGroups
     }
 
-    /// Changes a text in one place.
+    /// Changes a text at one position.
     package func change(_ bytes: inout [UInt8], _ random: inout RandomSource) {
         let tokens = JSONTokens(bytes)
         let values = tokens.indices(of: [.string, .scalar, .open])

@@ -119,8 +119,8 @@ package struct LinkGenerator {
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return link }
         let rest = bytes[(colon + 1)...].drop { $0 == UInt8(ascii: "/") }
         let host = Array(rest.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") })
-        let place = random.one(in: 2) ? colon : random.below(bytes.count)
-        bytes.replaceSubrange(place..<min(bytes.count, place + host.count), with: host)
+        let position = random.one(in: 2) ? colon : random.below(bytes.count)
+        bytes.replaceSubrange(position..<min(bytes.count, position + host.count), with: host)
         return String(decoding: bytes, as: UTF8.self)
     }
 
@@ -128,19 +128,19 @@ package struct LinkGenerator {
     private func damaged(_ link: String, _ random: inout RandomSource) -> String {
         var bytes = Array(link.utf8)
         guard !bytes.isEmpty else { return "x" }
-        let place = random.below(bytes.count)
+        let position = random.below(bytes.count)
         switch random.below(9) {
         case 8: return overlaid(link, &random)
-        case 0: bytes[place] = UInt8(0x20 + random.below(95))
-        case 1: bytes.remove(at: place)
-        case 2: bytes.insert(contentsOf: text(&random).utf8, at: place)
-        case 3: bytes.removeSubrange(place..<min(bytes.count, place + 6))
+        case 0: bytes[position] = UInt8(0x20 + random.below(95))
+        case 1: bytes.remove(at: position)
+        case 2: bytes.insert(contentsOf: text(&random).utf8, at: position)
+        case 3: bytes.removeSubrange(position..<min(bytes.count, position + 6))
         case 4: bytes += Array("&\(random.pick(words.names, else: "q"))=\(text(&random))".utf8)
-        case 5: bytes.insert(contentsOf: bytes[place..<min(bytes.count, place + 9)], at: place)
+        case 5: bytes.insert(contentsOf: bytes[position..<min(bytes.count, position + 9)], at: position)
         case 6: bytes = bytes.map { $0 == UInt8(ascii: "-") ? UInt8(ascii: "_") : $0 }
         default:
             bytes.insert(
-                contentsOf: Array(random.pick(["\u{A0}", "\u{200B}", " ", "\u{B6}", "кот", "é"]).utf8), at: place)
+                contentsOf: Array(random.pick(["\u{A0}", "\u{200B}", " ", "\u{B6}", "кот", "é"]).utf8), at: position)
         }
         return String(decoding: bytes, as: UTF8.self)
     }

@@ -63,10 +63,10 @@ package struct Mutator {
         case 2: link += generator.text(&random)
         case 3:
             let text = generator.text(&random)
-            let place = link.unicodeScalars.index(link.startIndex, offsetBy: random.below(link.unicodeScalars.count + 1))
+            let position = link.unicodeScalars.index(link.startIndex, offsetBy: random.below(link.unicodeScalars.count + 1))
             link =
-                String(link.unicodeScalars[..<place]) + String(repeating: text, count: 1 + random.below(3))
-                + String(link.unicodeScalars[place...])
+                String(link.unicodeScalars[..<position]) + String(repeating: text, count: 1 + random.below(3))
+                + String(link.unicodeScalars[position...])
         case 4:
             link =
                 link.split(separator: "/", maxSplits: 2).first.map { "\($0)//" + generator.host(&random) + generator.path(&random) }
@@ -93,10 +93,10 @@ package struct Mutator {
     private func cross(_ file: inout [UInt8], with donor: [UInt8], _ random: inout RandomSource) {
         let own = JSONTokens(file)
         let other = JSONTokens(donor)
-        guard let place = own.indices(of: [.string, .scalar, .open]).randomElement(using: &random),
+        guard let position = own.indices(of: [.string, .scalar, .open]).randomElement(using: &random),
             let source = other.indices(of: [.string, .open]).randomElement(using: &random)
         else { return }
-        file.replaceSubrange(own.value(at: place), with: donor[other.value(at: source)])
+        file.replaceSubrange(own.value(at: position), with: donor[other.value(at: source)])
     }
 
     private func changeSequence(_ input: inout [UInt8], _ random: inout RandomSource) {
@@ -106,21 +106,21 @@ package struct Mutator {
         let words = World.named(head[0], of: worlds).words
         let body = input.dropFirst(end + 1)
         var lines = body.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map(Array.init)
-        let place = random.below(lines.count + 1)
+        let position = random.below(lines.count + 1)
         var generator = EventGenerator(words)
         switch lines.isEmpty ? 0 : random.below(11) {
-        case 0: lines.insert(contentsOf: (0...random.below(4)).map { _ in generator.record(&random) }, at: place)
-        case 1: lines.insert(random.pick(lines), at: place)
+        case 0: lines.insert(contentsOf: (0...random.below(4)).map { _ in generator.record(&random) }, at: position)
+        case 1: lines.insert(random.pick(lines), at: position)
         case 2: lines.swapAt(random.below(lines.count), random.below(lines.count))
         case 3: lines.remove(at: random.below(lines.count))
-        case 4: lines.insert([], at: place)
+        case 4: lines.insert([], at: position)
         case 5: repeatLine(&lines[random.below(lines.count)], &random)
         default:
             var line = random.pick(lines)
             // Keeps the record beside a changed copy, so that the copy deviates from what the record taught.
             JSONMutation(words, hasGroups: false).change(&line, &random)
             line = line.map { $0 == UInt8(ascii: "\n") ? 0x20 : $0 }
-            if random.one(in: 2) { lines.insert(line, at: place) } else { lines[random.below(lines.count)] = line }
+            if random.one(in: 2) { lines.insert(line, at: position) } else { lines[random.below(lines.count)] = line }
         }
         input = head + [UInt8(ascii: "\n")] + Array(lines.joined(separator: [UInt8(ascii: "\n")]))
     }

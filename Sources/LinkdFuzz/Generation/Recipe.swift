@@ -54,28 +54,28 @@ package enum Recipe {
             guard start + 4 < stop, bytes[start] == UInt8(ascii: "<"), bytes[start + 1] == UInt8(ascii: "<") else {
                 return nil
             }
-            var place = start + 2
+            var position = start + 2
             var count = 0
-            while place < stop, count < 1_000_000, case let digit = bytes[place] &- UInt8(ascii: "0"), digit < 10 {
+            while position < stop, count < 1_000_000, case let digit = bytes[position] &- UInt8(ascii: "0"), digit < 10 {
                 count = count * 10 + Int(digit)
-                place += 1
+                position += 1
             }
-            let hasComma = place < stop && bytes[place] == UInt8(ascii: ",")
-            if hasComma { place += 1 }
-            guard place < stop, place > start + 2, bytes[place] == UInt8(ascii: ":") else { return nil }
-            let first = place + 1
+            let hasComma = position < stop && bytes[position] == UInt8(ascii: ",")
+            if hasComma { position += 1 }
+            guard position < stop, position > start + 2, bytes[position] == UInt8(ascii: ":") else { return nil }
+            let first = position + 1
             var depth = 1
-            place = first
-            while place + 1 < stop {
-                if bytes[place] == UInt8(ascii: "<"), bytes[place + 1] == UInt8(ascii: "<") {
+            position = first
+            while position + 1 < stop {
+                if bytes[position] == UInt8(ascii: "<"), bytes[position + 1] == UInt8(ascii: "<") {
                     depth += 1
-                    place += 1
-                } else if bytes[place] == UInt8(ascii: ">"), bytes[place + 1] == UInt8(ascii: ">") {
+                    position += 1
+                } else if bytes[position] == UInt8(ascii: ">"), bytes[position + 1] == UInt8(ascii: ">") {
                     depth -= 1
-                    if depth == 0 { return Group(count: count, hasComma: hasComma, body: first..<place) }
-                    place += 1
+                    if depth == 0 { return Group(count: count, hasComma: hasComma, body: first..<position) }
+                    position += 1
                 }
-                place += 1
+                position += 1
             }
             return nil
         }
