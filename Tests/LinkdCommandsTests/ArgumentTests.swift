@@ -63,7 +63,7 @@ internal import Testing
     @Test(
         "An unknown command suggests the most similar one",
         arguments: [
-            (["confg"], 64, "use `linkd config`"), (["frobnicate"], 64, "`linkd --help` lists all"),
+            (["confg"], 64, "use `linkd config`"), (["frobnicate"], 64, "see `linkd --help` for all commands"),
             (["help", "cnfig"], 64, "use `linkd help config`"),
         ])
     func commands(arguments: [String], code: Int, words: String) {

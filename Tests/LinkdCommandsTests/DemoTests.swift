@@ -16,7 +16,7 @@ internal import Testing
             "shop@1+", "coordinator-demo@7+", "trips-calendar@3+", "easydev991@1+", "content-flow@1+",
             "home > feed > catalog > list > item", "content > sheet [sheet]", "calendar > list > details",
             "dead letters", "null_value", "bad_json", "records became", "linkd topics create -b localhost:9092",
-            "but not exactly once",
+            "processed exactly once",
         ] { #expect(result.out.contains(words), "\(words)") }
         #expect(!result.out.contains("\u{1B}"))
         #expect(result.err.split(separator: "\n").count == 1, "\(result.err)")
@@ -59,7 +59,7 @@ internal import Testing
             if data.isEmpty { break }
             out += String(decoding: data, as: UTF8.self)
         }
-        let broker = try #require(out.firstMatch(of: /stays up at (127\.0\.0\.1:\d+) until/)).1
+        let broker = try #require(out.firstMatch(of: /runs at (127\.0\.0\.1:\d+) until/)).1
         let seen = try LinkdProcess.run(["inspect", "-b", String(broker), "--outcome", "reject", "-f", "%{reason}\\n"])
         #expect(seen.code == 0, "\(seen.err)")
         #expect(seen.out.contains("no_route\n"))

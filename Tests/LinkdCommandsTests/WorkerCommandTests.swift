@@ -16,8 +16,8 @@ internal import Testing
     @Test(
         "A worker that cannot start reports the reason in its last line",
         arguments: [
-            (["--tabel", "x"], 64, "no flag --tabel. Next: use --table"), ([], 64, "no broker is named"),
-            (["-b", "127.0.0.1:1"], 64, "no route table is named"),
+            (["--tabel", "x"], 64, "no flag --tabel. Next: use --table"), ([], 64, "no broker is specified"),
+            (["-b", "127.0.0.1:1"], 64, "no route table is specified"),
             (["-b", "127.0.0.1:1", "--table", "/no/such.json"], 78, "/no/such.json cannot be read"),
             (["-b", "127.0.0.1:1", "--table", shop, "--start-timeout", "1s"], 69, "no broker"),
             (["-b", "127.0.0.1:1", "--table", shop, "--lanes", "65"], 64, "1..64"),

@@ -152,7 +152,7 @@ private struct Demo {
     private func printNext(_ cluster: MockCluster) {
         let out = call.console.out
         out.line()
-        out.line("This run used librdkafka's mock broker, which shows how records are processed, but not exactly once.")
+        out.line("This run used librdkafka's mock broker, which cannot show that records are processed exactly once.")
         out.line("For that, run the same commands with a real broker:")
         out.line("  " + out.style.name("docker compose up -d") + "  (or any Kafka 2.5 or later)")
         out.line("  " + out.style.name("linkd topics create -b localhost:9092"))

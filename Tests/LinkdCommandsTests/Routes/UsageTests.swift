@@ -156,9 +156,9 @@ internal import Testing
     func causes() throws {
         try edited("enum(en|ru|de)", "enum(en|ru|de|fr)", of: Self.shop) { old, new in
             let result = try LinkdProcess.run(["routes", "diff", old, new])
-            let cause = "harmless  link.rewrites: /{locale:enum(en|ru|de)} -> /{locale:enum(en|ru|de|fr)}"
+            let cause = "compatible  link.rewrites: /{locale:enum(en|ru|de)} -> /{locale:enum(en|ru|de|fr)}"
             #expect(result.out.contains(cause), "\(result.out)")
-            #expect(result.out.matches(of: #/(?m)^(harmless|breaking) /#).count == 1)
+            #expect(result.out.matches(of: #/(?m)^(compatible|breaking) /#).count == 1)
             #expect(result.out.matches(of: #/for example /#).count == 1)
             #expect(result.out.contains("-> new-items: navigate") || result.out.contains("changes of"))
             #expect(result.out.split(separator: "\n").count < 24, "\(result.out)")
@@ -189,7 +189,7 @@ internal import Testing
             for (mode, code) in [("any", 1), ("breaking", isBreaking ? 1 : 0), ("none", 0)] as [(String, Int32)] {
                 let result = try LinkdProcess.run(tables + ["--fail-on", mode])
                 #expect(result.code == code, "\(mode): \(result.out)\(result.err)")
-                #expect(result.out.contains(isBreaking ? "breaking  " : "harmless  "))
+                #expect(result.out.contains(isBreaking ? "breaking  " : "compatible  "))
                 if code == 1 { #expect(result.err.contains(mode == "any" ? "1 cause of" : "1 breaking cause of")) }
             }
             #expect(try LinkdProcess.run(tables).code == 1)
