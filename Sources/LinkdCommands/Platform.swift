@@ -89,7 +89,7 @@ enum Platform {
         return Int(size.ws_col)
     }
 
-    /// Writes all bytes, with as many system calls as that takes. Returns false on an error.
+    /// Writes all bytes, with repeated system calls if necessary. Returns false on an error.
     @discardableResult
     static func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Bool {
         var done = 0

@@ -114,7 +114,7 @@ struct EventTemplates: ~Copyable {
             resting -= 1
             return
         }
-        // Values that are not plain cannot be learned, because a template compares bytes.
+        // A record of a known form can contain values that are not plain. Such a record has nothing new to learn.
         guard event.pointee.request.isPlain, event.pointee.idIsPlain, device.pointee.isPlain, !text.hasNonASCII,
             text.firstIndex(of: UInt8(ascii: "\\")) == nil, device.pointee.facts.known & ~FactBits.texts == 0,
             device.pointee.facts.unreadable == 0

@@ -38,7 +38,7 @@ extension World {
           ], "fallback": { "outcome": "reject" } }
         """#
 
-    /// A model with fields bound to 480 query parameters, in a table that ignores the case of names.
+    /// A model with 480 fields bound to query parameters, in a table that ignores the case of their names.
     private static let manyParameters = #"""
         { "schemaVersion": 1,
           "table": { "id": "parameters", "version": "1", "applications": ["com.example.parameters"] },
@@ -85,7 +85,7 @@ extension World {
           ], "fallback": { "outcome": "reject" } }
         """#
 
-    /// A table of 2,000 routes that differ only in the last segment, so that each one remains a candidate until then.
+    /// A table of 2,000 routes with 12 segments, each of which remains a candidate up to the last segment.
     private static let manyRoutes = #"""
         { "schemaVersion": 1, "table": { "id": "routes", "version": "1", "applications": ["com.example.routes"] },
           "link": { "schemes": ["route"], "host": "segment" },
