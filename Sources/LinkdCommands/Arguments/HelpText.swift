@@ -64,9 +64,8 @@ enum HelpText {
             + flags.flatMap { flag in
                 let value = flag.isSwitch ? "" : " " + (flag.placeholder ?? flag.type.placeholder)
                 let words = flag.defaultWords.map { " (default: \($0))" } ?? ""
-                let several = flag.repeats ?
-                " Repeat the flag\(splits(flag) ? " or separate values with commas" : "") for several." :
-                ""
+                let repetition = splits(flag) ? " Repeat the flag, or separate values with commas." : " Can be repeated."
+                let several = flag.repeats ? repetition : ""
                 return entry(flag.names.joined(separator: ", ") + value, flag.help + several + words, style)
             }
     }

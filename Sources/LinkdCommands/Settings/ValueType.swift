@@ -106,9 +106,16 @@ indirect enum ValueType: Sendable {
         case .duration: "a duration such as 250ms, 30s or 5m, in \(bounds)"
         case .durationOrAuto: "`auto` or a duration such as 250ms, in \(bounds)"
         case .size: "a size such as 1048576, 64KiB or 1MiB, in \(bounds)"
-        case .pairs: "key=value, \(bounds) of them"
+        case .pairs: "\(bounds) of key=value"
         case .integer: "an integer in \(bounds)"
-        default: "\(name), \(bounds)"
+        case .text(let bytes): "a text of \(Self.range(bytes)) bytes"
+        case .name(let bytes): "a name of \(Self.range(bytes)) characters of `A-Za-z0-9._-`"
+        case .topic: "a topic name of 1..249 characters of `A-Za-z0-9._-`"
+        case .topicTemplate: bounds
+        case .topics(let count): "\(Self.range(count)) topic names, or a regular expression that begins with ^"
+        case .addresses: "\(bounds) of host:port"
+        case .files: "\(bounds) files"
+        case .texts(let count, let bytes): "\(Self.range(count)) texts of \(Self.range(bytes)) bytes each"
         }
     }
 
