@@ -12,7 +12,7 @@ internal import Testing
             FlagDeclaration("--raw", type: .boolean, "A switch."),
         ],
         settings: .worker, operands: OperandDeclaration(name: "FILE", help: "A file.", count: 0...2),
-        examples: [CommandExample(line: "linkd try", words: "Tries.")])
+        examples: [CommandExample(line: "linkd try", description: "Tries.")])
 
     private static func parse(_ arguments: [String]) throws(CommandFailure) -> ParsedArguments {
         try ParsedArguments(arguments, of: command)

@@ -5,7 +5,7 @@ struct FlagDeclaration: Sendable {
     /// The type of the value. A flag of type `.boolean` needs no value.
     let type: ValueType
     /// The default as shown in the help text, or nil for none.
-    let defaultWords: String?
+    let defaultText: String?
     /// A Boolean value that indicates whether the flag can be repeated.
     let repeats: Bool
     /// The placeholder for the value in the help text, or nil for the one of the type.
@@ -15,12 +15,12 @@ struct FlagDeclaration: Sendable {
 
     /// Creates a flag.
     init(
-        _ names: String..., type: ValueType, default defaultWords: String? = nil, repeats: Bool = false,
+        _ names: String..., type: ValueType, default defaultText: String? = nil, repeats: Bool = false,
         placeholder: String? = nil, _ help: String
     ) {
         self.names = names
         self.type = type
-        self.defaultWords = defaultWords
+        self.defaultText = defaultText
         self.repeats = repeats
         self.placeholder = placeholder
         self.help = help
@@ -30,7 +30,7 @@ struct FlagDeclaration: Sendable {
     init(setting row: SettingRow) {
         names = row.flags
         type = row.type
-        defaultWords = row.defaultWords
+        defaultText = row.defaultText
         repeats = row.type.isList
         placeholder = nil
         help = row.help
@@ -58,7 +58,7 @@ struct CommandExample: Sendable {
     /// The command line.
     let line: String
     /// A sentence that describes the result.
-    let words: String
+    let description: String
 }
 
 /// The declaration of a command.

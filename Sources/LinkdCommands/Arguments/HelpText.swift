@@ -20,7 +20,7 @@ enum HelpText {
         lines += section("Flags of every command:", CommandDeclaration.common, style)
         lines += ["", style.heading("Examples:")]
         for example in command.examples {
-            lines += ["  " + style.name(example.line)] + wrap(example.words, indent: 6)
+            lines += ["  " + style.name(example.line)] + wrap(example.description, indent: 6)
         }
         return lines.joined(separator: "\n") + "\n"
     }
@@ -63,8 +63,9 @@ enum HelpText {
         return ["", style.heading(title)]
             + flags.flatMap { flag in
                 let value = flag.isSwitch ? "" : " " + (flag.placeholder ?? flag.type.placeholder)
-                let words = flag.defaultWords.map { " (default: \($0))" } ?? ""
-                let repetition = splits(flag) ? " Repeat the flag, or separate values with commas." : " Can be repeated."
+                let words = flag.defaultText.map { " (default: \($0))" } ?? ""
+                let repetition =
+                    splits(flag) ? " Repeat the flag, or separate values with commas." : " Can be repeated."
                 let several = flag.repeats ? repetition : ""
                 return entry(flag.names.joined(separator: ", ") + value, flag.help + several + words, style)
             }

@@ -13,12 +13,12 @@ enum ConfigCommand {
         ],
         settings: .config,
         examples: [
-            CommandExample(line: "linkd config", words: "The settings that a worker would use here."),
+            CommandExample(line: "linkd config", description: "The settings that a worker would use here."),
             CommandExample(
                 line: "linkd config --config worker.json --lanes 4 --json",
-                words: "The same as JSON, with other settings."),
+                description: "The same as JSON, with other settings."),
             CommandExample(line: "linkd config --reference",
-            words: "The reference of all settings, with types, bounds, and defaults."),
+            description: "The reference of all settings, with types, bounds, and defaults."),
         ],
         run: run)
 
@@ -37,7 +37,7 @@ enum ConfigCommand {
         for row in SettingsTable.rows where row.name != "librdkafka" {
             let entry = settings.entry(row.name)
             let isDefault = entry.source == .default
-            let value = entry.value.map { Escaping.visible($0.description) } ?? "(\(row.defaultWords))"
+            let value = entry.value.map { Escaping.visible($0.description) } ?? "(\(row.defaultText))"
             table.add([
                 TextTable.Cell(row.name, .name),
                 TextTable.Cell(value, isDefault ? .dim : nil),

@@ -19,8 +19,8 @@ enum DemoCommand {
                 "--keep", type: .boolean, "Keep the broker running until Ctrl-C, and print its address.")
         ],
         examples: [
-            CommandExample(line: "linkd demo", words: "Runs the demo in a few seconds."),
-            CommandExample(line: "linkd demo --keep", words: "Keeps the broker for `linkd inspect` or kcat."),
+            CommandExample(line: "linkd demo", description: "Runs the demo in a few seconds."),
+            CommandExample(line: "linkd demo --keep", description: "Keeps the broker for `linkd inspect` or kcat."),
         ],
         run: { call throws(CommandFailure) in try Demo(call).run() })
 }

@@ -10,8 +10,8 @@ enum HelpCommand {
             operands: OperandDeclaration(
                 name: "COMMAND", help: "The words of a command, such as `topics create`.", count: 0...2),
             examples: [
-                CommandExample(line: "linkd help", words: "All commands."),
-                CommandExample(line: "linkd help topics create", words: "One command, with its flags and examples."),
+                CommandExample(line: "linkd help", description: "All commands."),
+                CommandExample(line: "linkd help topics create", description: "One command, with its flags and examples."),
             ],
             run: { call throws(CommandFailure) in try run(call, others + [command(listing: others).declaration]) })
     }

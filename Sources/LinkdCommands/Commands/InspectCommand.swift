@@ -38,15 +38,15 @@ enum InspectCommand {
         settings: .inspect,
         examples: [
             CommandExample(line: "linkd inspect -b localhost:9092 --device d-0042",
-            words: "The decisions of one device."),
+            description: "The decisions of one device."),
             CommandExample(
                 line: "linkd inspect -b localhost:9092 --outcome reject --since 1h --json",
-                words: "The links rejected in the last hour, as JSON."),
+                description: "The links rejected in the last hour, as JSON."),
             CommandExample(
                 line: "linkd inspect -b localhost:9092 --dlq -f '%{dlq.reason}\\t%t-%p-%o\\n'",
-                words: "The dead letters with their reasons."),
+                description: "The dead letters with their reasons."),
             CommandExample(line: "linkd inspect -b localhost:9092 --follow",
-            words: "All decisions, then new ones as they arrive."),
+            description: "All decisions, then new ones as they arrive."),
         ],
         run: run)
 

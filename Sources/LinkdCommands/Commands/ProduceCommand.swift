@@ -38,13 +38,13 @@ enum ProduceCommand {
         examples: [
             CommandExample(
                 line: "linkd produce -b localhost:9092 config/samples/shop.jsonl",
-                words: "Sends events, one per line."),
+                description: "Sends events, one per line."),
             CommandExample(
                 line: "echo 'shop:///p/new' | linkd produce -b localhost:9092 --device d-0042",
-                words: "Sends one link for one device."),
+                description: "Sends one link for one device."),
             CommandExample(
                 line: "linkd produce --dry-run config/samples/events.csv",
-                words: "Checks a CSV file without a broker."),
+                description: "Checks a CSV file without a broker."),
         ],
         run: { call throws(CommandFailure) in
             var job = try ProduceJob(call)
@@ -184,7 +184,7 @@ private struct ProduceJob {
         progress.clear()
         summary.seconds = Platform.monotonicSeconds - start
         let console = call.console
-        if call.json { console.out.line(summary.json) } else if !console.quiet { console.out.line(summary.words) }
+        if call.json { console.out.line(summary.json) } else if !console.quiet { console.out.line(summary.text) }
         if let number = Interruption.signalNumber {
             let failure = CommandFailure(
                 ExitCode(rawValue: 128 + number),

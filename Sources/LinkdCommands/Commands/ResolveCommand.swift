@@ -29,12 +29,12 @@ enum ResolveCommand {
             name: "LINK", help: "Links or events. Without any, the lines of standard input.", count: 0...10_000),
         examples: [
             CommandExample(
-                line: "linkd resolve 'https://shop.example/p/new'", words: "With the tables that come with linkd."),
+                line: "linkd resolve 'https://shop.example/p/new'", description: "With the tables that come with linkd."),
             CommandExample(
                 line: "linkd resolve --device '{\"platform\":\"ios\",\"app\":\"3.9.0\"}' --explain 'shop:///p/new'",
-                words: "For a device with an older app, with an explanation."),
+                description: "For a device with an older app, with an explanation."),
             CommandExample(
-                line: "linkd resolve --table my.json --json < events.jsonl", words: "Resolves events, as JSON."),
+                line: "linkd resolve --table my.json --json < events.jsonl", description: "Resolves events, as JSON."),
         ],
         run: { call throws(CommandFailure) in
             var job = try ResolveJob(call)

@@ -22,12 +22,12 @@ enum RoutesCheckCommand {
             name: "FILE",
             help: "Table files. Default: those of --table, or those that come with linkd.", count: 0...64),
         examples: [
-            CommandExample(line: "linkd routes check", words: "The tables that come with linkd."),
+            CommandExample(line: "linkd routes check", description: "The tables that come with linkd."),
             CommandExample(line: "linkd routes check my-table.json --json",
-            words: "The result as JSON, for an editor or a build."),
+            description: "The result as JSON, for an editor or a build."),
             CommandExample(
                 line: "linkd routes check my-table.json --strict --allow unused_screen",
-                words: "A build that fails on warnings, except those with one code."),
+                description: "A build that fails on warnings, except those with one code."),
         ],
         run: run)
 

@@ -23,10 +23,10 @@ enum RoutesCoverageCommand {
         examples: [
             CommandExample(
                 line: "linkd inspect -b localhost:9092 --json | linkd routes coverage config/routes/shop.json",
-                words: "The coverage of the decisions in a topic."),
+                description: "The coverage of the decisions in a topic."),
             CommandExample(
                 line: "linkd resolve --explain --json < links.txt | linkd routes coverage my.json --all",
-                words: "Fails in CI if a list of links does not cover every route."),
+                description: "Fails in CI if a list of links does not cover every route."),
         ],
         run: run)
 

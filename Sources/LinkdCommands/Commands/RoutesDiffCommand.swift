@@ -36,13 +36,13 @@ enum RoutesDiffCommand {
         examples: [
             CommandExample(
                 line: "linkd routes diff config/routes/shop.json my-shop.json",
-                words: "The effects of an edit, with a link for each."),
+                description: "The effects of an edit, with a link for each."),
             CommandExample(
                 line: "linkd routes diff config/routes/shop.json my-shop.json --traffic links.txt",
-                words: "The effects on recorded links."),
+                description: "The effects on recorded links."),
             CommandExample(
                 line: "linkd routes diff config/routes/shop.json my-shop.json --fail-on breaking",
-                words: "Fails in CI if an edit breaks links."),
+                description: "Fails in CI if an edit breaks links."),
         ],
         run: run)
 

@@ -14,7 +14,7 @@ enum RoutesDocsCommand {
         examples: [
             CommandExample(
                 line: "linkd routes docs config/routes/shop.json > ROUTES.md",
-                words: "A page for a team's documentation.")
+                description: "A page for a team's documentation.")
         ],
         run: { call throws(CommandFailure) in
             call.console.out.write(RoutesDocument.text(try CheckedTable.validTable(at: call.operands[0])))

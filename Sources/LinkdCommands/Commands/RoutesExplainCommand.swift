@@ -20,10 +20,10 @@ enum RoutesExplainCommand {
         examples: [
             CommandExample(
                 line: "linkd routes explain config/routes/shop.json 'https://shop.example/o/12'",
-                words: "How this link is decided."),
+                description: "How this link is decided."),
             CommandExample(
                 line: "linkd routes explain config/routes/shop.json --device '{\"app\":\"3.9.0\"}' shop:///p/new",
-                words: "For a device with an older app."),
+                description: "For a device with an older app."),
         ],
         run: run)
 

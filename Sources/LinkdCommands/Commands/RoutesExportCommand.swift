@@ -36,13 +36,13 @@ enum RoutesExportCommand {
         examples: [
             CommandExample(
                 line: "linkd routes export config/routes/shop.json --format aasa --app-id ABCDE12345.com.example.shop",
-                words: "The file for https://shop.example/.well-known/apple-app-site-association."),
+                description: "The file for https://shop.example/.well-known/apple-app-site-association."),
             CommandExample(
                 line: "linkd routes export config/routes/shop.json --format android",
-                words: "Intent filters for an <activity>."),
+                description: "Intent filters for an <activity>."),
             CommandExample(
                 line: "linkd routes export config/routes/shop.json --format swift > ShopLink.swift",
-                words: "Links as Swift code, for an app."),
+                description: "Links as Swift code, for an app."),
         ],
         run: run)
 

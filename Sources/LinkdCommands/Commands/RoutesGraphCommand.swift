@@ -17,10 +17,10 @@ enum RoutesGraphCommand {
         operands: OperandDeclaration(name: "TABLE", help: "The file of the table.", count: 1...1),
         examples: [
             CommandExample(
-                line: "linkd routes graph config/routes/shop.json > shop.svg", words: "An image for a browser."),
+                line: "linkd routes graph config/routes/shop.json > shop.svg", description: "An image for a browser."),
             CommandExample(
                 line: "linkd routes graph config/routes/shop.json --format mermaid",
-                words: "A diagram for a Markdown document."),
+                description: "A diagram for a Markdown document."),
         ],
         run: { call throws(CommandFailure) in
             let graph = RouteGraphBuilder.graph(of: try CheckedTable.validTable(at: call.operands[0]))

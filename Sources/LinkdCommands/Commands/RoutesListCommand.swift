@@ -12,8 +12,8 @@ enum RoutesListCommand {
             name: "FILE",
             help: "Table files. Default: those of --table, or those that come with linkd.", count: 0...64),
         examples: [
-            CommandExample(line: "linkd routes list", words: "The tables that come with linkd."),
-            CommandExample(line: "linkd routes list config/routes/shop.json", words: "One table."),
+            CommandExample(line: "linkd routes list", description: "The tables that come with linkd."),
+            CommandExample(line: "linkd routes list config/routes/shop.json", description: "One table."),
         ],
         run: run)
 

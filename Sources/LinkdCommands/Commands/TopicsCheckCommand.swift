@@ -19,10 +19,10 @@ enum TopicsCheckCommand {
         settings: .topics,
         examples: [
             CommandExample(line: "linkd topics check -b localhost:9092",
-            words: "The state of the topics, and their problems."),
+            description: "The state of the topics, and their problems."),
             CommandExample(
                 line: "linkd topics check -b localhost:9092 --partitions 24 --replication 3 --probe",
-                words: "Checks partitions, replicas, and access rights."),
+                description: "Checks partitions, replicas, and access rights."),
         ],
         run: run)
 

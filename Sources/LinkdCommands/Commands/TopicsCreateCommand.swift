@@ -30,11 +30,11 @@ enum TopicsCreateCommand {
         ],
         settings: .topics,
         examples: [
-            CommandExample(line: "linkd topics create -b localhost:9092", words: "All topics with their defaults."),
+            CommandExample(line: "linkd topics create -b localhost:9092", description: "All topics with their defaults."),
             CommandExample(
                 line:
                     "linkd topics create -b localhost:9092 --partitions 24 --replication 3 --set min.insync.replicas=2",
-                words: "Topics for a cluster of three brokers."),
+                description: "Topics for a cluster of three brokers."),
         ],
         run: run)
 

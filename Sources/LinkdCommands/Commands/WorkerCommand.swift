@@ -22,13 +22,13 @@ enum WorkerCommand {
         examples: [
             CommandExample(
                 line: "linkd worker -b localhost:9092 --table config/routes/shop.json",
-                words: "Runs with one table and all defaults."),
+                description: "Runs with one table and all defaults."),
             CommandExample(
                 line: "linkd worker -b k1:9092,k2:9092 --table shop.json --instance shop-0 --lanes 4",
-                words: "Runs a member of a fleet of fixed size. A restart takes over at once."),
+                description: "Runs a member of a fleet of fixed size. A restart takes over at once."),
             CommandExample(
                 line: "linkd worker -b localhost:9092 --table shop.json --stop-after 100000 --report json",
-                words: "Processes 100,000 records, then prints a report as JSON."),
+                description: "Processes 100,000 records, then prints a report as JSON."),
         ],
         run: run)
 

@@ -31,7 +31,7 @@ struct ProduceSummary {
     }
 
     /// The summary for people.
-    var words: String {
+    var text: String {
         "read \(read), sent \(sent), delivered \(delivered), failed \(failed), unreadable \(unreadable), "
             + "without key \(withoutKey), in \(Decimals.text(seconds)) s"
     }

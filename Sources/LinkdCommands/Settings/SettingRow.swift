@@ -28,9 +28,9 @@ enum SettingDefault: Sendable {
     /// A constant value, in the form of a flag.
     case value(String)
     /// A value that depends on the machine, with its description.
-    case computed(words: String, @Sendable () -> String)
+    case computed(description: String, @Sendable () -> String)
     /// No value, with a description of the consequence.
-    case none(words: String)
+    case none(description: String)
 }
 
 /// A row of the settings table.
@@ -68,7 +68,7 @@ struct SettingRow: Sendable {
     var variable: String { "LINKD_" + name.uppercased().replacing(".", with: "_") }
 
     /// The default in words.
-    var defaultWords: String {
+    var defaultText: String {
         switch self.default {
         case .value(let text): text
         case .computed(let words, _), .none(let words): words

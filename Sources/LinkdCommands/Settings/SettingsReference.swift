@@ -46,7 +46,7 @@ enum SettingsReference {
     private static func row(_ row: SettingRow) -> String {
         let cells = [
             "`\(row.name)`", row.flags.map { "`\($0)`" }.joined(separator: ", "), "`\(row.variable)`", row.type.name,
-            row.defaultWords, row.bounds, row.commands.names.joined(separator: ", "), row.help,
+            row.defaultText, row.bounds, row.commands.names.joined(separator: ", "), row.help,
         ]
         return "| " + cells.map { $0.replacing("|", with: "\\|") }.joined(separator: " | ") + " |"
     }

@@ -8,10 +8,10 @@ enum SettingsTable {
 
     private static let connection: [SettingRow] = [
         SettingRow(
-            "bootstrap", .addresses(count: 1...32), default: .none(words: "required"), flags: ["--bootstrap", "-b"],
+            "bootstrap", .addresses(count: 1...32), default: .none(description: "required"), flags: ["--bootstrap", "-b"],
             .connecting, "Brokers for the first connection to the cluster."),
         SettingRow(
-            "librdkafka", .pairs(count: 0...128), default: .none(words: "none"), flags: ["-X", "--librdkafka"],
+            "librdkafka", .pairs(count: 0...128), default: .none(description: "none"), flags: ["-X", "--librdkafka"],
             .connecting,
             "Properties of librdkafka. The prefix `consumer.` or `producer.` limits a property to that client. "
                 + "Properties that linkd sets itself are refused. An object in the settings file."),
@@ -37,13 +37,13 @@ enum SettingsTable {
         SettingRow(
             "group", .text(bytes: 1...200), default: .value("linkd"), [.worker, .config], "Consumer group."),
         SettingRow(
-            "instance", .name(bytes: 1...64), default: .none(words: "a new name at every start"),
+            "instance", .name(bytes: 1...64), default: .none(description: "a new name at every start"),
             [.worker, .config],
             "Stable name of this process, for a fleet of fixed size: static group membership, and a restart takes over "
                 + "at once. It must be unique."),
         SettingRow(
             "lanes", .integer(1...64),
-            default: .computed(words: "processors, at most 8") { "\(min(8, Platform.processors))" },
+            default: .computed(description: "processors, at most 8") { "\(min(8, Platform.processors))" },
             [.worker, .config],
             "Threads, each with its own consumer and producer."),
         SettingRow(
@@ -53,12 +53,12 @@ enum SettingsTable {
 
     private static let tables: [SettingRow] = [
         SettingRow(
-            "tables", .files(count: 1...64), default: .none(words:
+            "tables", .files(count: 1...64), default: .none(description:
             "required by `worker`; otherwise the shipped tables"),
             flags: ["--table"], [.worker, .resolve, .routes, .config], bounds: "64MiB each",
             "Route tables, one file each."),
         SettingRow(
-            "passthrough", .texts(count: 0...16, bytes: 1...128), default: .none(words: "none"),
+            "passthrough", .texts(count: 0...16, bytes: 1...128), default: .none(description: "none"),
             [.worker, .config], bounds: "4KiB of values in one event",
             "Members of an event to copy into the decision's `context`."),
     ]
@@ -93,7 +93,7 @@ enum SettingsTable {
             "stop.after", .integer(0...(1 << 53)), default: .value("0"), [.worker, .config],
             "Input records, of all lanes, after which the worker ends. 0 means no limit."),
         SettingRow(
-            "report", .choice(["text", "json"]), default: .none(words: "none"), [.worker, .config],
+            "report", .choice(["text", "json"]), default: .none(description: "none"), [.worker, .config],
             bounds: "with `stop.after`", "Counts and throughput on standard output at the end."),
         SettingRow(
             "shutdown.grace", .duration(3000...600_000), default: .value("30s"), [.worker, .config],
@@ -123,7 +123,7 @@ enum SettingsTable {
             "log.level", .choice(["error", "warning", "info", "debug"]), default: .value("info"), [.worker, .config],
             "Least severe level that is logged."),
         SettingRow(
-            "log.format", .choice(["text", "json"]), default: .none(words: "text on a terminal, otherwise json"),
+            "log.format", .choice(["text", "json"]), default: .none(description: "text on a terminal, otherwise json"),
             [.worker, .config], "Format of a log line."),
     ]
 }

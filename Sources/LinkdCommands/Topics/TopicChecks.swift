@@ -108,8 +108,8 @@ enum TopicChecks {
             findings.append(
                 TopicFinding(
                     topic: name, code: "message_bytes",
-                    text: "accepts \(own) bytes per record, less than the \(source) bytes of its input plus room for headers,"
-                        + " so that large dead letters are truncated",
+                    text: "accepts \(own) bytes per record, less than the \(source) bytes of its input plus room for "
+                        + "headers, so that large dead letters are truncated",
                     advice: "set max.message.bytes=\(source + TopicDeclaration.deadLetterRoom)"))
         }
         return findings
