@@ -1,6 +1,8 @@
 internal import Foundation
 
-/// The benchmark program. Its help text describes the measurements and their baselines.
+/// The benchmark program.
+///
+/// Its help text describes the measurements and their baselines.
 enum Benchmarks {
     static let help = """
         LinkdBenchmarks measures how fast links are resolved, relative to other programs in the same run.

@@ -66,7 +66,9 @@ enum LookUpBenchmark {
         return CompiledTable(source, hash: "00000000")
     }
 
-    /// Measures the look-ups of all paths in turn. Each one must find a route, or none if its line names none.
+    /// Measures the look-ups of all paths in turn.
+    ///
+    /// Each one must find a route, or none if its line names none.
     private static func measure(_ lines: [String], _ table: CompiledTable, shape: String) throws -> Double {
         var resolver = Resolver()
         var bytes: [UInt8] = []

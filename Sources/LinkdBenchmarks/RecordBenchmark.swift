@@ -13,8 +13,9 @@ struct RecordBenchmark {
     init(workload: Workload, table: String) throws {
         self.workload = workload
         guard let data = FileManager.default.contents(atPath: table) else {
-            throw BenchmarkError(text:
-            "the table \(table) cannot be read: run from the checkout or pass --table", code: 78)
+            throw BenchmarkError(
+                text:
+                    "the table \(table) cannot be read: run from the checkout or pass --table", code: 78)
         }
         tables = TableSet([try Table.load([UInt8](data))])
     }

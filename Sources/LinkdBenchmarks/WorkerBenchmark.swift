@@ -66,8 +66,9 @@ enum WorkerBenchmark {
         let own = URL(filePath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
         let path = own.appending(path: "linkd").path
         guard FileManager.default.isExecutableFile(atPath: path) else {
-            throw BenchmarkError(text:
-            "linkd was not found beside this program: run `swift build -c release --product linkd`")
+            throw BenchmarkError(
+                text:
+                    "linkd was not found beside this program: run `swift build -c release --product linkd`")
         }
         return path
     }

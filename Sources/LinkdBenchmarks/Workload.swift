@@ -1,7 +1,9 @@
 internal import Foundation
 internal import StrictJSON
 
-/// The records of the workload. All values are in one array.
+/// The records of the workload.
+///
+/// All values are in one array.
 struct Workload {
     private(set) var keys: [[UInt8]] = []
     private(set) var bytes: [UInt8] = []
@@ -26,8 +28,11 @@ struct Workload {
             start = end + 1
             if line.isEmpty { continue }
             guard let parsed = try? JSONValue.parse(line), let key = parsed["key"]?.string, let value = parsed["value"]
-            else { throw BenchmarkError(text:
-            "line \(count + 1) of \(path) is not a record of the workload", code: 65) }
+            else {
+                throw BenchmarkError(
+                    text:
+                        "line \(count + 1) of \(path) is not a record of the workload", code: 65)
+            }
             // The bytes of the value, up to the closing brace of the line.
             add(key: [UInt8](key.utf8), value: line[value.offset..<line.count - 1])
         }

@@ -18,7 +18,9 @@ package struct ExitCode: RawRepresentable, Sendable, Hashable {
     package static let unavailable = ExitCode(rawValue: 69)
     /// An internal invariant was violated.
     package static let internalError = ExitCode(rawValue: 70)
-    /// The worker gave up for now. A supervisor should restart it.
+    /// The worker gave up for now.
+    ///
+    /// A supervisor should restart it.
     package static let temporary = ExitCode(rawValue: 75)
     /// The broker denied authentication or authorization.
     package static let refused = ExitCode(rawValue: 77)
@@ -61,7 +63,9 @@ package struct ExitCode: RawRepresentable, Sendable, Hashable {
 package struct CommandFailure: Error, Sendable, Equatable {
     /// The exit code of the process.
     package var code: ExitCode
-    /// The reason for the failure, without a final period. It never holds a link, key, device, or credential.
+    /// The reason for the failure, without a final period.
+    ///
+    /// It never holds a link, key, device, or credential.
     package var reason: String
     /// The next step for the user, without a final period.
     package var advice: String

@@ -49,7 +49,9 @@ enum Platform {
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
-    /// Blocks SIGINT and SIGTERM until `waitForStopSignal`. Threads that start later inherit the mask.
+    /// Blocks SIGINT and SIGTERM until `waitForStopSignal`.
+    ///
+    /// Threads that start later inherit the mask.
     static func blockStopSignals() {
         var signals = stopSignals
         pthread_sigmask(SIG_BLOCK, &signals, nil)
@@ -70,7 +72,9 @@ enum Platform {
         return signals
     }
 
-    /// Suspends the thread. A signal may end the wait early.
+    /// Suspends the thread.
+    ///
+    /// A signal may end the wait early.
     static func sleep(milliseconds: Int) {
         var time = timespec(tv_sec: milliseconds / 1000, tv_nsec: milliseconds % 1000 * 1_000_000)
         nanosleep(&time, nil)
@@ -89,7 +93,9 @@ enum Platform {
         return Int(size.ws_col)
     }
 
-    /// Writes all bytes, with repeated system calls if necessary. Returns false on an error.
+    /// Writes all bytes, with repeated system calls if necessary.
+    ///
+    /// Returns false on an error.
     @discardableResult
     static func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Bool {
         var done = 0
@@ -114,7 +120,9 @@ enum Platform {
         #endif
     }
 
-    /// Reads up to `buffer.count` bytes. Returns 0 at the end of the input and -1 on an error.
+    /// Reads up to `buffer.count` bytes.
+    ///
+    /// Returns 0 at the end of the input and -1 on an error.
     static func read(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) -> Int {
         while true {
             #if canImport(Glibc)
@@ -128,14 +136,17 @@ enum Platform {
         }
     }
 
-    /// Waits at most the given time, and returns whether a read would not block. The end of the input counts as
-    /// readable.
+    /// Waits at most the given time, and returns whether a read would not block.
+    ///
+    /// The end of the input counts as readable.
     static func canRead(_ descriptor: Int32, milliseconds: Int32) -> Bool {
         var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return poll(&request, 1, milliseconds) > 0
     }
 
-    /// Opens a file for reading. An error has the text of the operating system.
+    /// Opens a file for reading.
+    ///
+    /// An error has the text of the operating system.
     static func open(_ path: String) -> Result<Int32, SystemError> {
         #if canImport(Glibc)
         let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)

@@ -25,7 +25,9 @@ struct ShippedFiles {
         self.searched = searched + directories.suffix(executable == nil ? 1 : 2)
     }
 
-    /// Returns the path of a file or directory. A failure lists all searched directories and has exit code 78.
+    /// Returns the path of a file or directory.
+    ///
+    /// A failure lists all searched directories and has exit code 78.
     func path(_ name: String) throws(CommandFailure) -> String {
         for directory in directories where Platform.exists(directory + "/" + name) { return directory + "/" + name }
         throw CommandFailure(
@@ -44,8 +46,9 @@ struct ShippedFiles {
             }
         }
         guard !found.isEmpty else {
-            throw CommandFailure(.configuration, "\(root) contains no route table",
-            advice: "specify your own with --table FILE")
+            throw CommandFailure(
+                .configuration, "\(root) contains no route table",
+                advice: "specify your own with --table FILE")
         }
         return found
     }

@@ -92,7 +92,9 @@ struct EventTests {
         ) {
             $0.text = "a:b"
         },
-        GoodCase("White space between tokens", " \n\u{0C}\t{ \"link\" : \"a:b\" , \"x\" : [ ] }\r\n ") { $0.text = "a:b" },
+        GoodCase("White space between tokens", " \n\u{0C}\t{ \"link\" : \"a:b\" , \"x\" : [ ] }\r\n ") {
+            $0.text = "a:b"
+        },
         GoodCase("A bare link", "https://shop.example/p?a=1#x") { $0.text = "https://shop.example/p?a=1#x" },
         GoodCase("A bare link with white space at both ends", " \r\n\tshop:x\u{0C}\n") { $0.text = "shop:x" },
         GoodCase("A bare link with a quotation mark, which needs an escape", "shop:\"x\\") {

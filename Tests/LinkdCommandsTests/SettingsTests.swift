@@ -13,11 +13,13 @@ internal import Testing
         }
         let known: Set<String> = ["sasl.password", "fetch.min.bytes", "debug", "client.id", "transaction.timeout.ms"]
         guard let file else {
-            return try Settings(flags: texts, environment: environment, configFile: nil, isKnownProperty: known.contains)
+            return try Settings(
+                flags: texts, environment: environment, configFile: nil, isKnownProperty: known.contains)
         }
         return try withTemporaryFile(file) { path in
             try Settings(
-                flags: texts, environment: environment, configFile: (path, .flag("--config")), isKnownProperty: known.contains)
+                flags: texts, environment: environment, configFile: (path, .flag("--config")),
+                isKnownProperty: known.contains)
         }
     }
 

@@ -57,7 +57,8 @@ internal import Testing
     }
 
     @Test(
-        "A second signal at least one second after the first ends the worker at once with exit code 80, also during the start")
+        "A second signal after at least one second ends the worker at once with exit code 80, also during the start"
+    )
     func forcedEnd() async throws {
         try await onThread {
             let cluster = try Self.cluster()

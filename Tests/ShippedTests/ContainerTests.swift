@@ -2,7 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The compose file and the Dockerfile refer to existing files. No container engine is needed for these tests.
+/// The compose file and the Dockerfile refer to existing files.
+///
+/// No container engine is needed for these tests.
 @Suite struct ContainerTests {
     static func text(_ path: String) throws -> String {
         try String(contentsOf: Checkout.root.appending(path: path), encoding: .utf8)

@@ -21,7 +21,9 @@ import Testing
         try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any] ?? [:]
     }
 
-    /// Returns the differences between a decision and the expected members. An expected null means an absent member.
+    /// Returns the differences between a decision and the expected members.
+    ///
+    /// An expected null means an absent member.
     static func differences(_ expected: [String: Any], _ decision: [String: Any]) -> [String] {
         expected.compactMap { name, value in
             if value is NSNull { return decision[name] == nil ? nil : name }

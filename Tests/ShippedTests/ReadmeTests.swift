@@ -10,7 +10,9 @@ import Testing
         text = MarkdownText(try String(contentsOf: Checkout.root.appending(path: "README.md"), encoding: .utf8))
     }
 
-    /// Runs a block in the checkout. `config/run` is replaced by the program that was built with the tests.
+    /// Runs a block in the checkout.
+    ///
+    /// `config/run` is replaced by the program that was built with the tests.
     func run(_ block: MarkdownText.Block, _ environment: [String: String]) throws -> ChildProcess.Result {
         let script = block.lines.map { line in
             line.hasPrefix("config/run ")

@@ -19,7 +19,9 @@ struct SchemaTests {
         #expect(try SchemaValidator.complaints(schema: "table", about: subjects) == [:])
     }
 
-    /// Invalid documents for each schema. A schema that accepts everything would pass the tests above.
+    /// Invalid documents for each schema.
+    ///
+    /// A schema that accepts everything would pass the tests above.
     static let refused: [(schema: String, text: String)] = [
         ("event", #"{}"#),
         ("event", #"[]"#),

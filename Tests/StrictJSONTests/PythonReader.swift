@@ -1,6 +1,8 @@
 import Foundation
 
-/// Python's json module as a second reader. One child process reads all texts.
+/// Python's json module as a second reader.
+///
+/// One child process reads all texts.
 enum PythonReader {
     /// The result for a text: `ok` with the value in the form of `JSONValue.rendered`, or an error.
     struct Answer: Equatable {
@@ -13,8 +15,10 @@ enum PythonReader {
         return folders.map { "\($0)/python3" }.first { FileManager.default.isExecutableFile(atPath: $0) }
     }()
 
-    /// UTF-8 is decoded strictly. Hooks refuse repeated names, `NaN`, and `Infinity`, and keep numbers as text. Lone
-    /// surrogates, which Python accepts, are reported as `lone`. The depth is counted by this program.
+    /// UTF-8 is decoded strictly.
+    ///
+    /// Hooks refuse repeated names, `NaN`, and `Infinity`, and keep numbers as text. Lone surrogates, which Python
+    /// accepts, are reported as `lone`. The depth is counted by this program.
     private static let script = """
         import json, sys
         class Twice(Exception): pass

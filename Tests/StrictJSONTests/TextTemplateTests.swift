@@ -4,7 +4,9 @@ import Testing
 
 @Suite("A template matches texts that differ from the learned text only in plain values")
 struct TextTemplateTests {
-    /// Storage for the values of a text, in order. A value is stored at its position in the learned text.
+    /// Storage for the values of a text, in order.
+    ///
+    /// A value is stored at its position in the learned text.
     final class Places {
         let views: UnsafeMutablePointer<ByteView>
         var count = 0

@@ -8,8 +8,9 @@ package enum BrokerEnvironment {
         return value.isEmpty ? nil : value
     }
 
-    /// A listener of that broker that directs clients to another port, for a proxy, and that port. They come from
-    /// `LINKD_TEST_PROXIED` as `PORT:PORT`, or are nil.
+    /// A listener of that broker that directs clients to another port, for a proxy, and that port.
+    ///
+    /// They come from `LINKD_TEST_PROXIED` as `PORT:PORT`, or are nil.
     package static var proxied: (listener: UInt16, proxy: UInt16)? {
         let ports = (ProcessInfo.processInfo.environment["LINKD_TEST_PROXIED"] ?? "").split(separator: ":")
         guard ports.count == 2, let listener = UInt16(ports[0]), let proxy = UInt16(ports[1]) else { return nil }

@@ -1,8 +1,9 @@
 import Foundation
 import Synchronization
 
-/// A TCP proxy in front of a Kafka broker. It can discard requests of certain kinds, or hold back all data as a stopped
-/// broker does.
+/// A TCP proxy in front of a Kafka broker.
+///
+/// It can discard requests of certain kinds, or hold back all data as a stopped broker does.
 ///
 /// The broker must have a listener whose advertised address is the port of the proxy.
 package final class KafkaProxy: Sendable {
@@ -114,7 +115,9 @@ package final class KafkaProxy: Sendable {
         }
     }
 
-    /// Wakes the other direction. Descriptors stay open until the process ends, so that they are not reused.
+    /// Wakes the other direction.
+    ///
+    /// Descriptors stay open until the process ends, so that they are not reused.
     private func end(_ client: Int32, _ server: Int32) {
         shutdown(client, Int32(SHUT_RDWR))
         shutdown(server, Int32(SHUT_RDWR))

@@ -40,7 +40,9 @@ struct PushBody {
         inner.seen = 0
     }
 
-    /// The detected body format. `aps` has precedence, because an APNs body can have a member `message` of its own.
+    /// The detected body format.
+    ///
+    /// `aps` has precedence, because an APNs body can have a member `message` of its own.
     var foundKind: PushKind? {
         if outer.has(.aps) { return .apns }
         if outer.has(.message) || outer.seen & PushMember.messageContent != 0 { return .fcm }

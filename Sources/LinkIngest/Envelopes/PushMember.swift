@@ -1,4 +1,6 @@
-/// The members that identify push bodies. The raw value is the tag in the shape of a body.
+/// The members that identify push bodies.
+///
+/// The raw value is the tag in the shape of a body.
 ///
 /// Apple, "Generating a remote notification"; Firebase, REST resource `projects.messages` of FCM v1.
 enum PushMember: UInt8, CaseIterable {

@@ -6,7 +6,9 @@ struct PushRoots: ~Copyable {
 
     deinit { views.deallocate() }
 
-    /// Returns the roots in the order of precedence. They are valid until the next call.
+    /// Returns the roots in the order of precedence.
+    ///
+    /// They are valid until the next call.
     ///
     /// FCM merges `apns.payload`, `android`, or `webpush` into the message, depending on the platform of the device. If
     /// the platform is not known, the only root is the message.

@@ -23,7 +23,9 @@ struct DeviceReader: ~Copyable {
     private let claims = FactList(capacity: IngestLimits.factElements)
     private let attributes = FactList(capacity: 2 * IngestLimits.factElements)
 
-    /// Reads the object at the cursor and stores only the id. All of the object is validated.
+    /// Reads the object at the cursor and stores only the id.
+    ///
+    /// All of the object is validated.
     mutating func readID(
         _ cursor: inout JSONCursor, into device: UnsafeMutablePointer<EventDevice>
     ) throws(JSONError) {
@@ -162,7 +164,9 @@ struct DeviceReader: ~Copyable {
         device.isPlain = !string.hasEscape
     }
 
-    /// Reads a fact that is a string. Marks the fact as unreadable and returns an empty view for any other type.
+    /// Reads a fact that is a string.
+    ///
+    /// Marks the fact as unreadable and returns an empty view for any other type.
     private mutating func text(
         _ fact: DeviceFacts.Fact, _ first: UInt8, _ cursor: inout JSONCursor, _ facts: inout DeviceFacts
     ) throws(JSONError) -> ByteView {
@@ -174,7 +178,9 @@ struct DeviceReader: ~Copyable {
         return text
     }
 
-    /// Reads a string of at most 256 bytes and returns it in normal form C. Returns nil for any other value.
+    /// Reads a string of at most 256 bytes and returns it in normal form C.
+    ///
+    /// Returns nil for any other value.
     private mutating func factText(_ first: UInt8, _ cursor: inout JSONCursor) throws(JSONError) -> ByteView? {
         guard first == UInt8(ascii: "\"") else {
             try cursor.skip()
@@ -222,7 +228,9 @@ struct DeviceReader: ~Copyable {
         return UnsafeBufferPointer(start: views, count: isGood ? count : 0)
     }
 
-    /// Reads the attributes as alternating names and values. A null counts as absent.
+    /// Reads the attributes as alternating names and values.
+    ///
+    /// A null counts as absent.
     private mutating func object(
         _ first: UInt8, _ cursor: inout JSONCursor, _ facts: inout DeviceFacts
     ) throws(JSONError) -> UnsafeBufferPointer<ByteView> {

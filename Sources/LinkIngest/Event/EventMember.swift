@@ -1,4 +1,6 @@
-/// The members of an event at the top level. The raw value is the tag in the reader's shape.
+/// The members of an event at the top level.
+///
+/// The raw value is the tag in the reader's shape.
 ///
 /// The members of a push body (`PushMember`) follow, because a record can be a push body.
 enum EventMember: UInt8, CaseIterable {

@@ -3,7 +3,9 @@ internal import StrictJSON
 
 /// The validation of an event as a whole, in the order of the dead-letter reasons.
 extension EventReader {
-    /// Validates and completes an event that is not the usual one (a link for one device). Returns the fault, or nil.
+    /// Validates and completes an event that is not the usual one (a link for one device).
+    ///
+    /// Returns the fault, or nil.
     @inline(never)
     mutating func complete(_ key: ByteView?) -> Fault? {
         state.hasOther = true

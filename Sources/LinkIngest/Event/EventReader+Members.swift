@@ -93,7 +93,9 @@ extension EventReader {
         }
     }
 
-    /// Reads a member that must be a string. Records a fault and returns nil for any other type.
+    /// Reads a member that must be a string.
+    ///
+    /// Records a fault and returns nil for any other type.
     private mutating func readText(
         _ expected: StaticString, _ first: UInt8, at start: Int
     ) throws(JSONError) -> JSONString? {
@@ -179,7 +181,9 @@ extension EventReader {
         }
     }
 
-    /// Reads `params`, which can be strings, numbers, Booleans, and lists of these. A null counts as absent.
+    /// Reads `params`, which can be strings, numbers, Booleans, and lists of these.
+    ///
+    /// A null counts as absent.
     private mutating func readParams(_ first: UInt8, at start: Int) throws(JSONError) {
         guard first == UInt8(ascii: "{") else {
             try cursor.skip()

@@ -1,8 +1,9 @@
 internal import LinkCoordinator
 package import StrictJSON
 
-/// A strict reader of records that makes a single pass and does not allocate. A lane uses one reader for all its
-/// records.
+/// A strict reader of records that makes a single pass and does not allocate.
+///
+/// A lane uses one reader for all its records.
 ///
 /// It stores only ranges and flags. The views of an event are valid until the next record is read.
 package struct EventReader: ~Copyable {
@@ -18,7 +19,9 @@ package struct EventReader: ~Copyable {
     /// The JSON text of the current record, and its offset in the value.
     var text = ByteView.empty
     var textOffset = 0
-    /// The event that was read last. Callers access it in place, so that nothing is copied per record.
+    /// The event that was read last.
+    ///
+    /// Callers access it in place, so that nothing is copied per record.
     package let eventPointer: UnsafeMutablePointer<IngestedEvent>
     var state = ScanState()
     /// The failure of the last record that was refused.
@@ -27,11 +30,15 @@ package struct EventReader: ~Copyable {
     package let devicePointer: UnsafeMutablePointer<EventDevice>
     var recordBody = PushBody()
     var payloadBody = PushBody()
-    /// The texts of the devices in `devices`. Their number is `state.listed`.
+    /// The texts of the devices in `devices`.
+    ///
+    /// Their number is `state.listed`.
     let deviceTexts: FactList
     /// The views of the current record, which are revoked when the next one is read.
     private let records = ViewLender()
-    /// The cursor for a second read of selected devices. It is separate, so that the views of the event stay valid.
+    /// The cursor for a second read of selected devices.
+    ///
+    /// It is separate, so that the views of the event stay valid.
     var deviceCursor: JSONCursor
 
     /// Creates a reader.
@@ -91,8 +98,9 @@ package struct EventReader: ~Copyable {
         readInPlace(value: value, key: key) ? .event(event) : .failure(failure)
     }
 
-    /// Reads a record as `read` does, and returns whether it is an event. The event is at `eventPointer`, and otherwise
-    /// the failure is in `failure`.
+    /// Reads a record as `read` does, and returns whether it is an event.
+    ///
+    /// The event is at `eventPointer`, and otherwise the failure is in `failure`.
     package mutating func readInPlace(value: ByteView, key: ByteView?) -> Bool {
         if value.count > limits.recordBytes {
             failure = IngestFailure(.oversizeInput, "\(value.count) bytes, the limit is \(limits.recordBytes)")
@@ -169,7 +177,9 @@ package struct EventReader: ~Copyable {
         return accept(useKey(key))
     }
 
-    /// Records the failure for a fault. Returns true if there is none.
+    /// Records the failure for a fault.
+    ///
+    /// Returns true if there is none.
     private mutating func accept(_ fault: Fault?) -> Bool {
         guard let fault else { return true }
         var failure = fault.failure(textOffset: textOffset)
@@ -186,7 +196,9 @@ package struct EventReader: ~Copyable {
         self.failure.event = event.id.isEmpty ? nil : event.id.array
     }
 
-    /// Returns a device of the event that was read last. Its views are valid until the next device is selected.
+    /// Returns a device of the event that was read last.
+    ///
+    /// Its views are valid until the next device is selected.
     ///
     /// - Parameter index: The index of the device, less than the event's `deviceCount`.
     ///
@@ -219,7 +231,9 @@ package struct EventReader: ~Copyable {
         return true
     }
 
-    /// Reads a device of the list a second time. Returns false if it is no longer valid.
+    /// Reads a device of the list a second time.
+    ///
+    /// Returns false if it is no longer valid.
     private mutating func readListed(_ index: Int) -> Bool {
         deviceCursor.open(deviceTexts.prefix(state.listed)[index])
         do {

@@ -1,15 +1,20 @@
 internal import LinkCoordinator
 internal import StrictJSON
 
-/// Templates of recent usual events. A usual event is a link for one device, and a producer writes such events in the
-/// same form.
+/// Templates of recent usual events.
+///
+/// A usual event is a link for one device, and a producer writes such events in the same form.
 ///
 /// A matching event is read by comparison with a template (`TextTemplate`). All other events are parsed. A wrong guess
 /// costs time but never changes the result. If guesses fail too often, they are suspended for some records.
 struct EventTemplates: ~Copyable {
-    /// The number of slots. One of them is empty, to learn the next template.
+    /// The number of slots.
+    ///
+    /// One of them is empty, to learn the next template.
     private static let slots = 5
-    /// The cost of learning, in hits. Guesses are suspended when the costs exceed the gains by `patience`.
+    /// The cost of learning, in hits.
+    ///
+    /// Guesses are suspended when the costs exceed the gains by `patience`.
     private static let learningCost: Int32 = 8
     private static let patience: Int32 = 256
     private static let rest: Int32 = 16_384
@@ -48,7 +53,9 @@ struct EventTemplates: ~Copyable {
     /// Records that the event or the device no longer has the values of a template.
     mutating func invalidate() { filled = -1 }
 
-    /// Reads a record that matches a template into an event and its device. Returns false if no template matches.
+    /// Reads a record that matches a template into an event and its device.
+    ///
+    /// Returns false if no template matches.
     @inline(__always)
     mutating func read(
         _ text: ByteView, into event: UnsafeMutablePointer<IngestedEvent>,

@@ -1,6 +1,8 @@
 internal import StrictJSON
 
-/// A fault in a record. It holds a literal and an offset, so that recording one does not allocate.
+/// A fault in a record.
+///
+/// It holds a literal and an offset, so that recording one does not allocate.
 struct Fault {
     var reason: IngestFailure.Reason
     /// A description of the fault.

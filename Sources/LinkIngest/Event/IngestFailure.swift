@@ -21,7 +21,9 @@ package struct IngestFailure: Error, Sendable {
 
     /// The code of the failure.
     package var reason: Reason
-    /// A description of at most 512 bytes. It contains no bytes of the record.
+    /// A description of at most 512 bytes.
+    ///
+    /// It contains no bytes of the record.
     package var detail: String
     /// The offset of the member at fault in the value, or nil if no member is at fault.
     package var offset: Int?
@@ -46,8 +48,9 @@ package struct IngestFailure: Error, Sendable {
         return JSONPlace.locate(offset: offset - textOffset, in: value.dropFirst(textOffset))
     }
 
-    /// Returns the JSON pointer (RFC 6901) of the member at fault, or nil. A pointer of more than 512 bytes is
-    /// shortened.
+    /// Returns the JSON pointer (RFC 6901) of the member at fault, or nil.
+    ///
+    /// A pointer of more than 512 bytes is shortened.
     package func pointer(in value: ByteView) -> String? {
         guard let pointer = location(in: value)?.pointer else { return nil }
         if pointer.utf8.count <= Self.pointerBytes { return pointer }

@@ -2,8 +2,9 @@
 package struct IngestLimits: Sendable, Equatable {
     /// The size limit of a value, in bytes (`limits.record.bytes`).
     package var recordBytes: Int
-    /// The limit of nested objects and arrays (`limits.json.depth`). `payload` allows one more level, so that it
-    /// accepts every push body that is accepted as a whole record.
+    /// The limit of nested objects and arrays (`limits.json.depth`).
+    ///
+    /// `payload` allows one more level, so that it accepts every push body that is accepted as a whole record.
     package var depth: Int
     /// The limit of devices in one event (`limits.devices`).
     package var devices: Int
@@ -21,7 +22,9 @@ package struct IngestLimits: Sendable, Equatable {
     /// The size limit of the values in `context`, in bytes of output.
     static let contextBytes = 4096
 
-    /// Creates limits. The defaults are those of the settings.
+    /// Creates limits.
+    ///
+    /// The defaults are those of the settings.
     package init(recordBytes: Int = 1 << 20, depth: Int = 64, devices: Int = 500) {
         self.recordBytes = recordBytes
         self.depth = depth

@@ -46,7 +46,9 @@ public struct LinkEvent: Sendable, Equatable {
     public struct Failure: Error, Sendable, Equatable {
         /// A stable code, for example `bad_json` or `missing_device`.
         public var reason: String
-        /// A description of the fault. It contains no bytes of the input.
+        /// A description of the fault.
+        ///
+        /// It contains no bytes of the input.
         public var detail: String
         /// The JSON pointer (RFC 6901) of the member at fault, if there is one.
         public var pointer: String?

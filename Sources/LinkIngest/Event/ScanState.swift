@@ -1,4 +1,6 @@
-/// The state of a record while its members are read. It is validated after the last member.
+/// The state of a record while its members are read.
+///
+/// It is validated after the last member.
 struct ScanState {
     /// The number of members among `link`, `path`, `route`, and `payload`.
     var forms = 0

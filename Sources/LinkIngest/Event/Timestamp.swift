@@ -73,8 +73,9 @@ enum Timestamp {
         }
     }
 
-    /// Returns the days from 1970-01-01 to a date of the Gregorian calendar. The calculation uses years that begin in
-    /// March.
+    /// Returns the days from 1970-01-01 to a date of the Gregorian calendar.
+    ///
+    /// The calculation uses years that begin in March.
     private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
         let shifted = month <= 2 ? year - 1 : year
         let era = (shifted >= 0 ? shifted : shifted - 399) / 400

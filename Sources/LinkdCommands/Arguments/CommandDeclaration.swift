@@ -1,8 +1,12 @@
 /// The declaration of a flag, the source of its parsing, its help text, and suggestions for misspelled flags.
 struct FlagDeclaration: Sendable {
-    /// The names of the flag. Help texts and errors show the first one.
+    /// The names of the flag.
+    ///
+    /// Help texts and errors show the first one.
     let names: [String]
-    /// The type of the value. A flag of type `.boolean` needs no value.
+    /// The type of the value.
+    ///
+    /// A flag of type `.boolean` needs no value.
     let type: ValueType
     /// The default as shown in the help text, or nil for none.
     let defaultText: String?

@@ -21,7 +21,9 @@ enum DeviceFlag {
             advice: "pass a JSON object such as {\"app\":\"6.1.0\"}")
     }
 
-    /// Returns the device. A device without the flag has no known facts.
+    /// Returns the device.
+    ///
+    /// A device without the flag has no known facts.
     static func device(_ text: String?) throws(CommandFailure) -> Device {
         try object(text).map { Device($0) } ?? Device()
     }

@@ -58,7 +58,9 @@ struct ParsedArguments: Sendable {
         texts[key, default: (flag, [])].texts.append(value)
     }
 
-    /// Splits `--name=value` and `-xvalue` into name and value. Any other argument is a name only.
+    /// Splits `--name=value` and `-xvalue` into name and value.
+    ///
+    /// Any other argument is a name only.
     private static func parts(_ argument: String) -> (name: String, value: String?) {
         if argument.hasPrefix("--") {
             guard let sign = argument.firstIndex(of: "=") else { return (argument, nil) }

@@ -17,8 +17,9 @@ enum ConfigCommand {
             CommandExample(
                 line: "linkd config --config worker.json --lanes 4 --json",
                 description: "The same as JSON, with other settings."),
-            CommandExample(line: "linkd config --reference",
-            description: "The reference of all settings, with types, bounds, and defaults."),
+            CommandExample(
+                line: "linkd config --reference",
+                description: "The reference of all settings, with types, bounds, and defaults."),
         ],
         run: run)
 

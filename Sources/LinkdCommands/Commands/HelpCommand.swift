@@ -2,7 +2,9 @@ internal import LinkCoordinator
 
 /// `linkd help`: prints the help of all commands, or of one.
 enum HelpCommand {
-    /// Returns the command. The parameter `others` holds the declarations of all other commands.
+    /// Returns the command.
+    ///
+    /// The parameter `others` holds the declarations of all other commands.
     static func command(listing others: [CommandDeclaration]) -> Command {
         Command(
             path: ["help"],
@@ -11,7 +13,8 @@ enum HelpCommand {
                 name: "COMMAND", help: "The words of a command, such as `topics create`.", count: 0...2),
             examples: [
                 CommandExample(line: "linkd help", description: "All commands."),
-                CommandExample(line: "linkd help topics create", description: "One command, with its flags and examples."),
+                CommandExample(
+                    line: "linkd help topics create", description: "One command, with its flags and examples."),
             ],
             run: { call throws(CommandFailure) in try run(call, others + [command(listing: others).declaration]) })
     }

@@ -15,13 +15,15 @@ enum InspectCommand {
         flags: [
             FlagDeclaration("--topic", type: .topic, default: "the setting `output`: link-decisions", "Topic to read."),
             FlagDeclaration("--dlq", type: .boolean, "Read the dead-letter topics of the inputs."),
-            FlagDeclaration("--device", type: .text(bytes: 1...256), placeholder: "ID",
-            "Print records of this device only."),
-            FlagDeclaration("--route", type: .text(bytes: 1...256), placeholder: "ID",
-            "Print decisions of this route only."),
+            FlagDeclaration(
+                "--device", type: .text(bytes: 1...256), placeholder: "ID",
+                "Print records of this device only."),
+            FlagDeclaration(
+                "--route", type: .text(bytes: 1...256), placeholder: "ID",
+                "Print decisions of this route only."),
             FlagDeclaration(
                 "--outcome", type: .choice(["navigate", "external", "deferred", "none", "reject"]),
-                    "Print decisions with this outcome only."
+                "Print decisions with this outcome only."
             ),
             FlagDeclaration(
                 "--reason", type: .text(bytes: 1...64), "Print decisions and dead letters with this reason only."),
@@ -37,16 +39,18 @@ enum InspectCommand {
         ],
         settings: .inspect,
         examples: [
-            CommandExample(line: "linkd inspect -b localhost:9092 --device d-0042",
-            description: "The decisions of one device."),
+            CommandExample(
+                line: "linkd inspect -b localhost:9092 --device d-0042",
+                description: "The decisions of one device."),
             CommandExample(
                 line: "linkd inspect -b localhost:9092 --outcome reject --since 1h --json",
                 description: "The links rejected in the last hour, as JSON."),
             CommandExample(
                 line: "linkd inspect -b localhost:9092 --dlq -f '%{dlq.reason}\\t%t-%p-%o\\n'",
                 description: "The dead letters with their reasons."),
-            CommandExample(line: "linkd inspect -b localhost:9092 --follow",
-            description: "All decisions, then new ones as they arrive."),
+            CommandExample(
+                line: "linkd inspect -b localhost:9092 --follow",
+                description: "All decisions, then new ones as they arrive."),
         ],
         run: run)
 

@@ -215,10 +215,12 @@ private struct ProduceJob {
         let why = failures.map { "\($0.code.name) \($0.count)" }.joined(separator: ", ")
         let reason = "\(summary.failed) of \(Counts.text(summary.sent, "record")) not delivered (\(why))"
         if failures.first?.code == .topicAuthorizationFailed {
-            return CommandFailure(.refused, reason,
-            advice: "grant this user Write access to the topic, then send them again")
+            return CommandFailure(
+                .refused, reason,
+                advice: "grant this user Write access to the topic, then send them again")
         }
-        return CommandFailure(.finding, reason,
-        advice: "check the topic with `linkd topics check`, then send them again")
+        return CommandFailure(
+            .finding, reason,
+            advice: "check the topic with `linkd topics check`, then send them again")
     }
 }

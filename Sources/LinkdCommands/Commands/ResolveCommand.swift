@@ -29,7 +29,8 @@ enum ResolveCommand {
             name: "LINK", help: "Links or events. Without any, the lines of standard input.", count: 0...10_000),
         examples: [
             CommandExample(
-                line: "linkd resolve 'https://shop.example/p/new'", description: "With the tables that come with linkd."),
+                line: "linkd resolve 'https://shop.example/p/new'", description: "With the tables that come with linkd."
+            ),
             CommandExample(
                 line: "linkd resolve --device '{\"platform\":\"ios\",\"app\":\"3.9.0\"}' --explain 'shop:///p/new'",
                 description: "For a device with an older app, with an explanation."),
@@ -126,14 +127,18 @@ private struct ResolveJob: ~Copyable {
         call.console.out.line(view.style.name(Escaping.visible(text)))
     }
 
-    /// Prints the exact bytes of a decision. An explanation is its last member.
+    /// Prints the exact bytes of a decision.
+    ///
+    /// An explanation is its last member.
     private func printJSON(_ bytes: [UInt8]) {
         let line = String(decoding: bytes, as: UTF8.self)
         let out = call.console.out
         out.line(out.isTerminal ? Escaping.json(line) : line)
     }
 
-    /// Returns an event for a bare link with the facts of `--device`. Any other input is returned unchanged.
+    /// Returns an event for a bare link with the facts of `--device`.
+    ///
+    /// Any other input is returned unchanged.
     private func event(_ input: [UInt8]) -> [UInt8] {
         guard let device, input.first != UInt8(ascii: "{"), let link = String(validating: input, as: UTF8.self),
             input.contains(UInt8(ascii: ":")), !input.contains(where: { $0 <= 0x20 || $0 == 0x7F })
@@ -170,7 +175,9 @@ private struct ResolveJob: ~Copyable {
         }
     }
 
-    /// Prints `{"dead_letter":{"reason","stage","pointer","detail"}}`. The pointer is null if no member is at fault.
+    /// Prints `{"dead_letter":{"reason","stage","pointer","detail"}}`.
+    ///
+    /// The pointer is null if no member is at fault.
     private func printDeadLetter(
         _ cause: DeadLetterCause, _ input: [UInt8], _ unclaimed: [(table: Table, explanation: Explanation)]
     ) {

@@ -23,8 +23,9 @@ enum RoutesCheckCommand {
             help: "Table files. Default: those of --table, or those that come with linkd.", count: 0...64),
         examples: [
             CommandExample(line: "linkd routes check", description: "The tables that come with linkd."),
-            CommandExample(line: "linkd routes check my-table.json --json",
-            description: "The result as JSON, for an editor or a build."),
+            CommandExample(
+                line: "linkd routes check my-table.json --json",
+                description: "The result as JSON, for an editor or a build."),
             CommandExample(
                 line: "linkd routes check my-table.json --strict --allow unused_screen",
                 description: "A build that fails on warnings, except those with one code."),
@@ -61,7 +62,9 @@ enum RoutesCheckCommand {
             advice: "fix the problems listed above")
     }
 
-    /// Returns the codes to ignore. A word that is not the code of a warning ends with exit code 64.
+    /// Returns the codes to ignore.
+    ///
+    /// A word that is not the code of a warning ends with exit code 64.
     private static func allowed(_ words: [String]) throws(CommandFailure) -> Set<TableProblem.Code> {
         var codes: Set<TableProblem.Code> = []
         for word in words {
@@ -95,7 +98,7 @@ enum RoutesCheckCommand {
             out.line(
                 out.style.paint("ok", .good) + "  \(Escaping.visible(table.identity))  "
                     + "\(Counts.text(table.source.routes.count, "route")), "
-                        + "\(Counts.text(table.source.examples.count, "example")) passed  "
+                    + "\(Counts.text(table.source.examples.count, "example")) passed  "
                     + out.style.paint(file, .dim))
         }
     }

@@ -18,8 +18,9 @@ enum TopicsCheckCommand {
         ],
         settings: .topics,
         examples: [
-            CommandExample(line: "linkd topics check -b localhost:9092",
-            description: "The state of the topics, and their problems."),
+            CommandExample(
+                line: "linkd topics check -b localhost:9092",
+                description: "The state of the topics, and their problems."),
             CommandExample(
                 line: "linkd topics check -b localhost:9092 --partitions 24 --replication 3 --probe",
                 description: "Checks partitions, replicas, and access rights."),

@@ -12,8 +12,9 @@ enum TopicsCreateCommand {
                 + "inputs are created."
         ],
         flags: [
-            FlagDeclaration("--partitions", type: .integer(1...10_000), default: "6",
-            "Number of partitions of each topic."),
+            FlagDeclaration(
+                "--partitions", type: .integer(1...10_000), default: "6",
+                "Number of partitions of each topic."),
             FlagDeclaration(
                 "--replication", type: .integer(-1...100), default: "-1, the broker's default",
                 "Number of replicas of each partition."),
@@ -30,7 +31,8 @@ enum TopicsCreateCommand {
         ],
         settings: .topics,
         examples: [
-            CommandExample(line: "linkd topics create -b localhost:9092", description: "All topics with their defaults."),
+            CommandExample(
+                line: "linkd topics create -b localhost:9092", description: "All topics with their defaults."),
             CommandExample(
                 line:
                     "linkd topics create -b localhost:9092 --partitions 24 --replication 3 --set min.insync.replicas=2",
@@ -125,7 +127,7 @@ enum TopicsCreateCommand {
             finding: CommandFailure(
                 .finding, "topic \(declaration.name) has \(Counts.text(there, "partition")), \(wanted) requested",
                 advice: "add partitions with Kafka's own tools (which moves devices to other partitions), or request "
-                        + "\(there)"
+                    + "\(there)"
             ))
     }
 

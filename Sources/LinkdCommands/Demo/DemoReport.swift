@@ -7,7 +7,9 @@ struct DemoReport {
     /// The request of each record, by topic-partition-offset, which is the prefix of the ids of its decisions.
     private let requests: [String: String]
 
-    /// Creates a report for a channel. The sent records provide the request of each decision.
+    /// Creates a report for a channel.
+    ///
+    /// The sent records provide the request of each decision.
     init(_ sent: [InspectedRecord], on out: Channel) {
         self.out = out
         view = DecisionView(style: out.style)
@@ -44,7 +46,9 @@ struct DemoReport {
         }
     }
 
-    /// The sort key of a decision: by event. Events without an id come last, in the order of the topic.
+    /// The sort key of a decision: by event.
+    ///
+    /// Events without an id come last, in the order of the topic.
     private static func sortKey(_ decision: JSONValue) -> (Int, String, String) {
         let event = decision["event"]?.string ?? ""
         let id = decision["decision"]?.string ?? ""
@@ -107,7 +111,7 @@ struct DemoReport {
         out.line(
             out.style.heading(Counts.text(records, "record"))
                 + " became \(Counts.text(decisions.count, "decision")) and "
-                    + "\(Counts.text(deadLetters.count, "dead letter")), in \(Decimals.text(seconds)) s:"
+                + "\(Counts.text(deadLetters.count, "dead letter")), in \(Decimals.text(seconds)) s:"
         )
         var table = TextTable([("", .right), ("", .left)])
         for (name, count) in counts.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {

@@ -13,7 +13,9 @@ struct FormatTokens: Equatable {
     /// The parts, in order.
     let parts: [Part]
 
-    /// Parses a format. An unknown token ends with exit code 64.
+    /// Parses a format.
+    ///
+    /// An unknown token ends with exit code 64.
     init(_ format: String) throws(CommandFailure) {
         var parts: [Part] = []
         var text: [UInt8] = []
@@ -36,7 +38,9 @@ struct FormatTokens: Equatable {
         self.parts = parts
     }
 
-    /// Parses the text after a percent sign. Returns nil for a second percent sign.
+    /// Parses the text after a percent sign.
+    ///
+    /// Returns nil for a second percent sign.
     private static func token(_ rest: inout Substring) throws(CommandFailure) -> Part? {
         switch rest.popFirst() {
         case "%": return nil
@@ -78,7 +82,9 @@ struct FormatTokens: Equatable {
             advice: "use %t %p %o %k %K %s %S %T %h %% %{member} \\n \\t")
     }
 
-    /// Returns the bytes of a record. With `escaped`, control characters become visible escapes.
+    /// Returns the bytes of a record.
+    ///
+    /// With `escaped`, control characters become visible escapes.
     func bytes(_ record: InspectedRecord, _ json: JSONValue?, escaped: Bool) -> [UInt8] {
         var result: [UInt8] = []
         for part in parts {

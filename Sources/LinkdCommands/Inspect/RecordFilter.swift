@@ -1,6 +1,8 @@
 internal import StrictJSON
 
-/// The filter of `linkd inspect`. A property that is nil matches every record.
+/// The filter of `linkd inspect`.
+///
+/// A property that is nil matches every record.
 struct RecordFilter {
     /// The id of the device, which is the key of the record.
     var device: String?
@@ -15,7 +17,9 @@ struct RecordFilter {
     /// The last timestamp, in milliseconds since 1970.
     var until: Int64?
 
-    /// Returns a Boolean value that indicates whether a record matches. The parameter `json` is its parsed value.
+    /// Returns a Boolean value that indicates whether a record matches.
+    ///
+    /// The parameter `json` is its parsed value.
     func matches(_ record: InspectedRecord, _ json: JSONValue?) -> Bool {
         if let since, record.timestamp < since { return false }
         if let until, record.timestamp > until { return false }

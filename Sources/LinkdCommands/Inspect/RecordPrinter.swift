@@ -19,7 +19,9 @@ struct RecordPrinter {
         self.out = out
     }
 
-    /// Prints a record. The parameter `json` is its parsed value.
+    /// Prints a record.
+    ///
+    /// The parameter `json` is its parsed value.
     func print(_ record: InspectedRecord, _ json: JSONValue?) {
         switch mode {
         case .readable: for line in readable(record, json) { out.line(line) }
@@ -66,8 +68,9 @@ struct RecordPrinter {
         return parts.isEmpty ? [] : ["    " + Escaping.visible(parts.joined(separator: ", "))]
     }
 
-    /// Returns `{"topic","partition","offset","timestamp","key","headers","value"}`. Bytes that are not UTF-8 are named
-    /// `…_base64`.
+    /// Returns `{"topic","partition","offset","timestamp","key","headers","value"}`.
+    ///
+    /// Bytes that are not UTF-8 are named `…_base64`.
     static func envelope(_ record: InspectedRecord, _ value: JSONValue?) -> String {
         var json = JSONText()
         json.beginObject()

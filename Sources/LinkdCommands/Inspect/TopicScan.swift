@@ -57,7 +57,9 @@ struct TopicScan {
         try reader.start(reading.map { PartitionOffset($0, offset: starts[$0] ?? LogicalOffset.beginning) })
     }
 
-    /// Starts each partition at its first record of that time or later. A partition without one is at its end.
+    /// Starts each partition at its first record of that time or later.
+    ///
+    /// A partition without one is at its end.
     private mutating func moveStarts(_ starts: inout [TopicPartition: Int64], _ since: Int64) throws(KafkaError) {
         let times = starts.keys.sorted().map { PartitionOffset($0, offset: since) }
         for result in try reader.offsets(forTimes: times, timeoutMilliseconds: 10_000) {
@@ -73,7 +75,9 @@ struct TopicScan {
     /// A Boolean value that indicates whether the scan has read all records.
     var isDone: Bool { !follow && open.isEmpty }
 
-    /// Waits for records and passes each one to `body` until it returns false. Returns false in that case.
+    /// Waits for records and passes each one to `body` until it returns false.
+    ///
+    /// Returns false in that case.
     mutating func next(_ body: (InspectedRecord) -> Bool) throws(CommandFailure) -> Bool {
         _ = reader.poll(max: 1000, timeoutMilliseconds: 200)
         for record in reader.records {

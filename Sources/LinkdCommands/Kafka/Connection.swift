@@ -8,7 +8,9 @@ struct Connection {
     let startTimeout: Int64
     private let properties: [LibrdkafkaPair]
 
-    /// Creates a connection from the settings. Settings without a broker end with exit code 64.
+    /// Creates a connection from the settings.
+    ///
+    /// Settings without a broker end with exit code 64.
     init(_ settings: Settings) throws(CommandFailure) {
         bootstrap = try settings.requireBootstrap()
         startTimeout = settings.number("start.timeout")
@@ -108,7 +110,9 @@ struct Connection {
 }
 
 extension CommandFailure {
-    /// Creates the failure for an error of librdkafka. `what` describes the operation.
+    /// Creates the failure for an error of librdkafka.
+    ///
+    /// `what` describes the operation.
     init(_ error: KafkaError, while what: String) {
         switch KafkaErrorClass(error) {
         case .authorization(let resource):

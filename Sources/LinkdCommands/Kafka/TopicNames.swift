@@ -9,7 +9,9 @@ internal import KafkaClient
 
 /// The topics that a worker with these settings reads and writes.
 struct TopicNames {
-    /// The input topics. For a regular expression, the matching topics of the cluster.
+    /// The input topics.
+    ///
+    /// For a regular expression, the matching topics of the cluster.
     let inputs: [String]
     /// The topic for decisions.
     let output: String
@@ -18,7 +20,9 @@ struct TopicNames {
     /// A Boolean value that indicates whether the setting `input` is a regular expression.
     let isPattern: Bool
 
-    /// Determines the topics. A regular expression requires a request to the cluster.
+    /// Determines the topics.
+    ///
+    /// A regular expression requires a request to the cluster.
     init(_ settings: Settings, _ admin: KafkaAdmin) throws(CommandFailure) {
         output = settings.text("output") ?? "link-decisions"
         let named = settings.list("input")

@@ -52,10 +52,14 @@ final class ByteSource {
         return byte
     }
 
-    /// Returns the bytes that are buffered and not consumed. They are empty only at the end of the input.
+    /// Returns the bytes that are buffered and not consumed.
+    ///
+    /// They are empty only at the end of the input.
     func window() -> [UInt8] { peek() == nil ? [] : Array(chunk[position..<end]) }
 
-    /// Reads up to the next line feed, which is consumed but not returned. Returns false at the end of the input.
+    /// Reads up to the next line feed, which is consumed but not returned.
+    ///
+    /// Returns false at the end of the input.
     ///
     /// Bytes above `limit` are dropped, so that a line that is too long has `limit` + 1 bytes.
     func line(into line: inout [UInt8], limit: Int) -> Bool {

@@ -47,7 +47,9 @@ struct CSVReader {
         return record
     }
 
-    /// Reads the rest of a quoted cell. Only a comma, a line end, or the end of the input can follow it.
+    /// Reads the rest of a quoted cell.
+    ///
+    /// Only a comma, a line end, or the end of the input can follow it.
     private mutating func quoted(_ record: inout Record, _ bytes: inout Int) {
         while let byte = source.next() {
             bytes += 1

@@ -1,8 +1,9 @@
 internal import LinkIngest
 internal import StrictJSON
 
-/// A check of events before they are sent, with the worker's reader. It returns the key of an event, or the reason for
-/// which it would become a dead letter.
+/// A check of events before they are sent, with the worker's reader.
+///
+/// It returns the key of an event, or the reason for which it would become a dead letter.
 final class EventCheck {
     /// The key of every record, from `--key`.
     let fixedKey: [UInt8]?

@@ -1,7 +1,9 @@
 internal import LinkCoordinator
 internal import StrictJSON
 
-/// The columns of a CSV file, each a member of the event. `device.app` is a member of the device.
+/// The columns of a CSV file, each a member of the event.
+///
+/// `device.app` is a member of the device.
 struct EventColumns {
     /// The meaning of a column.
     private enum Column {
@@ -35,7 +37,9 @@ struct EventColumns {
         return column(String(decoding: first, as: UTF8.self), passthrough: []) != nil
     }
 
-    /// Reads the header. The names in `passthrough` are also valid.
+    /// Reads the header.
+    ///
+    /// The names in `passthrough` are also valid.
     init(header: [[UInt8]], file: String, passthrough: [String]) throws(CommandFailure) {
         var columns: [Column] = []
         var seen: Set<String> = []
@@ -74,7 +78,9 @@ struct EventColumns {
         }
     }
 
-    /// Returns the event of a row, or nil if its payload is not JSON. An empty cell is an absent member.
+    /// Returns the event of a row, or nil if its payload is not JSON.
+    ///
+    /// An empty cell is an absent member.
     func event(_ cells: [[UInt8]]) -> [UInt8]? {
         for (column, cell) in zip(columns, cells) where !cell.isEmpty {
             if case .payload = column, (try? JSONValue.parse(cell)) == nil { return nil }

@@ -12,7 +12,9 @@ struct EventLine {
     /// The line on which the value begins, from 1.
     var line: Int
 
-    /// The error in a line. It never contains bytes of the line.
+    /// The error in a line.
+    ///
+    /// It never contains bytes of the line.
     struct Fault: Error, Equatable {
         /// A description of the error.
         var text: String
@@ -36,7 +38,9 @@ struct EventInput {
     private var number = 0
     private var buffer: [UInt8] = []
 
-    /// Opens an input. The format `auto` is determined from its first line.
+    /// Opens an input.
+    ///
+    /// The format `auto` is determined from its first line.
     init(
         _ source: ByteSource, format: InputFormat, raw: Bool, passthrough: [String]
     ) throws(CommandFailure) {
@@ -58,7 +62,9 @@ struct EventInput {
         mode = .table(reader, columns)
     }
 
-    /// Returns whether the first line has a comma before any colon, or is a single column name. JSON and URLs do not.
+    /// Returns whether the first line has a comma before any colon, or is a single column name.
+    ///
+    /// JSON and URLs do not.
     private static func looksLikeCSV(_ source: ByteSource) -> Bool {
         for byte in source.window() {
             switch byte {
@@ -93,8 +99,10 @@ struct EventInput {
     private func row(_ record: CSVReader.Record, _ columns: EventColumns) -> Result<[UInt8], EventLine.Fault> {
         if let fault = record.fault { return .failure(EventLine.Fault(text: fault)) }
         guard record.cells.count == columns.count else {
-            return .failure(EventLine.Fault(text:
-            "the row has \(Counts.text(record.cells.count, "cell")), the header has \(columns.count)"))
+            return .failure(
+                EventLine.Fault(
+                    text:
+                        "the row has \(Counts.text(record.cells.count, "cell")), the header has \(columns.count)"))
         }
         guard let event = columns.event(record.cells) else {
             return .failure(EventLine.Fault(text: "the payload is not valid JSON"))
@@ -111,8 +119,11 @@ struct EventInput {
                 return EventLine(value: .failure(EventLine.Fault(text: "the line is not a JSON object")), line: number)
             }
             if format == .url, trimmed.first == UInt8(ascii: "{") {
-                return EventLine(value: .failure(EventLine.Fault(text:
-                "the line is a JSON object, not a link")), line: number)
+                return EventLine(
+                    value: .failure(
+                        EventLine.Fault(
+                            text:
+                                "the line is a JSON object, not a link")), line: number)
             }
             return EventLine(value: bounded(Array(trimmed)), line: number)
         }

@@ -32,7 +32,9 @@ struct EventSender {
         }
     }
 
-    /// Sends a record, waiting while the queue is full. Does nothing after the user has interrupted the command.
+    /// Sends a record, waiting while the queue is full.
+    ///
+    /// Does nothing after the user has interrupted the command.
     mutating func send(key: [UInt8]?, value: [UInt8]?, headers: [RecordHeader]) throws(CommandFailure) {
         while Interruption.signalNumber == nil {
             do throws(KafkaError) {

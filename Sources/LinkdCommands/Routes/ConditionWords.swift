@@ -2,7 +2,9 @@ internal import LinkCoordinator
 
 /// Texts of the conditions of variants, constraints, and screens.
 enum ConditionWords {
-    /// Returns a condition with its parts joined by "and". An empty condition is "always", none is "otherwise".
+    /// Returns a condition with its parts joined by "and".
+    ///
+    /// An empty condition is "always", none is "otherwise".
     static func of(_ condition: TableSource.Condition?) -> String {
         guard let condition else { return "otherwise" }
         var parts: [String] = []

@@ -19,7 +19,9 @@ enum Markup {
         return result
     }
 
-    /// Returns the text for a quoted label in Mermaid. Characters with a meaning in Mermaid become numeric entities.
+    /// Returns the text for a quoted label in Mermaid.
+    ///
+    /// Characters with a meaning in Mermaid become numeric entities.
     static func mermaid(_ text: String) -> String {
         var result = ""
         for scalar in Escaping.visible(text).unicodeScalars {

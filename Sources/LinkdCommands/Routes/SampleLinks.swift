@@ -1,7 +1,9 @@
 internal import LinkCoordinator
 internal import StrictJSON
 
-/// Sample links, generated from the patterns of a table. Each link resolves to the route that it was generated for.
+/// Sample links, generated from the patterns of a table.
+///
+/// Each link resolves to the route that it was generated for.
 ///
 /// They are examples in documents, and test inputs for exported patterns.
 enum SampleLinks {
@@ -43,7 +45,9 @@ enum SampleLinks {
         return decision.via.first == route.id.value || (decision.via.isEmpty && decision.route == route.id.value)
     }
 
-    /// Returns links that match the pattern, the simplest first. A more specific pattern can match some of them.
+    /// Returns links that match the pattern, the simplest first.
+    ///
+    /// A more specific pattern can match some of them.
     private static func candidates(
         _ pattern: TableSource.RoutePattern, of route: TableSource.Route, in source: TableSource
     ) -> [String] {

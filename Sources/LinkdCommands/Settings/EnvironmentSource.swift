@@ -10,7 +10,9 @@ struct EnvironmentSource {
     /// `LINKD_…` variables that are not settings.
     private static let others: Set<String> = ["LINKD_CONFIG", "LINKD_HOME", "LINKD_FAULTS"]
 
-    /// Reads `environment`. `isKnownProperty` returns whether librdkafka has a property of that name.
+    /// Reads `environment`.
+    ///
+    /// `isKnownProperty` returns whether librdkafka has a property of that name.
     init(_ environment: [String: String], isKnownProperty: (String) -> Bool) throws(CommandFailure) {
         for (variable, value) in environment.sorted(by: { $0.key < $1.key }) where !value.isEmpty {
             if variable.hasPrefix("LINKD_") {
@@ -27,8 +29,8 @@ struct EnvironmentSource {
             let nearest = NearestName.of(variable, among: SettingsTable.rows.map(\.variable))
             throw CommandFailure(
                 .configuration, "environment variable \(variable) is not a setting",
-                advice: nearest.map { "set \($0) instead" } ??
-                "unset it, or see `linkd config --reference` for all settings")
+                advice: nearest.map { "set \($0) instead" }
+                    ?? "unset it, or see `linkd config --reference` for all settings")
         }
         settings[row.name] = SettingTexts(texts: [value], splitting: true, source: .environment(variable))
     }

@@ -20,7 +20,9 @@ struct FileSource {
         text = []
     }
 
-    /// Reads the file. `source` is the flag or variable that named it.
+    /// Reads the file.
+    ///
+    /// `source` is the flag or variable that named it.
     init(path: String, namedBy source: SettingSource) throws(CommandFailure) {
         self.path = path
         switch Platform.contents(of: path, limit: Self.limitBytes) {
@@ -37,8 +39,9 @@ struct FileSource {
             throw failure(error.text, at: error.offset, advice: "write strict JSON (RFC 8259)")
         }
         guard case .object(let members) = root.kind else {
-            throw failure("the settings file is not a JSON object", at: root.offset,
-            advice: "write {\"bootstrap\": [\"host:9092\"]}")
+            throw failure(
+                "the settings file is not a JSON object", at: root.offset,
+                advice: "write {\"bootstrap\": [\"host:9092\"]}")
         }
         for member in members { try readMember(member, path: member.name) }
     }
@@ -108,8 +111,8 @@ struct FileSource {
         let nearest = NearestName.of(name, among: names)
         return failure(
             "`\(name)` is not a setting", at: member.nameOffset,
-            advice: nearest.map { "write `\($0)` instead" } ??
-            "remove it, or see `linkd config --reference` for all settings")
+            advice: nearest.map { "write `\($0)` instead" }
+                ?? "remove it, or see `linkd config --reference` for all settings")
     }
 
     private func source(_ offset: Int) -> SettingSource {

@@ -53,7 +53,9 @@ enum Quantities {
         return (number, String(text.dropFirst(digits.count)))
     }
 
-    /// Returns the integer of a text with an optional minus sign. A plus sign is not accepted.
+    /// Returns the integer of a text with an optional minus sign.
+    ///
+    /// A plus sign is not accepted.
     static func integer(_ text: some StringProtocol) -> Int64? {
         let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]
         guard !digits.isEmpty, digits.allSatisfy({ $0.isASCII && $0.isNumber }) else { return nil }

@@ -41,7 +41,9 @@ struct SettingRow: Sendable {
     let type: ValueType
     /// The default value.
     let `default`: SettingDefault
-    /// The flags that set it. Help texts and errors show the first one.
+    /// The flags that set it.
+    ///
+    /// Help texts and errors show the first one.
     let flags: [String]
     /// The commands that accept the setting as a flag.
     let commands: CommandSet
@@ -50,7 +52,9 @@ struct SettingRow: Sendable {
     /// A description of bounds that the type does not express.
     let boundsNote: String?
 
-    /// Creates a row. Without `flags` the flag is the name with dashes for dots.
+    /// Creates a row.
+    ///
+    /// Without `flags` the flag is the name with dashes for dots.
     init(
         _ name: String, _ type: ValueType, default: SettingDefault, flags: [String]? = nil, _ commands: CommandSet,
         bounds: String? = nil, _ help: String

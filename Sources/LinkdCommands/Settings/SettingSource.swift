@@ -39,7 +39,9 @@ struct SettingTexts: Sendable {
 struct LibrdkafkaPair: Equatable, Sendable {
     /// The key, optionally with the prefix `consumer.` or `producer.`.
     var key: String
-    /// The value. It is never printed if the key is a secret.
+    /// The value.
+    ///
+    /// It is never printed if the key is a secret.
     var value: String
     /// The source of the property.
     var source: SettingSource

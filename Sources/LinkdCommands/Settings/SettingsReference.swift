@@ -1,4 +1,6 @@
-/// The reference of all settings, generated from the table. A test compares the article with it.
+/// The reference of all settings, generated from the table.
+///
+/// A test compares the article with it.
 enum SettingsReference {
     /// The whole page, in Markdown.
     static var markdown: String {

@@ -8,7 +8,8 @@ enum SettingsTable {
 
     private static let connection: [SettingRow] = [
         SettingRow(
-            "bootstrap", .addresses(count: 1...32), default: .none(description: "required"), flags: ["--bootstrap", "-b"],
+            "bootstrap", .addresses(count: 1...32), default: .none(description: "required"),
+            flags: ["--bootstrap", "-b"],
             .connecting, "Brokers for the first connection to the cluster."),
         SettingRow(
             "librdkafka", .pairs(count: 0...128), default: .none(description: "none"), flags: ["-X", "--librdkafka"],
@@ -53,8 +54,8 @@ enum SettingsTable {
 
     private static let tables: [SettingRow] = [
         SettingRow(
-            "tables", .files(count: 1...64), default: .none(description:
-            "required by `worker`; otherwise the shipped tables"),
+            "tables", .files(count: 1...64),
+            default: .none(description: "required by `worker`; otherwise the shipped tables"),
             flags: ["--table"], [.worker, .resolve, .routes, .config], bounds: "64MiB each",
             "Route tables, one file each."),
         SettingRow(

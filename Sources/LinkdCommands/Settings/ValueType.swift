@@ -1,4 +1,6 @@
-/// The type and the bounds of a setting or flag. The parser and the reference both use it.
+/// The type and the bounds of a setting or flag.
+///
+/// The parser and the reference both use it.
 indirect enum ValueType: Sendable {
     /// A text with a number of bytes in a range.
     case text(bytes: ClosedRange<Int>)

@@ -33,8 +33,9 @@ struct Explainer: ~Copyable {
         return explanations
     }
 
-    /// Returns the explanations of each table for an event that no table claims. Explanations with suggestions come
-    /// first.
+    /// Returns the explanations of each table for an event that no table claims.
+    ///
+    /// Explanations with suggestions come first.
     mutating func unclaimed(value: ByteView, key: ByteView?) -> [(table: Table, explanation: Explanation)] {
         guard reader.readInPlace(value: value, key: key) else { return [] }
         let event = reader.eventPointer

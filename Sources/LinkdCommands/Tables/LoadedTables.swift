@@ -8,7 +8,9 @@ struct CheckedTable {
     var table: Table?
     /// The problems, most severe first.
     var problems: [TableProblem]
-    /// A table that failed only proofs or examples. It is used to explain a link, and for nothing else.
+    /// A table that failed only proofs or examples.
+    ///
+    /// It is used to explain a link, and for nothing else.
     var unchecked: Table?
 
     /// The problems of a table that can be compiled nevertheless, because its names and structure are valid.
@@ -17,7 +19,9 @@ struct CheckedTable {
     /// The size limit of a file.
     static let limitBytes = 64 << 20
 
-    /// Reads and checks a file. A file that cannot be read ends with exit code 78.
+    /// Reads and checks a file.
+    ///
+    /// A file that cannot be read ends with exit code 78.
     ///
     /// - Parameter advises: A Boolean value that indicates whether to report valid parts that are probably unintended.
     init(path: String, advises: Bool = false) throws(CommandFailure) {
@@ -36,7 +40,9 @@ struct CheckedTable {
         }
     }
 
-    /// Returns the table of a file. A refused one ends with exit code 65.
+    /// Returns the table of a file.
+    ///
+    /// A refused one ends with exit code 65.
     static func validTable(at path: String) throws(CommandFailure) -> Table {
         let checked = try CheckedTable(path: path)
         if let table = checked.table { return table }
@@ -45,7 +51,9 @@ struct CheckedTable {
             advice: "see `linkd routes check \(Escaping.visible(path))` for the problems")
     }
 
-    /// Returns the table of a file for an explanation. A refused table that can be compiled is returned with a warning.
+    /// Returns the table of a file for an explanation.
+    ///
+    /// A refused table that can be compiled is returned with a warning.
     static func explainableTable(at path: String, on console: Console) throws(CommandFailure) -> Table {
         let checked = try CheckedTable(path: path)
         guard checked.table == nil, let table = checked.unchecked else { return try validTable(at: path) }
@@ -62,7 +70,9 @@ struct CheckedTable {
     /// The number of problems because of which the table is refused.
     var errors: Int { problems.count { $0.severity == .error } }
 
-    /// The number of errors as a text. The check stops at a limit.
+    /// The number of errors as a text.
+    ///
+    /// The check stops at a limit.
     var errorsText: String {
         Counts.text(errors, "problem") + (errors < ProblemList.maxCount ? "" : ", the limit of one check")
     }

@@ -6,7 +6,9 @@ struct DecisionView {
     /// The style of the text.
     let style: Style
 
-    /// Returns the outcome in its color. A fallback is marked.
+    /// Returns the outcome in its color.
+    ///
+    /// A fallback is marked.
     func outcome(_ decision: JSONValue) -> String {
         let outcome = decision["outcome"]?.string ?? "?"
         if Decision.isFallback(decision) { return style.paint(Escaping.visible(outcome) + " by fallback", .warning) }
@@ -34,8 +36,9 @@ struct DecisionView {
         }
     }
 
-    /// Returns the stack as `coordinator > screen > screen`. A coordinator is printed when it changes, a presentation
-    /// other than push in brackets.
+    /// Returns the stack as `coordinator > screen > screen`.
+    ///
+    /// A coordinator is printed when it changes, a presentation other than push in brackets.
     func stack(_ decision: JSONValue) -> String {
         var parts: [String] = []
         var coordinator: String?

@@ -1,5 +1,6 @@
-/// Escapes for untrusted text on a terminal. Control characters, invalid UTF-8, and marks that change the writing
-/// direction become visible escapes.
+/// Escapes for untrusted text on a terminal.
+///
+/// Control characters, invalid UTF-8, and marks that change the writing direction become visible escapes.
 enum Escaping {
     /// Returns the bytes as one line of text without terminal control.
     static func visible(_ bytes: some Collection<UInt8>) -> String {
@@ -26,7 +27,9 @@ enum Escaping {
     /// Returns the text as one line without terminal control.
     static func visible(_ text: String) -> String { visible(text.utf8) }
 
-    /// Returns JSON text in which characters that can control a terminal are escaped. The JSON value stays the same.
+    /// Returns JSON text in which characters that can control a terminal are escaped.
+    ///
+    /// The JSON value stays the same.
     ///
     /// JSON itself requires escapes only for C0 (RFC 8259, section 7). The other characters occur only inside strings.
     static func json(_ text: String) -> String {
@@ -42,7 +45,9 @@ enum Escaping {
         return result
     }
 
-    /// DEL, C1, and characters that change the writing direction or break a line. All are below U+10000.
+    /// DEL, C1, and characters that change the writing direction or break a line.
+    ///
+    /// All are below U+10000.
     private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x7F..<0xA0, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069, 0xFEFF: true

@@ -1,4 +1,6 @@
-/// A progress line on a terminal. Without a terminal nothing is printed.
+/// A progress line on a terminal.
+///
+/// Without a terminal nothing is printed.
 struct ProgressLine {
     private let channel: Channel
     private let active: Bool

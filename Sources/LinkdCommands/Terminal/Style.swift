@@ -2,7 +2,9 @@
 enum ColorChoice: String, CaseIterable {
     case auto, always, never
 
-    /// Returns whether one output uses color. `auto` uses it on a terminal unless `NO_COLOR` is set (no-color.org).
+    /// Returns whether one output uses color.
+    ///
+    /// `auto` uses it on a terminal unless `NO_COLOR` is set (no-color.org).
     func enabled(terminal: Bool, environment: [String: String]) -> Bool {
         switch self {
         case .always: true
@@ -13,7 +15,9 @@ enum ColorChoice: String, CaseIterable {
     }
 }
 
-/// The colors of an output. Without color a text stays unchanged.
+/// The colors of an output.
+///
+/// Without color a text stays unchanged.
 struct Style: Sendable {
     /// A Boolean value that indicates whether color is used.
     var enabled: Bool
@@ -34,7 +38,9 @@ struct Style: Sendable {
         case name = "36"
     }
 
-    /// Returns the text in the color of its meaning. A text without one stays unchanged.
+    /// Returns the text in the color of its meaning.
+    ///
+    /// A text without one stays unchanged.
     func paint(_ text: String, _ paint: Paint?) -> String {
         guard enabled, let paint, !text.isEmpty else { return text }
         return "\u{1B}[\(paint.rawValue)m\(text)\u{1B}[0m"

@@ -36,7 +36,9 @@ struct TextTable {
     /// Adds a row of plain texts.
     mutating func add(_ texts: [String]) { add(texts.map { Cell($0) }) }
 
-    /// Returns the lines, beginning with the titles. A column is as wide as its widest cell.
+    /// Returns the lines, beginning with the titles.
+    ///
+    /// A column is as wide as its widest cell.
     func lines(style: Style) -> [String] {
         var widths = titles.map(DisplayWidth.of)
         for row in rows {

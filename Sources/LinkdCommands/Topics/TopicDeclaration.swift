@@ -34,7 +34,9 @@ struct TopicDeclaration {
 struct TopicState {
     /// The descriptions from a broker, in the order of the declarations.
     let descriptions: [TopicDescription]
-    /// The settings by topic and name. A topic whose settings the user may not read has none.
+    /// The settings by topic and name.
+    ///
+    /// A topic whose settings the user may not read has none.
     private let settings: [String: [String: String]]
 
     /// Fetches the state from the cluster.

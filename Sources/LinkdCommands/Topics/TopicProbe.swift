@@ -8,8 +8,9 @@ struct TopicProbe {
     private let connection: Connection
     private let id: String
 
-    /// Creates a probe. Its transactional id has the prefix of the workers' ids, so that the same access rule allows
-    /// it.
+    /// Creates a probe.
+    ///
+    /// Its transactional id has the prefix of the workers' ids, so that the same access rule allows it.
     init(_ connection: Connection, group: String) {
         self.connection = connection
         id = "linkd.\(group).topics-check.0"

@@ -12,7 +12,9 @@ struct TopicRow {
     let replicas: Int
     /// The setting `min.insync.replicas`.
     let minInSync: String?
-    /// The setting `retention.ms`. -1 means unlimited.
+    /// The setting `retention.ms`.
+    ///
+    /// -1 means unlimited.
     let retention: Int64?
     /// The setting `max.message.bytes`.
     let maxBytes: String?

@@ -25,7 +25,9 @@ package struct AdversarialRun: ~Copyable {
     private let seed: UInt64
     private var lanes: [LaneBox]
     private var round = 0
-    /// The number of reduced differences. Only the first ones are reduced, because a few are enough to find the cause.
+    /// The number of reduced differences.
+    ///
+    /// Only the first ones are reduced, because a few are enough to find the cause.
     private var reduced = 0
     private static let mostReduced = 5
     /// The number of compared records.
@@ -151,14 +153,16 @@ package struct AdversarialRun: ~Copyable {
 
     /// Sends the records in batches of various sizes, and returns the first index in the order with a different result.
     private static func firstWrong(
-        _ order: [Int], _ records: [FuzzRecord], _ alone: [UInt64], _ lane: inout RecordLane, _ random: inout RandomSource
+        _ order: [Int], _ records: [FuzzRecord], _ alone: [UInt64], _ lane: inout RecordLane,
+        _ random: inout RandomSource
     ) -> Int? {
         var first = 0
         var wrong: Int?
         while first < order.count {
             let batch = order[first..<min(order.count, first + 1 + random.below(200))]
             let digests = lane.digests(batch.map { records[$0] })
-            for (position, digest) in zip(batch.indices, digests) where digest != alone[order[position]] && wrong == nil {
+            for (position, digest) in zip(batch.indices, digests) where digest != alone[order[position]] && wrong == nil
+            {
                 wrong = position
             }
             first = batch.endIndex

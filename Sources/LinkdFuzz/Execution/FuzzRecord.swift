@@ -16,7 +16,9 @@ package struct FuzzRecord: Sendable, Hashable {
         self.offset = offset
     }
 
-    /// The timestamp of every record. Some events have expired at this time.
+    /// The timestamp of every record.
+    ///
+    /// Some events have expired at this time.
     package static let timestamp: Int64 = 1_795_000_000_000
 
     /// The key, a tab, and the value of the record, for output.

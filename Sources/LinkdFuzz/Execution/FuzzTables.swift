@@ -50,8 +50,9 @@ package enum FuzzTables {
           "fallback": [{ "on": ["no_route"], "outcome": "navigate", "to": { "root": true } }, { "outcome": "reject" }] }
         """#
 
-    /// A table with long links, unusual settings of the link syntax, repairs, and coordinator paths. Its applications
-    /// and links differ from those of `vault`.
+    /// A table with long links, unusual settings of the link syntax, repairs, and coordinator paths.
+    ///
+    /// Its applications and links differ from those of `vault`.
     package static let attic = #"""
         { "schemaVersion": 1, "table": { "id": "attic", "version": "1", "applications": ["com.example.attic"] },
           "link": { "schemes": ["attic", "https"], "host": "authority",

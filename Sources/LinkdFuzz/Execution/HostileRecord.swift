@@ -49,7 +49,9 @@ package struct HostileRecord: Sendable {
 package struct RecordCost: Sendable {
     /// The number of bytes of the record's value.
     package let bytesRead: Int
-    /// The number of bytes of its decisions. If they exceed the limit of a record, it is that limit.
+    /// The number of bytes of its decisions.
+    ///
+    /// If they exceed the limit of a record, it is that limit.
     package let bytesWritten: Int
     /// The number of devices, at least 1.
     package let devices: Int
@@ -60,7 +62,9 @@ package struct RecordCost: Sendable {
 
     /// The megabytes read and written.
     package var megabytes: Double { Double(bytesRead + bytesWritten) / 1_000_000 }
-    /// The cost relative to the bound. A value above 1 is too much.
+    /// The cost relative to the bound.
+    ///
+    /// A value above 1 is too much.
     package var share: Double {
         Double(nanoseconds) / CostBound.nanoseconds(bytes: bytesRead + bytesWritten, devices: devices)
     }

@@ -1,4 +1,6 @@
-/// A search for records that are more expensive than the known ones. It mutates the most expensive records.
+/// A search for records that are more expensive than the known ones.
+///
+/// It mutates the most expensive records.
 package struct HostileSearch {
     private let worlds: [World]
     private var random: RandomSource
@@ -47,7 +49,9 @@ package struct HostileSearch {
         return HostileRecord(name: record.name, input: [letter & ~0x20, UInt8(ascii: "\n")]).with(recipe: recipe)
     }
 
-    /// Sorts the records by cost. Keeps only a few records of each origin, so that others are mutated too.
+    /// Sorts the records by cost.
+    ///
+    /// Keeps only a few records of each origin, so that others are mutated too.
     private mutating func sort() {
         worst.sort { $0.cost.share > $1.cost.share }
         var counts: [String: Int] = [:]

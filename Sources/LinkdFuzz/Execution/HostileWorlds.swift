@@ -1,6 +1,8 @@
 /// Tables that make every record as expensive as possible, for the benchmark of hostile records.
 extension World {
-    /// Creates the worlds that the benchmark adds to the others. Their letters follow those of the others.
+    /// Creates the worlds that the benchmark adds to the others.
+    ///
+    /// Their letters follow those of the others.
     ///
     /// - Throws: An error if a table cannot be loaded.
     package static func hostile() throws -> [World] {

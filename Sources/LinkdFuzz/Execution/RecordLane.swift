@@ -28,7 +28,9 @@ package struct RecordLane: ~Copyable {
         arena = OutputArena(chunkBytes: 16 << 10)
     }
 
-    /// Processes a batch. Results are read after the batch, as in a worker.
+    /// Processes a batch.
+    ///
+    /// Results are read after the batch, as in a worker.
     ///
     /// - Parameter body: A function that is called with the index of a record and its result, which is valid during the
     ///   call.

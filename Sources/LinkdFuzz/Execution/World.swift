@@ -41,7 +41,9 @@ package struct World: Sendable {
         [UInt8](try Data(contentsOf: home.appending(path: name)))
     }
 
-    /// Creates all worlds. Inputs identify a world by its index.
+    /// Creates all worlds.
+    ///
+    /// Inputs identify a world by its index.
     ///
     /// - Throws: An error if a file cannot be read or a table cannot be loaded.
     package static func all() throws -> [World] {
@@ -66,7 +68,9 @@ package struct World: Sendable {
         ]
     }
 
-    /// Returns the world with a letter, `a` for the first one. Other bytes are taken modulo the number of worlds.
+    /// Returns the world with a letter, `a` for the first one.
+    ///
+    /// Other bytes are taken modulo the number of worlds.
     package static func named(_ byte: UInt8, of worlds: [World]) -> World {
         worlds[Int(byte &- UInt8(ascii: "a")) % worlds.count]
     }

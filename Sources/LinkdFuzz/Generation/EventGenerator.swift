@@ -1,5 +1,6 @@
-/// A generator of events as written by several producers. Each producer has a form, from which some of its records
-/// deviate.
+/// A generator of events as written by several producers.
+///
+/// Each producer has a form, from which some of its records deviate.
 ///
 /// The reader learns the forms of records and reads later records with them. Therefore the records repeat a form for a
 /// while and then change one thing: a repeated name, an escape, another type, an unusual length, or a new name.
@@ -50,7 +51,8 @@ package struct EventGenerator {
     package mutating func begin(producers count: Int, deviation: Int, _ random: inout RandomSource) {
         producers = (0..<count).map { _ in
             Producer(
-                members: Self.unique(members(&random)), device: Self.unique(deviceMembers(&random)), style: .any(&random),
+                members: Self.unique(members(&random)), device: Self.unique(deviceMembers(&random)),
+                style: .any(&random),
                 deviation: deviation)
         }
     }
@@ -147,11 +149,15 @@ package struct EventGenerator {
         case 2: members.insert(Member(name: "zz", kind: .text), at: 0); members.append(Member(name: "zz", kind: .text))
         case 3:
             for index in 0..<(1 + random.below(4)) {
-                members.insert(Member(name: "u\(number)_\(index)", kind: .other), at: min(position + index, members.count))
+                members.insert(
+                    Member(name: "u\(number)_\(index)", kind: .other), at: min(position + index, members.count))
             }
         case 4: members.swapAt(position, members.count - 1)
         case 5: members[position].kind = .anything
-        case 6: members[position].name = random.pick(["link", "id", "payload", "devices", "aps", members[position].name + "x"])
+        case 6:
+            members[position].name = random.pick([
+                "link", "id", "payload", "devices", "aps", members[position].name + "x",
+            ])
         default: break
         }
         return members
@@ -160,7 +166,8 @@ package struct EventGenerator {
     // MARK: Output
 
     private func write(
-        _ members: [Member], of producer: Producer, deviates: Bool, into text: inout TextWriter, _ random: inout RandomSource
+        _ members: [Member], of producer: Producer, deviates: Bool, into text: inout TextWriter,
+        _ random: inout RandomSource
     ) {
         let style = producer.style
         let members = withNames(members, of: producer, isTwice: producer.isTwice && random.one(in: 2))
@@ -203,7 +210,11 @@ package struct EventGenerator {
         case .params: params(into: &text, &random)
         case .anything: text.anything(&random)
         case .other:
-            if random.one(in: 3) { text.anything(&random, depth: 1) } else { text.raw(random.pick(["0", "\"1\"", "1"])) }
+            if random.one(in: 3) {
+                text.anything(&random, depth: 1)
+            } else {
+                text.raw(random.pick(["0", "\"1\"", "1"]))
+            }
         default:
             let value = plain(kind, &random)
             if isOdd, random.one(in: 3) { return text.anything(&random, depth: 1) }
@@ -222,7 +233,8 @@ package struct EventGenerator {
         case .payloadType: random.pick(["apns", "fcm"])
         case .application: random.pick(words.applications, else: "com.a")
         case .expires: random.pick(["2020-01-01T00:00:00Z", "2036-11-20T10:00:00+01:00", "2026-11-20T10:00:00.5Z"])
-        case .deviceID: random.one(in: 40) ? String(repeating: "d", count: 255 + random.below(3)) : "d-\(random.below(300))"
+        case .deviceID:
+            random.one(in: 40) ? String(repeating: "d", count: 255 + random.below(3)) : "d-\(random.below(300))"
         case .platform: random.pick(["ios", "android", "iOS", "web", "x"])
         case .version: random.pick(["6.1.0", "4.0.0", "3.9.12", "2.0.0-beta.2", "6", "", "x", "6.1.0+7"])
         case .locale: random.pick(["en-GB", "ru", "de_DE", "EN"])

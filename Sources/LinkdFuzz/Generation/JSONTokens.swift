@@ -1,4 +1,6 @@
-/// The tokens of a JSON text. The text is not validated, so that damaged text has tokens too.
+/// The tokens of a JSON text.
+///
+/// The text is not validated, so that damaged text has tokens too.
 struct JSONTokens {
     /// The kind of a token.
     enum Kind { case name, string, scalar, open, close, separator }
@@ -52,7 +54,9 @@ struct JSONTokens {
     /// Returns the indices of the tokens of certain kinds.
     func indices(of kinds: Set<Kind>) -> [Int] { tokens.indices.filter { kinds.contains(tokens[$0].kind) } }
 
-    /// Returns the range of the value that begins at a token. The range ends with the text if the value is not closed.
+    /// Returns the range of the value that begins at a token.
+    ///
+    /// The range ends with the text if the value is not closed.
     func value(at index: Int) -> Range<Int> {
         guard tokens[index].kind == .open else { return tokens[index].range }
         var depth = 0

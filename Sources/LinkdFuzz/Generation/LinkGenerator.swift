@@ -81,7 +81,8 @@ package struct LinkGenerator {
     package func query(_ random: inout RandomSource) -> String {
         (0...random.below(5)).map { _ in
             let name =
-                random.one(in: 4) ? random.pick(["utm_source", "x", "ID", "a%20b", ""]) : random.pick(words.names, else: "q")
+                random.one(in: 4)
+                ? random.pick(["utm_source", "x", "ID", "a%20b", ""]) : random.pick(words.names, else: "q")
             switch random.below(8) {
             case 0: return name
             case 1: return name + "="

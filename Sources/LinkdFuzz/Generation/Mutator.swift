@@ -26,7 +26,9 @@ package struct Mutator {
         }
     }
 
-    /// Returns the end of the first line. Adds a line if the input is empty.
+    /// Returns the end of the first line.
+    ///
+    /// Adds a line if the input is empty.
     private func headEnd(_ input: inout [UInt8]) -> Int {
         if input.isEmpty { input = Array("a\n".utf8) }
         return input.firstIndex(of: UInt8(ascii: "\n")) ?? input.count
@@ -63,13 +65,16 @@ package struct Mutator {
         case 2: link += generator.text(&random)
         case 3:
             let text = generator.text(&random)
-            let position = link.unicodeScalars.index(link.startIndex, offsetBy: random.below(link.unicodeScalars.count + 1))
+            let position = link.unicodeScalars.index(
+                link.startIndex, offsetBy: random.below(link.unicodeScalars.count + 1))
             link =
                 String(link.unicodeScalars[..<position]) + String(repeating: text, count: 1 + random.below(3))
                 + String(link.unicodeScalars[position...])
         case 4:
             link =
-                link.split(separator: "/", maxSplits: 2).first.map { "\($0)//" + generator.host(&random) + generator.path(&random) }
+                link.split(separator: "/", maxSplits: 2).first.map {
+                    "\($0)//" + generator.host(&random) + generator.path(&random)
+                }
                 ?? ""
         default: link = link.replacing("/", with: generator.text(&random) + "/", maxReplacements: 1 + random.below(3))
         }

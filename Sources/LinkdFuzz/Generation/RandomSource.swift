@@ -1,4 +1,6 @@
-/// A repeatable source of random choices (SplitMix64). The same seed yields the same choices on every machine.
+/// A repeatable source of random choices (SplitMix64).
+///
+/// The same seed yields the same choices on every machine.
 package struct RandomSource: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

@@ -56,7 +56,8 @@ package enum Recipe {
             }
             var position = start + 2
             var count = 0
-            while position < stop, count < 1_000_000, case let digit = bytes[position] &- UInt8(ascii: "0"), digit < 10 {
+            while position < stop, count < 1_000_000, case let digit = bytes[position] &- UInt8(ascii: "0"), digit < 10
+            {
                 count = count * 10 + Int(digit)
                 position += 1
             }

@@ -1,6 +1,8 @@
 internal import StrictJSON
 
-/// The words that tables contain. Events with these words reach more of the code.
+/// The words that tables contain.
+///
+/// Events with these words reach more of the code.
 package struct Vocabulary: Sendable {
     /// The names of applications.
     package var applications: [String] = []

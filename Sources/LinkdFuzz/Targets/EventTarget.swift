@@ -8,7 +8,9 @@ internal import StrictJSON
 ///
 /// An uppercase letter means that the value is a recipe, which is expanded first.
 extension FuzzRunner {
-    /// The size limit of an expanded recipe. Larger records belong to the benchmark of hostile records.
+    /// The size limit of an expanded recipe.
+    ///
+    /// Larger records belong to the benchmark of hostile records.
     static let recipeLimit = 256 << 10
 
     func runEvent(_ input: [UInt8]) -> String? {

@@ -1,4 +1,6 @@
-/// The targets of a search. Each one accepts any bytes and reports violations of its rules.
+/// The targets of a search.
+///
+/// Each one accepts any bytes and reports violations of its rules.
 package enum FuzzTarget: String, CaseIterable, Sendable {
     /// A record. Its decisions must be well-formed, repeatable, and within the cost bound.
     case events
@@ -46,7 +48,9 @@ package final class FuzzRunner {
         }
     }
 
-    /// Returns the digest of a record's result from a fresh processor. Digests are cached.
+    /// Returns the digest of a record's result from a fresh processor.
+    ///
+    /// Digests are cached.
     func freshDigest(_ record: FuzzRecord, _ world: World) -> UInt64 {
         var key = Digest()
         key.add(Array(world.name.utf8))

@@ -6,7 +6,9 @@ internal import Foundation
 @_silgen_name("LLVMFuzzerMutate")
 private func mutateBytes(_ data: UnsafeMutablePointer<UInt8>, _ size: Int, _ most: Int) -> Int
 
-/// The target with the name of this program, and its runner. libFuzzer uses a single thread.
+/// The target with the name of this program, and its runner.
+///
+/// libFuzzer uses a single thread.
 private struct Search {
     let target: FuzzTarget
     let runner: FuzzRunner
@@ -16,8 +18,9 @@ private struct Search {
     nonisolated(unsafe) static var current: Search?
 }
 
-/// Selects the target by the name of the program. With `LINKD_FUZZ_SEEDS` it writes the seeds into that directory and
-/// ends.
+/// Selects the target by the name of the program.
+///
+/// With `LINKD_FUZZ_SEEDS` it writes the seeds into that directory and ends.
 @_cdecl("LLVMFuzzerInitialize")
 public func initializeFuzzer(
     _ count: UnsafeMutablePointer<Int32>,
@@ -44,7 +47,9 @@ public func initializeFuzzer(
     return 0
 }
 
-/// Runs an input. Reports a violation and aborts, so that libFuzzer stores the input.
+/// Runs an input.
+///
+/// Reports a violation and aborts, so that libFuzzer stores the input.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func testOneInput(_ data: UnsafePointer<UInt8>, _ size: Int) -> Int32 {
     guard let search = Search.current, size <= search.target.maxBytes else { return -1 }

@@ -43,7 +43,8 @@ extension FuzzRunner {
         }
     }
 
-    private func explanationViolation(_ table: Table, _ link: String, _ device: Device, _ decision: Decision) -> String? {
+    private func explanationViolation(_ table: Table, _ link: String, _ device: Device, _ decision: Decision) -> String?
+    {
         let explanation = table.explain(.link(link), device: device)
         if explanation.decision.json != decision.json { return "the explanation has another decision" }
         let chosen = explanation.candidates.filter(\.chosen).map(\.route)

@@ -7,7 +7,9 @@ final class RunningLinkd {
     private let place: URL
     private let ended = DispatchSemaphore(value: 0)
 
-    /// Starts a command line. Only the library path of the test's environment is inherited.
+    /// Starts a command line.
+    ///
+    /// Only the library path of the test's environment is inherited.
     init(_ arguments: [String]) throws {
         place = FileManager.default.temporaryDirectory.appending(path: "running-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)

@@ -20,7 +20,9 @@ enum TestBroker {
         ]
     }
 
-    /// Runs one of Kafka's tools with the broker that the tests have started. Returns nil for another broker.
+    /// Runs one of Kafka's tools with the broker that the tests have started.
+    ///
+    /// Returns nil for another broker.
     static var script: String? { environment["LINKD_TEST_BROKER"] }
 
     /// Runs `script` with the given arguments.

@@ -19,8 +19,9 @@ struct CoverageReport {
         var route: String
         var what: String
         var count: Int
-        /// A Boolean value that indicates whether the count is known. The count of a pattern requires decisions with a
-        /// trace.
+        /// A Boolean value that indicates whether the count is known.
+        ///
+        /// The count of a pattern requires decisions with a trace.
         var isKnown = true
     }
 

@@ -7,8 +7,8 @@ enum Shortening {
     /// characters`.
     static func of(_ text: String) -> String {
         let left = text.count - limit
-        return left > 0 ?
-        "\(text.prefix(limit))... \(grouped(left)) more \(left == 1 ? "character" : "characters")" : text
+        return left > 0
+            ? "\(text.prefix(limit))... \(grouped(left)) more \(left == 1 ? "character" : "characters")" : text
     }
 
     /// Returns the number with commas between thousands.

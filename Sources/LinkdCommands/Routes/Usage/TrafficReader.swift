@@ -33,8 +33,9 @@ struct TrafficReader: ~Copyable {
         difference.add(old: a.values, new: b.values, weight: weight, witness: Self.witness(input))
     }
 
-    /// Splits a line into input and weight. A link has no tab, and an event has none before digits at the end of its
-    /// line.
+    /// Splits a line into input and weight.
+    ///
+    /// A link has no tab, and an event has none before digits at the end of its line.
     private static func parts(_ line: [UInt8]) -> (input: [UInt8], weight: Int) {
         guard let tab = line.lastIndex(of: UInt8(ascii: "\t")) else { return (line, 1) }
         let digits = String(decoding: line[(tab + 1)...], as: UTF8.self)

@@ -17,7 +17,9 @@ enum ValueLines {
         value.map { DisplayWidth.cut(Escaping.visible($0), to: 100) } ?? "nothing"
     }
 
-    /// Writes the member `values`, with old and new values as JSON. A value that does not exist is omitted.
+    /// Writes the member `values`, with old and new values as JSON.
+    ///
+    /// A value that does not exist is omitted.
     static func write(_ values: [ChangedValues.Value], to json: inout JSONText) {
         json.beginArray("values")
         for value in values {
