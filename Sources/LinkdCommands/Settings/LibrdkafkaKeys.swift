@@ -15,9 +15,9 @@ enum LibrdkafkaKeys {
         case "auto.offset.reset": "use --from and --data-loss"
         case "partition.assignment.strategy": "use --assignor"
         case "enable.idempotence": "use --guarantee"
-        case "isolation.level": "remove it: linkd reads only committed records"
-        case "partitioner": "remove it: linkd assigns devices to partitions as the Java client does"
-        default: "remove it: the guarantees of linkd depend on it"
+        case "isolation.level": "remove it, because linkd reads only committed records"
+        case "partitioner": "remove it, because linkd assigns devices to partitions as the Java client does"
+        default: "remove it, because the guarantees of linkd depend on it"
         }
     }
 

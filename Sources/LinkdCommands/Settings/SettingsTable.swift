@@ -15,7 +15,7 @@ enum SettingsTable {
             "librdkafka", .pairs(count: 0...128), default: .none(description: "none"), flags: ["-X", "--librdkafka"],
             .connecting,
             "Properties of librdkafka. The prefix `consumer.` or `producer.` limits a property to that client. "
-                + "Properties that linkd sets itself are refused. An object in the settings file."),
+                + "Properties that linkd sets itself are refused. In the settings file, it is an object."),
         SettingRow(
             "start.timeout", .duration(1000...600_000), default: .value("30s"), .connecting,
             "Time to wait for a broker at the start."),
