@@ -109,7 +109,7 @@ struct DeviceTests {
         #expect(names.devices.first?.facts.hasPrefix(isGood ? "attributes=" : "attributes!") == true)
     }
 
-    @Test("The id of a device has 1 to 256 bytes without escapes", arguments: [1, 256, 257])
+    @Test("The unescaped id of a device has 1 to 256 bytes", arguments: [1, 256, 257])
     func idBounds(size: Int) {
         for id in [String(repeating: "i", count: size), String(repeating: "\\u0069", count: size)] {
             let result = snapshot("{\"link\":\"a:b\",\"device\":{\"id\":\"\(id)\"}}")

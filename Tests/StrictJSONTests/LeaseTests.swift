@@ -39,7 +39,7 @@ struct LeaseTests {
         }
     }
 
-    @Test("A string without escapes after its cursor has opened another text, and the text of a stale view")
+    @Test("An unescaped string after its cursor has opened another text, and the text of a stale view")
     func cursor() async {
         await #expect(processExitsWith: .failure) {
             var cursor = JSONCursor()

@@ -20,7 +20,7 @@ struct PushParts {
     var webpush = ByteView.empty
     /// The object `apns.payload`, or an empty view.
     var apnsPayload = ByteView.empty
-    /// The token of the target, without escapes.
+    /// The unescaped token of the target.
     var token = ByteView.empty
     var tokenIsPlain = true
 

@@ -5,7 +5,7 @@ package import StrictJSON
 ///
 /// All views are valid until the next record is read, and no longer than the record itself.
 package struct IngestedEvent {
-    /// The id of the event without escapes, or an empty view.
+    /// The unescaped id of the event, or an empty view.
     package var id = ByteView.empty
     /// A Boolean value that indicates whether `id` needs no escape in JSON.
     package var idIsPlain = true
@@ -13,9 +13,9 @@ package struct IngestedEvent {
     package var request = LinkRequest(form: .link, text: .empty, isPlain: true)
     /// A Boolean value that indicates whether the event names its application.
     package var hasApplication = false
-    /// The bundle id or package name, without escapes.
+    /// The unescaped bundle id or package name.
     package var application = ByteView.empty
-    /// The id of the tapped button without escapes, or an empty view.
+    /// The unescaped id of the tapped button, or an empty view.
     package var action = ByteView.empty
     /// The time of expiry in milliseconds since 1970, or nil.
     package var expires: Int64?
@@ -44,7 +44,7 @@ package struct IngestedEvent {
 ///
 /// The views are valid until the next device is selected.
 package struct EventDevice {
-    /// The id of the device without escapes, 1 to 256 bytes of UTF-8.
+    /// The unescaped id of the device, 1 to 256 bytes of UTF-8.
     package var id = ByteView.empty
     /// A Boolean value that indicates whether `id` needs no escape in JSON.
     package var isPlain = true

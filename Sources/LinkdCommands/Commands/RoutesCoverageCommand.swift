@@ -68,8 +68,7 @@ enum RoutesCoverageCommand {
 
 /// A decision in the output of a command.
 enum InspectedDecision {
-    /// Returns the decision of a line: the object itself, or the member `value` in the output of `linkd inspect
-    /// --json`.
+    /// Returns the decision of a line: the object itself, or the member `value` in the output of `inspect`.
     static func read(_ bytes: [UInt8]) -> Decision? {
         guard let decision = Decision(json: bytes) else { return nil }
         if decision.value["outcome"] != nil { return decision }

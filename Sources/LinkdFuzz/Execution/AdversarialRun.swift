@@ -2,9 +2,9 @@ internal import DispatchWorker
 
 /// A comparison of long-lived processors with fresh ones over millions of records.
 ///
-/// Each round generates records and reads each one with a fresh processor. Then it sends them through
-/// other processors in order, shuffled, sorted, and repeated. Some of these processors are new, and one has processed
-/// all earlier rounds. The same record must always yield the same bytes.
+/// Each round generates records and reads each one with a fresh processor. Then it sends them through other processors
+/// in order, shuffled, sorted, and repeated. Some of these processors are new, and one has processed all earlier
+/// rounds. The same record must always yield the same bytes.
 package struct AdversarialRun: ~Copyable {
     /// A record with different results.
     package struct Difference: Sendable {

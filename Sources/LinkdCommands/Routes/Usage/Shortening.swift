@@ -3,8 +3,7 @@ enum Shortening {
     /// The limit of printed characters.
     private static let limit = 200
 
-    /// Returns the text, or its start and the number of omitted characters: `https://a.example/aaa... 7,800 more
-    /// characters`.
+    /// Returns the text, or its start and the number of omitted characters, such as `a:b... 7,800 more characters`.
     static func of(_ text: String) -> String {
         let left = text.count - limit
         return left > 0
