@@ -1,35 +1,37 @@
 internal import Foundation
 
-/// The benchmark program: what is measured, and against what, is said in its help.
+/// The benchmark program.
+///
+/// Its help text describes the measurements and their baselines.
 enum Benchmarks {
     static let help = """
-        LinkdBenchmarks: how fast links are resolved, in ratios to other programs measured in the same run.
+        LinkdBenchmarks measures how fast links are resolved, relative to other programs in the same run.
 
         USAGE
           LinkdBenchmarks [record] [lookup] [load] [worker] [--peers DIR] [--broker HOST:PORT] [OPTIONS]
-          LinkdBenchmarks adversarial [--records N] [--seed S]   answers of long-lived processors beside fresh ones
-          LinkdBenchmarks hostile [--seconds N] [--seed S]       what the worst records cost, and a search for worse
-          LinkdBenchmarks cpu FILE.jsonl TABLE.json       ns per record of a workload file, pass by pass
-          LinkdBenchmarks resolve FILE.jsonl TABLE.json   key, tab and decision of each record, for a checker
+          LinkdBenchmarks adversarial [--records N] [--seed S]   compare long-lived processors with fresh ones
+          LinkdBenchmarks hostile [--seconds N] [--seed S]       measure expensive records, and search for others
+          LinkdBenchmarks cpu FILE.jsonl TABLE.json       time per record of a workload file, pass by pass
+          LinkdBenchmarks resolve FILE.jsonl TABLE.json   print key, tab, and decision of each record
 
-        WHAT (all of them when none is named; `worker` only with a broker)
-          record   a whole record of the workload, bytes to bytes, and its three parts
-          lookup   one look-up on each of the peers' shapes (needs --peers)
-          load     reading, checking and compiling tables of 10 to 10,000 routes
-          worker   `linkd worker` beside the floor `passthrough.c`: CPU time per record (needs --peers and a broker)
+        BENCHMARKS (default: all, `worker` only with a broker)
+          record   a complete record of the workload, from bytes to bytes, and its three parts
+          lookup   a look-up in each of the peers' route sets (needs --peers)
+          load     reading, checking, and compiling tables of 10 to 10,000 routes
+          worker   CPU time per record of `linkd worker` and `passthrough.c` (needs --peers and a broker)
 
         OPTIONS
-          --peers DIR          where rust-peer, passthrough.c and lookup/ are; each runs in turn with ours
-          --broker HOST:PORT   an empty broker to measure on (or KAFKA_BOOTSTRAP_SERVERS)
-          --workload FILE      records as the workload's generator writes them (made here when absent)
-          --table FILE         the table they are for (config/routes/shop.json)
-          --records N          records of the worker's runs (300000); of `adversarial` (10000000)
-          --seconds N          seconds of the search of `hostile` (60)
-          --seed S             seed of `adversarial` and `hostile` (1)
-          --rounds N           rounds of each comparison (7)
-          --json               one JSON object per line
+          --peers DIR          directory with rust-peer, passthrough.c, and lookup/, which run in turns with linkd
+          --broker HOST:PORT   an empty broker for the measurement (or KAFKA_BOOTSTRAP_SERVERS)
+          --workload FILE      records of the workload (default: generated)
+          --table FILE         their table (default: config/routes/shop.json)
+          --records N          records of `worker` (default: 300000) or `adversarial` (default: 10000000)
+          --seconds N          duration of the search of `hostile` (default: 60)
+          --seed S             seed of `adversarial` and `hostile` (default: 1)
+          --rounds N           rounds of each comparison (default: 7)
+          --json               print one JSON object per line
 
-        A figure is the median of the rounds, with the least and the greatest; a ratio is taken round by round.
+        A figure is the median of the rounds, with minimum and maximum. Ratios are computed round by round.
         """
 
     static func run(_ arguments: [String]) -> Int32 {
@@ -71,13 +73,13 @@ enum Benchmarks {
     }
 }
 
-/// Why the program cannot go on.
+/// An error that ends the program.
 struct BenchmarkError: Error {
     var text: String
     var code: Int32 = 69
 }
 
-/// What was asked on the command line.
+/// The options of the command line.
 struct BenchmarkOptions {
     private var named: Set<String> = []
     var peers: String?
@@ -97,13 +99,13 @@ struct BenchmarkOptions {
         func value() throws -> String {
             index += 1
             guard index < arguments.count else {
-                throw BenchmarkError(text: "\(arguments[index - 1]) needs a value; see --help", code: 64)
+                throw BenchmarkError(text: "\(arguments[index - 1]) needs a value, see --help", code: 64)
             }
             return arguments[index]
         }
         func number() throws -> Int {
             guard let number = Int(try value()), number > 0 else {
-                throw BenchmarkError(text: "\(arguments[index - 1]) needs a number above 0; see --help", code: 64)
+                throw BenchmarkError(text: "\(arguments[index - 1]) needs a number above 0, see --help", code: 64)
             }
             return number
         }
@@ -119,7 +121,7 @@ struct BenchmarkOptions {
             case "--seed": seed = UInt64(try number())
             case "--json": json = true
             case let kind where Self.kinds.contains(kind): named.insert(kind)
-            case let other: throw BenchmarkError(text: "unknown argument \(other); see --help", code: 64)
+            case let other: throw BenchmarkError(text: "unknown argument \(other), see --help", code: 64)
             }
             index += 1
         }
@@ -131,7 +133,7 @@ struct BenchmarkOptions {
         }
     }
 
-    /// Whether a kind is to be measured: it was named, or none was and it has what it needs.
+    /// Returns whether to run a benchmark: it is selected, or none is selected and its requirements are met.
     func runs(_ kind: String) -> Bool {
         if !named.isEmpty { return named.contains(kind) }
         switch kind {
@@ -141,7 +143,7 @@ struct BenchmarkOptions {
         }
     }
 
-    /// A program of the peers, or nil where it is not there.
+    /// Returns the path of a peer's program, or nil if it does not exist.
     func peer(_ name: String) -> String? {
         guard let path = peers.map({ "\($0)/\(name)" }) else { return nil }
         return FileManager.default.fileExists(atPath: path) ? path : nil

@@ -2,9 +2,9 @@ internal import CPlatform
 internal import Foundation
 internal import LinkdFuzz
 
-/// `LinkdBenchmarks hostile`: what the worst known records cost, and whether a search finds worse.
+/// The benchmark `hostile`, which measures the most expensive known records and searches for more expensive ones.
 ///
-/// The bound for any record is 20 ms of CPU for each megabyte read and written, and 20 µs for each device.
+/// The bound for a record is 20 ms of CPU time per megabyte read and written, plus 20 µs per device.
 enum HostileBenchmark {
     static func run(_ options: BenchmarkOptions) throws -> Int32 {
         let worlds = try World.all() + World.hostile()
@@ -19,7 +19,8 @@ enum HostileBenchmark {
         let found = search.worst.filter { $0.record.name.hasPrefix("found") }.prefix(5)
         if !options.json {
             print(
-                "\nsearched for \(options.seconds) s, seed \(options.seed): \(search.measured) records; the worst"
+                "\nsearched for \(options.seconds) s, seed \(options.seed): \(search.measured) records, the most "
+                    + "expensive:"
             )
         }
         for other in found {
@@ -28,19 +29,19 @@ enum HostileBenchmark {
         let over = costs.filter { $0.cost.share > 1 }
         if !options.json {
             for other in found where other.cost.share > 0.5 {
-                print("for Tests/LinkdFuzzTests/Corpus/hostile.txt:\n# \(other.record.name)")
+                print("lines for Tests/LinkdFuzzTests/Corpus/hostile.txt:\n# \(other.record.name)")
                 print(CorpusFile.line(other.record.input))
             }
             print(
                 "\(costs.count) records, \(over.count) over the bound; "
-                    + "at most \(linkd_peak_memory_bytes() / 1_000_000) MB"
+                    + "peak memory \(linkd_peak_memory_bytes() / 1_000_000) MB"
             )
         }
         return over.isEmpty ? 0 : 1
     }
 
     private static let heading = """
-        bound: 20 ms of CPU per MB read and written, and 20 µs a device
+        bound: 20 ms of CPU time per MB read and written, plus 20 µs per device
         record                                            MB read  written  devices       ms   ms/MB  µs/device   MB mem
         """
 

@@ -1,16 +1,16 @@
 internal import RouteAnalysis
 internal import LinkCoordinator
 
-/// Reading, checking and compiling tables of growing size.
+/// The benchmark `load`: reading, checking, and compiling tables of growing size.
 enum LoadBenchmark {
-    /// What every route of a table has.
+    /// The form of a table's routes.
     private enum Shape: String, CaseIterable {
-        /// Two typed captures that nothing is bound to.
+        /// Two typed captures without bindings.
         case plain
-        /// Two captures that are bound to a model which the screen needs.
+        /// Two captures bound to a model that the screen requires.
         case bound
 
-        /// The members of a table before its routes.
+        /// The members of the table before its routes.
         var head: String {
             switch self {
             case .plain: ""
@@ -20,7 +20,7 @@ enum LoadBenchmark {
             }
         }
 
-        /// What a route leads to, and what is bound.
+        /// The target and the bindings of a route.
         var action: String {
             switch self {
             case .plain: #""to":{"root":true}"#
@@ -49,10 +49,10 @@ enum LoadBenchmark {
             compiled.append(nanoseconds { _ = CompiledTable(source, hash: "00000000") } / 1e6)
         }
         report.figure("load \(count) routes", unit: "ms", whole)
-        report.figure("  of that compile", unit: "ms", compiled)
+        report.figure("  of that, compiling", unit: "ms", compiled)
     }
 
-    /// A table whose routes have two literals and two typed captures each.
+    /// Returns a table whose routes have two literals and two typed captures each.
     private static func table(_ shape: Shape, routes count: Int) -> [UInt8] {
         let routes = (0..<count).map {
             #"{"id":"r\#($0)","match":"/s\#($0 % 97)/t\#($0)/{id:uuid}/{n:int(1..9)}",\#(shape.action)}"#

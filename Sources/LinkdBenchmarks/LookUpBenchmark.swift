@@ -3,9 +3,10 @@ internal import LinkCoordinator
 internal import ByteStorage
 internal import StrictJSON
 
-/// One look-up (split the path, select, captures as slices) on the shapes that other routers are measured on.
+/// The benchmark `lookup`: splitting a path, selecting a route, and extracting captures, on the route sets of other
+/// routers.
 enum LookUpBenchmark {
-    /// The shapes: name, files, and the lines of the path file that are looked up in turn.
+    /// The route sets, with the lines of the path file to look up in turn.
     private static let shapes: [(name: String, file: String, lines: Range<Int>?)] = [
         ("dld2000/first", "dld2000", 0..<1), ("dld2000/500th", "dld2000", 1..<2), ("dld2000/1000th", "dld2000", 2..<3),
         ("dld2000/1500th", "dld2000", 3..<4), ("dld2000/last", "dld2000", 4..<5), ("dld2000/miss", "dld2000", 5..<6),
@@ -44,14 +45,14 @@ enum LookUpBenchmark {
 
     private static func readLines(_ path: String) throws -> [String] {
         guard let data = FileManager.default.contents(atPath: path) else {
-            throw BenchmarkError(text: "cannot read \(path)", code: 78)
+            throw BenchmarkError(text: "\(path) cannot be read: specify the right directory with --peers", code: 78)
         }
         return String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
     }
 
-    /// A table of the routes of a file.
+    /// Compiles the routes of a file.
     ///
-    /// These shapes overlap by design, so they are compiled without their checks.
+    /// The route sets contain overlapping routes, so they are compiled without checks.
     private static func compile(_ path: String) throws -> CompiledTable {
         let routes = try readLines(path).enumerated().map {
             #"{"id":"r\#($0.offset)","match":\#(JSONValue(.string($0.element)).text),"to":{"root":true}}"#
@@ -61,12 +62,14 @@ enum LookUpBenchmark {
              "link":{"schemes":["t"],"host":"authority","hosts":["*"]},"routes":[\(routes.joined(separator: ","))]}
             """
         guard let source = TableSource.read([UInt8](text.utf8)).source else {
-            throw BenchmarkError(text: "\(path) makes no table", code: 65)
+            throw BenchmarkError(text: "the routes in \(path) do not form a valid table", code: 65)
         }
         return CompiledTable(source, hash: "00000000")
     }
 
-    /// Looks every path up in turn; each must find the route that its line names.
+    /// Measures the look-ups of all paths in turn.
+    ///
+    /// Each one must find a route, or none if its line names none.
     private static func measure(_ lines: [String], _ table: CompiledTable, shape: String) throws -> Double {
         var resolver = Resolver()
         var bytes: [UInt8] = []
@@ -79,7 +82,7 @@ enum LookUpBenchmark {
             bytes += path
             isMiss.append(parts.count < 2 || parts[1].isEmpty || parts[1] == "-")
         }
-        // As in a record, something stands behind each path.
+        // As in a record, other bytes follow each path.
         bytes += [UInt8](repeating: 0, count: 32)
         let handle = table.handle
         let repeats = max(1, 200_000 / spans.count)
@@ -97,7 +100,7 @@ enum LookUpBenchmark {
                 } / Double(repeats * spans.count)
             }.min() ?? .nan
         }
-        if wrong > 0 { throw BenchmarkError(text: "\(shape): \(wrong) look-ups found the wrong thing", code: 70) }
+        if wrong > 0 { throw BenchmarkError(text: "\(shape): \(wrong) look-ups had a wrong result", code: 70) }
         return best
     }
 }

@@ -5,7 +5,7 @@ internal import LinkCoordinator
 internal import LinkIngest
 internal import ByteStorage
 
-/// A whole record of the workload, bytes to bytes on one thread, and its three parts.
+/// The benchmark `record`: a complete record of the workload, from bytes to bytes on one thread, and its three parts.
 struct RecordBenchmark {
     let workload: Workload
     let tables: TableSet
@@ -13,13 +13,15 @@ struct RecordBenchmark {
     init(workload: Workload, table: String) throws {
         self.workload = workload
         guard let data = FileManager.default.contents(atPath: table) else {
-            throw BenchmarkError(text: "cannot read the table \(table): run from the checkout or say --table", code: 78)
+            throw BenchmarkError(
+                text:
+                    "the table \(table) cannot be read: run from the checkout or pass --table", code: 78)
         }
         tables = TableSet([try Table.load([UInt8](data))])
     }
 
     func run(_ options: BenchmarkOptions, _ report: Report) throws {
-        report.heading("a whole record, bytes to bytes (\(workload.count) records, \(options.rounds) rounds)")
+        report.heading("a complete record, from bytes to bytes (\(workload.count) records, \(options.rounds) rounds)")
         var whole: [Double] = []
         var decode: [Double] = []
         var select: [Double] = []
@@ -41,10 +43,10 @@ struct RecordBenchmark {
         report.figure("  bind, compose, encode (the rest)", unit: "ns", rest)
     }
 
-    /// Passes of one measurement, of which the best counts: as many as `rust-peer cpu` makes and chooses from.
+    /// The number of passes in a measurement, of which the best one counts, as in `rust-peer cpu`.
     private static let passes = 7
 
-    /// The best pass over all records, in ns per record.
+    /// Returns the time per record of the best pass over all records, in nanoseconds.
     private func best(_ pass: (UnsafeBufferPointer<UInt8>) -> Void) -> Double {
         workload.bytes.withUnsafeBufferPointer { bytes in
             (0..<Self.passes).map { _ in nanoseconds { pass(bytes) } / Double(workload.count) }.min() ?? .nan
@@ -87,7 +89,7 @@ struct RecordBenchmark {
         return time
     }
 
-    /// Splitting and searching the paths of the links, as the look-up of other routers does.
+    /// Measures splitting and searching the paths of the links, which corresponds to the look-up of other routers.
     private func selectPass() -> Double {
         let table = tables.tables[0].compiled.handle
         var resolver = Resolver()
@@ -104,7 +106,7 @@ struct RecordBenchmark {
         return time
     }
 
-    /// Where the path of a record's link stands.
+    /// Returns the range of the path in a record's link.
     private func pathRange(_ span: Range<Int>) -> Range<Int> {
         let bytes = workload.bytes
         let needle = Array("://".utf8)
@@ -119,14 +121,14 @@ struct RecordBenchmark {
         return start..<end
     }
 
-    /// Prints ns per record, pass by pass.
+    /// Prints the nanoseconds per record of each pass.
     func printPasses(_ passes: Int) {
         let times = (0..<passes).map { _ in wholePass() }
         for time in times { print("ns/record", time) }
         print("best", times.min() ?? .nan)
     }
 
-    /// Prints key, tab and decision of every record.
+    /// Prints the key, a tab, and the decision of every record.
     func printDecisions() {
         var processor = RecordProcessor(tables: tables)
         var arena = OutputArena()

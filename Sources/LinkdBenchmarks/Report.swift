@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The figures of several rounds: median, least and greatest.
+/// The median, minimum, and maximum of the values from several rounds.
 struct Spread {
     let median: Double
     let least: Double
@@ -20,18 +20,18 @@ struct Spread {
     var json: String { String(format: "{\"median\":%.3f,\"min\":%.3f,\"max\":%.3f}", median, least, greatest) }
 }
 
-/// Prints figures as aligned text or as JSON lines.
+/// The output of figures, as aligned text or as JSON lines.
 struct Report {
     let json: Bool
 
-    /// Prints one figure and, where something was measured beside it, the ratio to that.
+    /// Prints a figure, with the ratio to its baseline if there is one.
     ///
     /// - Parameters:
-    ///   - name: What was measured.
-    ///   - unit: Unit of the values.
-    ///   - values: One value a round.
-    ///   - baseline: Name and values of what it is compared with, round by round.
-    ///   - bound: What the ratio is expected to be at most.
+    ///   - name: The name of the measurement.
+    ///   - unit: The unit of the values.
+    ///   - values: The values, one for each round.
+    ///   - baseline: The name and values of the baseline, which is compared round by round.
+    ///   - bound: The expected maximum of the ratio.
     func figure(
         _ name: String, unit: String, _ values: [Double], baseline: (name: String, values: [Double])? = nil,
         bound: Double? = nil
@@ -57,11 +57,11 @@ struct Report {
         print(line)
     }
 
-    /// Prints a heading, on text only.
+    /// Prints a heading, except in JSON output.
     func heading(_ text: String) { if !json { print("\n\(text)") } }
 }
 
-/// Runs another program and returns what it printed.
+/// The execution of other programs.
 enum Program {
     static func run(_ path: String, _ arguments: [String]) throws -> String {
         let process = Process()
@@ -73,19 +73,19 @@ enum Program {
         let data = output.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
         guard process.terminationStatus == 0 else {
-            throw BenchmarkError(text: "\(path) ended with \(process.terminationStatus)", code: 70)
+            throw BenchmarkError(text: "\(path) ended with status \(process.terminationStatus)", code: 70)
         }
         return String(decoding: data, as: UTF8.self)
     }
 
-    /// The number of a member in a line of JSON.
+    /// Returns the numeric value of a member in a line of JSON.
     static func number(_ member: String, in line: some StringProtocol) -> Double? {
         guard let start = line.range(of: "\"\(member)\":") else { return nil }
         return Double(line[start.upperBound...].prefix { "0123456789.eE+-".contains($0) })
     }
 }
 
-/// Nanoseconds that some work takes.
+/// Returns the nanoseconds that a function takes.
 func nanoseconds(_ work: () throws -> Void) rethrows -> Double {
     let clock = ContinuousClock()
     let start = clock.now

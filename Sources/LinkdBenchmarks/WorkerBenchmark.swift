@@ -1,6 +1,7 @@
 internal import Foundation
 
-/// `linkd worker` beside the floor, a C program on librdkafka that copies records: same broker, same records, in turn.
+/// The benchmark `worker`: `linkd worker` and a minimal C program that copies records, on the same broker with the same
+/// records.
 enum WorkerBenchmark {
     static func run(_ options: BenchmarkOptions, _ report: Report) throws {
         guard let broker = options.broker, let peers = options.peers else { return }
@@ -56,16 +57,18 @@ enum WorkerBenchmark {
         }
         report.figure(
             "\(guarantee), CPU per record", unit: "µs", ours, baseline: ("passthrough.c", floors), bound: 1.0)
-        if !peer.isEmpty { report.figure("  beside rust-peer", unit: "µs", ours, baseline: ("rust-peer", peer)) }
+        if !peer.isEmpty { report.figure("  compared with rust-peer", unit: "µs", ours, baseline: ("rust-peer", peer)) }
         report.figure("  throughput", unit: "thousand records/s", rates)
     }
 
-    /// The `linkd` of the same build.
+    /// Returns the path of `linkd` in the same build.
     private static func linkdPath() throws -> String {
         let own = URL(filePath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
         let path = own.appending(path: "linkd").path
         guard FileManager.default.isExecutableFile(atPath: path) else {
-            throw BenchmarkError(text: "there is no linkd beside this program: swift build -c release --product linkd")
+            throw BenchmarkError(
+                text:
+                    "linkd was not found beside this program: run `swift build -c release --product linkd`")
         }
         return path
     }
@@ -76,7 +79,7 @@ enum WorkerBenchmark {
         return program
     }
 
-    /// Writes the values of the workload's records, one a line, as `linkd produce` reads them.
+    /// Writes the values of the workload's records, one per line, for `linkd produce`.
     private static func writeValues(_ options: BenchmarkOptions) throws -> String {
         let work = try Workload.generated(options.records)
         var text = Data()

@@ -1,22 +1,24 @@
 internal import Foundation
 internal import StrictJSON
 
-/// Records of the benchmark workload: keys and values, all values in one piece of memory.
+/// The records of the workload.
+///
+/// All values are in one array.
 struct Workload {
     private(set) var keys: [[UInt8]] = []
     private(set) var bytes: [UInt8] = []
     private(set) var spans: [Range<Int>] = []
-    /// The file they came from, for programs that read it themselves.
+    /// The path of the file, for programs that read it themselves.
     private(set) var path: String
 
-    /// Number of records.
+    /// The number of records.
     var count: Int { spans.count }
 
-    /// Reads a file of lines `{"key":…,"value":{…}}`.
+    /// Reads a file with lines of the form `{"key":…,"value":{…}}`.
     init(path: String) throws {
         self.path = path
         guard let data = FileManager.default.contents(atPath: path) else {
-            throw BenchmarkError(text: "cannot read the workload \(path)", code: 78)
+            throw BenchmarkError(text: "the workload \(path) cannot be read", code: 78)
         }
         let all = [UInt8](data)
         var start = 0
@@ -26,8 +28,12 @@ struct Workload {
             start = end + 1
             if line.isEmpty { continue }
             guard let parsed = try? JSONValue.parse(line), let key = parsed["key"]?.string, let value = parsed["value"]
-            else { throw BenchmarkError(text: "line \(count + 1) of \(path) is no record of the workload", code: 65) }
-            // The value's own bytes, as a producer would send them: up to the line's closing brace.
+            else {
+                throw BenchmarkError(
+                    text:
+                        "line \(count + 1) of \(path) is not a record of the workload", code: 65)
+            }
+            // The bytes of the value, up to the closing brace of the line.
             add(key: [UInt8](key.utf8), value: line[value.offset..<line.count - 1])
         }
     }
@@ -38,7 +44,7 @@ struct Workload {
         bytes += value
     }
 
-    /// Writes records of the workload's kinds and shares to a file of its own and reads them back.
+    /// Generates a workload, writes it to a file, and reads it.
     static func generated(_ count: Int, seed: UInt64 = 11) throws -> Workload {
         var generator = WorkloadGenerator(seed: seed)
         var text = ""
@@ -49,7 +55,7 @@ struct Workload {
     }
 }
 
-/// Makes link events of the shop: the same kinds and shares as the workload that the peers were measured on.
+/// A generator of link events for the shop, with the kinds and shares that the peers were measured on.
 struct WorkloadGenerator {
     private var state: UInt64
 
@@ -102,7 +108,7 @@ struct WorkloadGenerator {
         }
     }
 
-    /// One line of a workload file.
+    /// Returns a line of a workload file.
     mutating func line(_ index: Int) -> String {
         let device = "d-" + String(format: "%06d", number(0...49_999))
         let platform = one(of: ["ios", "android"])

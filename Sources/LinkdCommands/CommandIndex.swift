@@ -1,9 +1,9 @@
-/// All commands, in the order of the help.
+/// The list of commands, in the order of the help text.
 enum CommandIndex {
-    /// The commands.
+    /// All commands.
     static let all: [Command] = work + [HelpCommand.command(listing: work.map(\.declaration))]
 
-    /// What they are called and take.
+    /// The declarations of all commands.
     static let declarations: [CommandDeclaration] = all.map(\.declaration)
 
     private static let work: [Command] = [

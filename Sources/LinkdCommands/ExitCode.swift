@@ -1,42 +1,44 @@
-/// How a command ends: the codes of sysexits.h, and a few of ours from 79 on.
+/// The exit code of a command: the codes of sysexits.h, and codes of linkd's own from 79 on.
 package struct ExitCode: RawRepresentable, Sendable, Hashable {
-    /// The number that the process ends with.
+    /// The exit status of the process.
     package let rawValue: Int32
 
-    /// Takes a number as it is.
+    /// Creates an exit code from a number.
     package init(rawValue: Int32) { self.rawValue = rawValue }
 
-    /// Done.
+    /// The command succeeded.
     package static let success = ExitCode(rawValue: 0)
-    /// Something was found or not delivered; the command itself worked.
+    /// The command worked and found a problem, or a record was not delivered.
     package static let finding = ExitCode(rawValue: 1)
-    /// Unknown command or flag, or a flag's value that cannot be.
+    /// The command line has an unknown command or flag, or a flag with an invalid value.
     package static let usage = ExitCode(rawValue: 64)
-    /// Data that cannot be read: a table, a line.
+    /// Data is invalid, such as a table or an input line.
     package static let badData = ExitCode(rawValue: 65)
-    /// No broker was reached in time.
+    /// No broker answered in time.
     package static let unavailable = ExitCode(rawValue: 69)
-    /// A rule of our own was broken.
+    /// An internal invariant was violated.
     package static let internalError = ExitCode(rawValue: 70)
-    /// Gave up for now; a supervisor should start it again.
+    /// The worker gave up for now.
+    ///
+    /// A supervisor should restart it.
     package static let temporary = ExitCode(rawValue: 75)
-    /// Not allowed: authentication or an access rule.
+    /// The broker denied authentication or authorization.
     package static let refused = ExitCode(rawValue: 77)
-    /// A file, a value from file or environment, or a topic is not as it must be.
+    /// A file, a topic, or a value from a file or the environment is missing or wrong.
     package static let configuration = ExitCode(rawValue: 78)
-    /// Another process has this instance name.
+    /// Another process uses this instance name.
     package static let fenced = ExitCode(rawValue: 79)
-    /// The watchdog or a second signal ended it.
+    /// The watchdog or a second signal ended the process.
     package static let forced = ExitCode(rawValue: 80)
-    /// The limit of dead letters was passed.
+    /// The limit of dead letters was exceeded.
     package static let deadLetterLimit = ExitCode(rawValue: 81)
 
-    /// The user ended it with Ctrl-C: 128 and the number of the signal, as a shell counts.
+    /// The command was interrupted with Ctrl-C: 128 plus the number of the signal, as in a shell.
     package static let interrupted = ExitCode(rawValue: 130)
-    /// The same with SIGTERM.
+    /// The command was ended with SIGTERM: 128 plus the number of the signal, as in a shell.
     package static let terminated = ExitCode(rawValue: 143)
 
-    /// A word for the number, for people.
+    /// The name of the exit code in messages.
     package var name: String {
         switch self {
         case .success: "done"
@@ -57,23 +59,25 @@ package struct ExitCode: RawRepresentable, Sendable, Hashable {
     }
 }
 
-/// Why a command ends with another code than 0: what happened, and what to do next.
+/// The failure of a command: its exit code, the reason, and the next step for the user.
 package struct CommandFailure: Error, Sendable, Equatable {
-    /// The code of the process.
+    /// The exit code of the process.
     package var code: ExitCode
-    /// What happened, without a full stop; never a link, key, device or credential.
+    /// The reason for the failure, without a final period.
+    ///
+    /// It never holds a link, key, device, or credential.
     package var reason: String
-    /// What to do next, without a full stop.
+    /// The next step for the user, without a final period.
     package var advice: String
 
-    /// Makes a failure.
+    /// Creates a failure.
     package init(_ code: ExitCode, _ reason: String, advice: String) {
         self.code = code
         self.reason = reason
         self.advice = advice
     }
 
-    /// The last line of a command that did not end with 0.
+    /// The last line of output of a command that failed.
     package var line: String {
         let sentence = String(reason.reversed().drop { $0 == "." }.reversed())
         return "exit \(code.rawValue) (\(code.name)): \(sentence). Next: \(advice)."

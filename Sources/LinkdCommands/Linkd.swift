@@ -2,7 +2,7 @@ internal import RouteTools
 internal import KafkaClient
 internal import LinkCoordinator
 
-/// The program: finds the command that the arguments name, runs it, and says how it ended.
+/// The program: selects the command that the arguments name, runs it, and reports how it ended.
 package enum Linkd {
     /// Runs the command line of this process and ends the process.
     package static func main() -> Never {
@@ -13,13 +13,13 @@ package enum Linkd {
         Platform.end(code.rawValue)
     }
 
-    /// Runs one command line on a given console and environment.
+    /// Runs one command line with the given console and environment, and returns the exit code.
     static func run(arguments: [String], environment: [String: String], console: Console) -> ExitCode {
-        console.choose(.auto, environment: environment)
+        console.apply(.auto, environment: environment)
         do throws(CommandFailure) {
             return try dispatch(arguments, environment, console)
         } catch {
-            console.end(error)
+            console.printFailure(error)
             return error.code
         }
     }
@@ -44,7 +44,7 @@ package enum Linkd {
         else { return try group(arguments, words, console) }
         let parsed = try ParsedArguments(arguments.dropFirst(declaration.path.count), of: declaration)
         if case .text(let color) = parsed.values["color"], let choice = ColorChoice(rawValue: color) {
-            console.choose(choice, environment: environment)
+            console.apply(choice, environment: environment)
         }
         console.quiet = parsed.values["quiet"] == .boolean(true)
         if parsed.values["help"] != nil {
@@ -55,7 +55,7 @@ package enum Linkd {
         return try command.run(invocation)
     }
 
-    /// A word that names several commands (`topics`), or none.
+    /// Prints the help of a group of commands, such as `topics`, or throws a failure for an unknown command.
     private static func group(
         _ arguments: [String], _ words: [String], _ console: Console
     ) throws(CommandFailure) -> ExitCode {
@@ -72,7 +72,7 @@ package enum Linkd {
                 .usage,
                 words.count > 1
                     ? "there is no command `\(Escaping.visible("linkd " + words.joined(separator: " ")))`"
-                    : "`linkd \(first)` needs another word",
+                    : "`linkd \(first)` needs a subcommand",
                 advice: nearest.map { "use `linkd \($0)`" } ?? "use "
                     + inside.map { "`linkd \($0)`" }.joined(separator: " or "))
         }
@@ -80,6 +80,6 @@ package enum Linkd {
         let nearest = NearestName.of(typed, among: Set(known.map { $0.path[0] }).sorted())
         throw CommandFailure(
             .usage, "there is no command `\(Escaping.visible(typed))`",
-            advice: nearest.map { "use `linkd \($0)`" } ?? "`linkd --help` lists all")
+            advice: nearest.map { "use `linkd \($0)`" } ?? "see `linkd --help` for all commands")
     }
 }

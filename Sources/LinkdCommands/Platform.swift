@@ -11,15 +11,15 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// What the commands need of the operating system, in one place.
+/// The operating system's services that the commands use.
 enum Platform {
-    /// The environment of this process.
+    /// The environment variables of this process.
     static var environment: [String: String] { ProcessInfo.processInfo.environment }
 
     /// The working directory.
     static var currentDirectory: String { FileManager.default.currentDirectoryPath }
 
-    /// The path of this executable with links resolved, or nil when the system does not tell.
+    /// The path of this executable with symbolic links resolved, or nil if it is unknown.
     static var executablePath: String? {
         #if os(Linux)
         var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
@@ -35,28 +35,30 @@ enum Platform {
     /// Ends the process.
     static func end(_ code: Int32) -> Never { exit(code) }
 
-    /// Milliseconds since 1970 by the clock on the wall.
+    /// The wall-clock time in milliseconds since 1970.
     static var nowMilliseconds: Int64 {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
         return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
     }
 
-    /// Seconds on a clock that only goes forward.
+    /// The time of a monotonic clock, in seconds.
     static var monotonicSeconds: Double {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
-    /// Keeps SIGINT and SIGTERM back for `waitForStop`; threads that are started later keep them back too.
-    static func holdStopSignals() {
+    /// Blocks SIGINT and SIGTERM until `waitForStopSignal`.
+    ///
+    /// Threads that start later inherit the mask.
+    static func blockStopSignals() {
         var signals = stopSignals
         pthread_sigmask(SIG_BLOCK, &signals, nil)
     }
 
-    /// Waits for SIGINT or SIGTERM, which `holdStopSignals` keeps back.
-    static func waitForStop() {
+    /// Waits for SIGINT or SIGTERM, which `blockStopSignals` has blocked.
+    static func waitForStopSignal() {
         var signals = stopSignals
         var number: Int32 = 0
         sigwait(&signals, &number)
@@ -70,26 +72,30 @@ enum Platform {
         return signals
     }
 
-    /// Waits; a signal may end it early.
+    /// Suspends the thread.
+    ///
+    /// A signal may end the wait early.
     static func sleep(milliseconds: Int) {
         var time = timespec(tv_sec: milliseconds / 1000, tv_nsec: milliseconds % 1000 * 1_000_000)
         nanosleep(&time, nil)
     }
 
-    /// Number of processors that this process may use.
+    /// The number of processors that this process may use.
     static var processors: Int { max(1, ProcessInfo.processInfo.activeProcessorCount) }
 
-    /// Whether a terminal is behind the descriptor.
+    /// Returns a Boolean value that indicates whether the descriptor is a terminal.
     static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 
-    /// Columns of the terminal behind the descriptor, or nil.
+    /// Returns the number of columns of the terminal at the descriptor, or nil.
     static func terminalColumns(_ descriptor: Int32) -> Int? {
         var size = winsize()
         guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
         return Int(size.ws_col)
     }
 
-    /// Writes all bytes, however often the system takes only a part; false when it takes no more.
+    /// Writes all bytes, with repeated system calls if necessary.
+    ///
+    /// Returns false on an error.
     @discardableResult
     static func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Bool {
         var done = 0
@@ -114,7 +120,9 @@ enum Platform {
         #endif
     }
 
-    /// Reads up to `buffer.count` bytes; 0 at the end, -1 on an error.
+    /// Reads up to `buffer.count` bytes.
+    ///
+    /// Returns 0 at the end of the input and -1 on an error.
     static func read(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) -> Int {
         while true {
             #if canImport(Glibc)
@@ -128,13 +136,17 @@ enum Platform {
         }
     }
 
-    /// Whether reading would not wait, after at most so long; also at the end of the input.
+    /// Waits at most the given time, and returns whether a read would not block.
+    ///
+    /// The end of the input counts as readable.
     static func canRead(_ descriptor: Int32, milliseconds: Int32) -> Bool {
         var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return poll(&request, 1, milliseconds) > 0
     }
 
-    /// Opens a file for reading; the error is the system's own words.
+    /// Opens a file for reading.
+    ///
+    /// An error has the text of the operating system.
     static func open(_ path: String) -> Result<Int32, SystemError> {
         #if canImport(Glibc)
         let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
@@ -146,7 +158,7 @@ enum Platform {
         return descriptor >= 0 ? .success(descriptor) : .failure(SystemError.last)
     }
 
-    /// Closes what `open` gave.
+    /// Closes a descriptor that `open` returned.
     static func close(_ descriptor: Int32) {
         #if canImport(Glibc)
         _ = Glibc.close(descriptor)
@@ -157,7 +169,7 @@ enum Platform {
         #endif
     }
 
-    /// The whole of a file of at most `limit` bytes.
+    /// Returns the contents of a file of at most `limit` bytes.
     static func contents(of path: String, limit: Int) -> Result<[UInt8], SystemError> {
         switch open(path) {
         case .failure(let error): return .failure(error)
@@ -170,27 +182,27 @@ enum Platform {
                 if count < 0 { return .failure(SystemError.last) }
                 if count == 0 { return .success(all) }
                 guard all.count + count <= limit else {
-                    return .failure(SystemError(text: "it is larger than \(limit) bytes"))
+                    return .failure(SystemError(text: "the file has more than \(limit) bytes"))
                 }
                 all += chunk[..<count]
             }
         }
     }
 
-    /// Whether something is at the path.
+    /// Returns a Boolean value that indicates whether a file or directory exists at the path.
     static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-    /// The names in a directory in order, or none.
+    /// Returns the sorted names in a directory, which are empty if it cannot be read.
     static func names(in directory: String) -> [String] {
         ((try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []).sorted()
     }
 }
 
-/// The system's own words for what went wrong.
+/// An error of the operating system, in its own words.
 struct SystemError: Error, Equatable {
-    /// For example `No such file or directory`.
+    /// The message, for example `No such file or directory`.
     var text: String
 
-    /// What `errno` says now.
+    /// The error that `errno` holds now.
     static var last: SystemError { SystemError(text: String(cString: strerror(errno))) }
 }

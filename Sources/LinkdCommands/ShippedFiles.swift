@@ -1,40 +1,41 @@
-/// Finds what linkd ships: route tables and samples.
+/// The files that come with linkd: route tables and samples.
 struct ShippedFiles {
-    private let places: [String]
-    private let words: [String]
+    private let directories: [String]
+    private let searched: [String]
 
-    /// Looks in `LINKD_HOME`, else in `../share/linkd` beside the executable, else in `config` of the working
-    /// directory.
+    /// Searches `LINKD_HOME`, or `../share/linkd` relative to the executable, or `config` in the working directory.
     init(
         environment: [String: String], executable: String? = Platform.executablePath,
         directory: String = Platform.currentDirectory
     ) {
-        var places: [String] = []
-        var words: [String] = []
+        var directories: [String] = []
+        var searched: [String] = []
         if let home = environment["LINKD_HOME"], !home.isEmpty {
-            places.append(home)
-            words.append("LINKD_HOME \(home)")
+            directories.append(home)
+            searched.append("LINKD_HOME \(home)")
         } else {
-            words.append("LINKD_HOME (not set)")
+            searched.append("LINKD_HOME (not set)")
         }
         if let executable {
             let parts = executable.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-            places.append((parts.dropLast(2) + ["share", "linkd"]).joined(separator: "/"))
+            directories.append((parts.dropLast(2) + ["share", "linkd"]).joined(separator: "/"))
         }
-        places.append(directory + "/config")
-        self.places = places
-        self.words = words + places.suffix(executable == nil ? 1 : 2)
+        directories.append(directory + "/config")
+        self.directories = directories
+        self.searched = searched + directories.suffix(executable == nil ? 1 : 2)
     }
 
-    /// The path of a file or directory; a miss names all places and ends with 78.
+    /// Returns the path of a file or directory.
+    ///
+    /// A failure lists all searched directories and has exit code 78.
     func path(_ name: String) throws(CommandFailure) -> String {
-        for place in places where Platform.exists(place + "/" + name) { return place + "/" + name }
+        for directory in directories where Platform.exists(directory + "/" + name) { return directory + "/" + name }
         throw CommandFailure(
-            .configuration, "`\(name)`, which linkd ships, is in none of: \(words.joined(separator: ", "))",
-            advice: "set LINKD_HOME to the directory that holds it, or name your own file")
+            .configuration, "`\(name)`, which comes with linkd, was not found in: \(searched.joined(separator: ", "))",
+            advice: "set LINKD_HOME to the directory that contains it, or specify your own file")
     }
 
-    /// The route tables: all JSON files of `routes` and of the directories in it.
+    /// Returns the paths of the route tables: all JSON files in `routes` and its subdirectories.
     func tables() throws(CommandFailure) -> [String] {
         let root = try path("routes")
         var found: [String] = []
@@ -45,7 +46,9 @@ struct ShippedFiles {
             }
         }
         guard !found.isEmpty else {
-            throw CommandFailure(.configuration, "\(root) holds no table", advice: "name your own with --table FILE")
+            throw CommandFailure(
+                .configuration, "\(root) contains no route table",
+                advice: "specify your own with --table FILE")
         }
         return found
     }

@@ -1,5 +1,5 @@
-/// The one place that says which version this is: `--version`, log lines, dead letters and reports repeat it.
+/// The version of the product, which `--version`, log lines, dead letters, and reports print.
 package enum LinkdVersion {
-    /// Semantic version of the product.
+    /// The semantic version.
     package static let text = "0.1.0"
 }

@@ -201,7 +201,8 @@ struct RecordProcessorTests {
         #expect(
             cause
                 == DeadLetterCause(
-                    reason: .badJSON, detail: "expected link as text", pointer: "/link", event: Array("e1".utf8)))
+                    reason: .badJSON, detail: "expected `link` to be a string", pointer: "/link",
+                    event: Array("e1".utf8)))
         for reason in IngestFailure.Reason.allCases {
             #expect(DeadLetterReason(rawValue: reason.rawValue) != nil)
         }

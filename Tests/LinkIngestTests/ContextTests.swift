@@ -2,14 +2,14 @@ import LinkIngest
 import StrictJSON
 import Testing
 
-@Suite("Members that are passed through")
+@Suite("Passthrough members are copied into the context")
 struct ContextTests {
     private func context(_ value: String, _ names: [String]) -> String? {
         guard case .success(let event) = snapshot(value, key: "k", passthrough: names) else { return nil }
         return event.context
     }
 
-    @Test("they are copied in the order of the configuration, whatever they hold")
+    @Test("Members of any type are copied in the order of the configuration")
     func order() {
         let value = #"{"b":2,"link":"a:b","a":"x","c":[1,{"d":null}],"e":null,"f":true,"n":-1.50e+2}"#
         #expect(
@@ -20,7 +20,7 @@ struct ContextTests {
         #expect(context(value, ["zzz"]) == "")
     }
 
-    @Test("a member that the event knows can be passed through too")
+    @Test("A member that events define can be passed through")
     func known() {
         let value = #"{"id":"e","link":"a:b","sent":"now","device":{"id":"d"},"aps":{"x":1}}"#
         #expect(
@@ -28,7 +28,7 @@ struct ContextTests {
                 == #""link":"a:b","sent":"now","device":{"id":"d"},"aps":{"x":1},"id":"e""#)
     }
 
-    @Test("what goes out has no white space and only the escapes that the writer uses")
+    @Test("The output has no white space and only the escapes of the writer")
     func compact() {
         let value =
             "{\"link\":\"a:b\",\"x\" : [ 1 ,\n "
@@ -36,7 +36,7 @@ struct ContextTests {
         #expect(context(value, ["x"]) == "\"x\":[1,\"a b/A\u{E9}\u{1F600}\\u001f\\n\\n\\\"\\\\\"]")
     }
 
-    @Test("names with escapes, repeated names and very many names do no harm")
+    @Test("Names with escapes, repeated names, and too many names are accepted")
     func names() {
         #expect(context(#"{"link":"a:b","a\"b":1,"é":2}"#, ["a\"b", "é", "é", "a\"b"]) == #""a\"b":1,"é":2"#)
         let many = (0..<40).map { "n\($0)" }
@@ -45,7 +45,7 @@ struct ContextTests {
         #expect(context(#"{"link":"a:b","":7}"#, [""]) == #""":7"#)
     }
 
-    @Test("their values take 4096 bytes together, not one more")
+    @Test("The values can have 4096 bytes in total, but no more")
     func limit() {
         for (size, isGood) in [(4091, true), (4092, true), (4093, false), (9000, false)] {
             let text = String(repeating: "x", count: size)
@@ -61,12 +61,12 @@ struct ContextTests {
                     failure
                         == Snapshot.Refusal(
                             reason: "bad_json",
-                            detail: "expected at most 4096 bytes in the members that are passed through", event: "e"))
+                            detail: "expected at most 4096 bytes in the passthrough members", event: "e"))
             }
         }
     }
 
-    @Test("a bare link and a later record have no context of an earlier one")
+    @Test("The context of a record is not visible in later records or bare links")
     func left() {
         var reader = EventReader(passthrough: ["c"])
         for (value, expected) in [

@@ -4,9 +4,9 @@ import LinkIngest
 import StrictJSON
 import Testing
 
-@Suite("Devices and what is known of them")
+@Suite("Devices and their facts are read")
 struct DeviceTests {
-    /// Members of a device beside its id, and the facts that they give.
+    /// Members of a device in addition to its id, and the resulting facts.
     static let factCases: [(String, String)] = [
         ("", ""),
         (
@@ -40,7 +40,7 @@ struct DeviceTests {
         (#""region":"e\u0301""#, "region=\u{E9}"),
     ]
 
-    @Test("facts that are well-formed are known, others are noted, unknown ones left alone", arguments: factCases)
+    @Test("Valid facts are known, malformed facts are listed, and other members are ignored", arguments: factCases)
     func facts(members: String, expected: String) {
         let rest = members.isEmpty ? "" : "," + members
         for value in [
@@ -54,12 +54,12 @@ struct DeviceTests {
             }
             #expect(event.devices.count == 1)
             #expect(event.devices.first?.id == "d")
-            // Bytes decide, for Swift's own comparison takes both normal forms for equal.
+            // The comparison is by bytes, because Swift's own comparison ignores the normal form.
             #expect(Array((event.devices.first?.facts ?? "").utf8) == Array(expected.utf8), "\(value)")
         }
     }
 
-    @Test("a list of devices gives each its own facts, in its order, as often as asked")
+    @Test("Each device of a list can be read repeatedly, with its own facts")
     func list() throws {
         let value = Array(
             (#"{"devices":[{"id":"a","app":"1"},{"id":"b","claims":["x"]},{"id":"c\n","app":7}],"link":"s:\u0061"}"#)
@@ -81,7 +81,7 @@ struct DeviceTests {
         }
     }
 
-    @Test("texts and lists of facts are known up to 256, not beyond", arguments: [255, 256, 257])
+    @Test("Facts can have up to 256 bytes or elements", arguments: [255, 256, 257])
     func bounds(size: Int) {
         let isGood = size <= 256
         let text = String(repeating: "x", count: size)
@@ -110,7 +110,7 @@ struct DeviceTests {
         #expect(names.devices.first?.facts.hasPrefix(isGood ? "attributes=" : "attributes!") == true)
     }
 
-    @Test("an id of a device takes 1 to 256 bytes, escapes resolved", arguments: [1, 256, 257])
+    @Test("The unescaped id of a device has 1 to 256 bytes", arguments: [1, 256, 257])
     func idBounds(size: Int) {
         for id in [String(repeating: "i", count: size), String(repeating: "\\u0069", count: size)] {
             let result = snapshot("{\"link\":\"a:b\",\"device\":{\"id\":\"\(id)\"}}")
@@ -130,7 +130,7 @@ struct DeviceTests {
         }
     }
 
-    @Test("the key is the device where the event names none")
+    @Test("The key is the device if the event names none")
     func key() {
         guard case .success(let event) = snapshot(#"{"link":"a:b"}"#, key: "k\"1") else {
             Issue.record("refused")

@@ -2,9 +2,9 @@ import LinkIngest
 import TestSupport
 import Testing
 
-@Suite("Events read by their shape say what they say when read member by member")
+@Suite("A template yields the same event as the parser")
 struct EventTemplateTests {
-    /// Events of shapes that producers may write, with places for values.
+    /// Events in forms that producers might write, with placeholders for values.
     static let shapes = [
         #"{"id":"§","link":"§","device":{"id":"§","platform":"§","app":"§","locale":"§"},"campaign":"§","sent":"§"}"#,
         #"{"device":{"app":"§","id":"§"},"link":"§"}"#, #"{"link": "§", "device": {"id": "§", "os": "§"}, "n": 5}"#,
@@ -45,14 +45,14 @@ struct EventTemplateTests {
         return bytes
     }
 
-    /// Shapes from a range in turn with one reader, each held against a reader that never read another record.
+    /// Reads events of several forms in turn, and compares each with a reader that has read no other record.
     private static func compare(_ shapes: Range<Int>, rounds: Int, seed: UInt64, passthrough: [String] = []) {
         var generator = SeededGenerator(seed: seed)
         var reader = EventReader(passthrough: passthrough)
         var events = 0
         let key = Array("key".utf8)
         for round in 0..<rounds {
-            // Runs of one shape, then changes, so that shapes are learned, kept and driven out.
+            // Runs of one form followed by changes, so that templates are learned, kept, and replaced.
             let start = Int.random(in: shapes, using: &generator)
             for _ in 0..<Int.random(in: 1...12, using: &generator) {
                 let value = record(&generator, start..<min(shapes.upperBound, start + 1))
@@ -67,12 +67,12 @@ struct EventTemplateTests {
         #expect(events > rounds)
     }
 
-    @Test("shapes of all kinds in turn, with values of all kinds and bytes that change")
+    @Test("Many forms in turn, with random values and changed bytes")
     func mixed() { Self.compare(0..<Self.shapes.count, rounds: 3000, seed: 0x51A9) }
 
-    @Test("few shapes, so that each stays learned")
+    @Test("Few forms, so that every template stays learned")
     func few() { Self.compare(0..<4, rounds: 3000, seed: 0x51AA) }
 
-    @Test("members that are passed through are never taken for part of a shape")
+    @Test("Passthrough members are never part of a template")
     func passthrough() { Self.compare(0..<4, rounds: 1500, seed: 0x51AB, passthrough: ["campaign", "id", "meta"]) }
 }

@@ -1,7 +1,7 @@
 import LinkIngest
 import Testing
 
-/// A record that is an event, and what is read from it.
+/// A valid record with the expected event.
 struct GoodCase: CustomTestStringConvertible, Sendable {
     var name: String
     var value: String
@@ -20,89 +20,92 @@ struct GoodCase: CustomTestStringConvertible, Sendable {
     var testDescription: String { name }
 }
 
-@Suite("Events are read member by member")
+@Suite("Valid events are read")
 struct EventTests {
     static let cases: [GoodCase] = [
-        GoodCase("a link alone", #"{"link":"shop:///p/1"}"#) { $0.text = "shop:///p/1" },
-        GoodCase("a link with an escape is resolved", #"{"link":"shop:\/\/\/p\/\u0031"}"#) {
+        GoodCase("A link only", #"{"link":"shop:///p/1"}"#) { $0.text = "shop:///p/1" },
+        GoodCase("A link with an escape", #"{"link":"shop:\/\/\/p\/\u0031"}"#) {
             $0.text = "shop:///p/1"
             $0.isPlain = false
         },
-        GoodCase("an empty link is a link", #"{"link":""}"#) { $0.text = "" },
-        GoodCase("an absolute path", #"{"path":"/auth/a"}"#) {
+        GoodCase("An empty link", #"{"link":""}"#) { $0.text = "" },
+        GoodCase("An absolute path", #"{"path":"/auth/a"}"#) {
             $0.form = "path"
             $0.text = "/auth/a"
         },
-        GoodCase("a path and its mode", #"{"mode":"reuse","path":"auth/c"}"#) {
+        GoodCase("A path with a mode", #"{"mode":"reuse","path":"auth/c"}"#) {
             $0.form = "path"
             $0.text = "auth/c"
             $0.mode = "reuse"
         },
-        GoodCase("mode replace", #"{"path":"a","mode":"replace"}"#) {
+        GoodCase("The mode replace", #"{"path":"a","mode":"replace"}"#) {
             $0.form = "path"
             $0.text = "a"
             $0.mode = "replace"
         },
-        GoodCase("mode append, its name escaped", #"{"path":"a","m\u006fde":"app\u0065nd"}"#) {
+        GoodCase("The mode append, with an escaped name", #"{"path":"a","m\u006fde":"app\u0065nd"}"#) {
             $0.form = "path"
             $0.text = "a"
             $0.mode = "append"
         },
-        GoodCase("a mode beside a link says nothing", #"{"link":"a:b","mode":"reuse"}"#) { $0.text = "a:b" },
-        GoodCase("a route without parameters", #"{"route":"item"}"#) {
+        GoodCase("A mode is ignored for a link", #"{"link":"a:b","mode":"reuse"}"#) { $0.text = "a:b" },
+        GoodCase("A route without parameters", #"{"route":"item"}"#) {
             $0.form = "route"
             $0.text = "item"
         },
-        GoodCase("a route and its parameters", #"{"route":"item","params":{"id":"x","n":5.0,"b":true,"z":null}}"#) {
+        GoodCase("A route with parameters", #"{"route":"item","params":{"id":"x","n":5.0,"b":true,"z":null}}"#) {
             $0.form = "route"
             $0.text = "item"
             $0.params = #"{"id":"x","n":5.0,"b":true,"z":null}"#
         },
-        GoodCase("parameters beside a path say nothing", #"{"path":"/","params":{"id":"x"}}"#) {
+        GoodCase("Parameters are ignored for a path", #"{"path":"/","params":{"id":"x"}}"#) {
             $0.form = "path"
             $0.text = "/"
         },
         GoodCase(
-            "null members are absent",
+            "Members that are null count as absent",
             #"{"link":"a:b","path":null,"route":null,"payload":null,"id":null,"device":null,"devices":null,"#
                 + #""expires":null,"mode":null,"params":null,"application":null,"action":null,"payloadType":null}"#
         ) {
             $0.text = "a:b"
         },
         GoodCase(
-            "id, application and action", #"{"id":"e-\"1","link":"a:b","application":"com.example","action":"buy"}"#
+            "An id, an application, and an action",
+            #"{"id":"e-\"1","link":"a:b","application":"com.example","action":"buy"}"#
         ) {
             $0.text = "a:b"
             $0.id = "e-\"1"
             $0.application = "com.example"
             $0.action = "buy"
         },
-        GoodCase("an empty application is named", #"{"link":"a:b","application":""}"#) {
+        GoodCase("An empty application counts as present", #"{"link":"a:b","application":""}"#) {
             $0.text = "a:b"
             $0.application = ""
         },
-        GoodCase("expires", #"{"link":"a:b","expires":"2026-11-21T10:00:00.5Z"}"#) {
+        GoodCase("A time of expiry", #"{"link":"a:b","expires":"2026-11-21T10:00:00.5Z"}"#) {
             $0.text = "a:b"
             $0.expires = 1_795_255_200_500
         },
         GoodCase(
-            "unknown members are left alone",
+            "Unknown members are ignored",
             #"{"x":[{"a":1},[[]]],"link":"a:b","sent":5,"data":{},"aps":{},"message":{"apns":{}},"token":1}"#
         ) {
             $0.text = "a:b"
         },
-        GoodCase("white space everywhere", " \n\u{0C}\t{ \"link\" : \"a:b\" , \"x\" : [ ] }\r\n ") { $0.text = "a:b" },
-        GoodCase("a bare link", "https://shop.example/p?a=1#x") { $0.text = "https://shop.example/p?a=1#x" },
-        GoodCase("a bare link with white space at both ends", " \r\n\tshop:x\u{0C}\n") { $0.text = "shop:x" },
-        GoodCase("a bare link with a quote needs an escape", "shop:\"x\\") {
+        GoodCase("White space between tokens", " \n\u{0C}\t{ \"link\" : \"a:b\" , \"x\" : [ ] }\r\n ") {
+            $0.text = "a:b"
+        },
+        GoodCase("A bare link", "https://shop.example/p?a=1#x") { $0.text = "https://shop.example/p?a=1#x" },
+        GoodCase("A bare link with white space at both ends", " \r\n\tshop:x\u{0C}\n") { $0.text = "shop:x" },
+        GoodCase("A bare link with a quotation mark, which needs an escape", "shop:\"x\\") {
             $0.text = "shop:\"x\\"
             $0.isPlain = false
         },
-        GoodCase("a bare link that is only a scheme", "a+b-c.d0:") { $0.text = "a+b-c.d0:" },
-        GoodCase("a bare link with text beyond ASCII", "shop:é\u{85}") { $0.text = "shop:é\u{85}" },
+        GoodCase("A bare link with only a scheme", "a+b-c.d0:") { $0.text = "a+b-c.d0:" },
+        GoodCase("A bare link with characters beyond ASCII", "shop:é\u{85}") { $0.text = "shop:é\u{85}" },
     ]
 
-    @Test("an event gives what it says", arguments: cases)
+    @Test("A valid record yields the expected event", arguments: cases)
     func good(_ test: GoodCase) {
         var expected = Snapshot(form: "link")
         expected.devices = [Snapshot.Device(id: "d-1")]
@@ -110,7 +113,7 @@ struct EventTests {
         #expect(snapshot(test.value, key: test.key) == .success(expected))
     }
 
-    @Test("one reader reads all of them in turn, the failures between them too, and no event tints the next")
+    @Test("One reader reads all events and failures in turn, and no record affects the next")
     func inTurn() {
         var reader = EventReader(passthrough: ["campaign", "id"])
         for _ in 0..<3 {
@@ -124,7 +127,7 @@ struct EventTests {
         }
     }
 
-    @Test("the public value says the same")
+    @Test("The public type yields the same event")
     func publicValue() throws {
         let text =
             #"{"id":"e","application":"a","route":"r","params":{"x":1},"expires":"1970-01-01T00:00:01Z","#
@@ -143,7 +146,7 @@ struct EventTests {
         #expect(try LinkEvent.read(Array(#"{"payload":{"a":1}}"#.utf8), key: [0x64]).request == .payload(#"{"a":1}"#))
         #expect(
             throws: LinkEvent.Failure(
-                reason: "bad_json", detail: "expected link as text", pointer: "/link")
+                reason: "bad_json", detail: "expected `link` to be a string", pointer: "/link")
         ) { try LinkEvent.read(Array(#"{"link":5}"#.utf8)) }
     }
 }

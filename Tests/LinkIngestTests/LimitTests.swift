@@ -1,7 +1,7 @@
 import LinkIngest
 import Testing
 
-@Suite("Every limit at, below and above")
+@Suite("Limits are checked below, at, and above the bound")
 struct LimitTests {
     private func reason(
         _ value: String, limits: IngestLimits = IngestLimits(), passthrough: [String] = []
@@ -12,7 +12,7 @@ struct LimitTests {
         }
     }
 
-    @Test("bytes of a record", arguments: [(63, "read"), (64, "read"), (65, "oversize_input")])
+    @Test("The size of a record is limited", arguments: [(63, "read"), (64, "read"), (65, "oversize_input")])
     func bytes(size: Int, expected: String) {
         let frame = #"{"link":"a:"}"#
         let value = #"{"link":"a:"# + String(repeating: "x", count: size - frame.utf8.count) + #""}"#
@@ -20,7 +20,7 @@ struct LimitTests {
         #expect(reason(value, limits: IngestLimits(recordBytes: 64)) == expected)
     }
 
-    @Test("depth, wherever it is reached, and one more in a payload", arguments: [8, 64, 512])
+    @Test("The depth is limited for every member, with one more level in a payload", arguments: [8, 64, 512])
     func depth(limit: Int) {
         let limits = IngestLimits(recordBytes: 1 << 20, depth: limit)
         func nested(_ levels: Int) -> String {
@@ -44,14 +44,14 @@ struct LimitTests {
         }
     }
 
-    @Test("ten thousand levels are refused as fast as sixty-five")
+    @Test("Ten thousand levels are refused as quickly as sixty-five")
     func veryDeep() {
         let value = #"{"link":"a:b","x":"# + String(repeating: "[", count: 10_000)
         #expect(reason(value) == "bad_json /x" + String(repeating: "/0", count: 63))
     }
 
     @Test(
-        "devices of an event",
+        "The number of devices is limited",
         arguments: [(1, "read"), (499, "read"), (500, "read"), (501, "too_many_devices /devices")])
     func devices(count: Int, expected: String) {
         let list = (0..<count).map { "{\"id\":\"d\($0)\"}" }.joined(separator: ",")
@@ -63,25 +63,32 @@ struct LimitTests {
         #expect(event.devices.map(\.id) == (0..<count).map { "d\($0)" })
     }
 
-    @Test("a limit of fewer devices")
+    @Test("A lower limit of devices applies")
     func fewDevices() {
         let limits = IngestLimits(devices: 2)
         #expect(reason(#"{"link":"a:b","devices":[{"id":"a"},{"id":"b"}]}"#, limits: limits) == "read")
         #expect(
             reason(#"{"link":"a:b","devices":[{"id":"a"},{"id":"b"},{"x":{}}]}"#, limits: limits)
                 == "too_many_devices /devices")
+        if case .failure(let failure) = snapshot(
+            #"{"link":"a:b","devices":[{"id":"a"},{"id":"b"},{"id":"c"},{"id":"d"}]}"#, limits: limits)
+        {
+            #expect(failure.detail == "4 devices, the limit is 2")
+        } else {
+            Issue.record("read")
+        }
         #expect(
             reason(#"{"link":"a:b","devices":[{"id":"a"},{"id":"b"},{"id":"c"},7]}"#, limits: limits)
                 == "bad_json /devices/3")
     }
 
-    @Test("bytes of an event's id", arguments: [(1, "read"), (128, "read"), (129, "bad_json /id")])
+    @Test("The size of an event's id is limited", arguments: [(1, "read"), (128, "read"), (129, "bad_json /id")])
     func eventID(size: Int, expected: String) {
         #expect(reason("{\"link\":\"a:b\",\"id\":\"\(String(repeating: "i", count: size))\"}") == expected)
         #expect(reason("{\"link\":\"a:b\",\"id\":\"\(String(repeating: "\\u0069", count: size))\"}") == expected)
     }
 
-    @Test("bytes of a key", arguments: [(1, "d"), (256, "d"), (257, "bad_device")])
+    @Test("The size of a key is limited", arguments: [(1, "d"), (256, "d"), (257, "bad_device")])
     func key(size: Int, expected: String) {
         switch snapshot("a:b", key: String(repeating: "k", count: size)) {
         case .success(let event): #expect(expected == "d" && event.devices.count == 1)
@@ -89,7 +96,7 @@ struct LimitTests {
         }
     }
 
-    @Test("an object of very many names is still told apart from one that has a name twice")
+    @Test("A repeated name is found in an object with very many names")
     func manyNames() {
         let names = (0..<20_000).map { "\"n\($0)\":1" }.joined(separator: ",")
         #expect(reason("{\"link\":\"a:b\",\"x\":{\(names)}}") == "read")

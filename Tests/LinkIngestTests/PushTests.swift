@@ -2,7 +2,7 @@ import LinkIngest
 import StrictJSON
 import Testing
 
-@Suite("Push bodies: what they are, where the table's pointers look, and for which device")
+@Suite("Push bodies yield the kind, the roots, and the device")
 struct PushTests {
     static let aps = #"{"aps":{"alert":"Hi","link":"shop:///x"},"message":{"data":{}}}"#
     static let android = #"{"data":{"deep_link":"shop:///a"}}"#
@@ -13,7 +13,7 @@ struct PushTests {
         + inner + #"},"webpush":"# + web + "}"
     static let wrapped = #"{"validate_only":false,"message":"# + message + "}"
 
-    /// A body, the device's platform, and the roots to look into.
+    /// A body, the platform of the device, and the expected roots.
     static let rootCases: [(body: String, platform: String?, roots: [String])] = [
         (aps, "ios", [aps]), (aps, "android", [aps]), (aps, nil, [aps]),
         (message, nil, [message]), (message, "unheard-of", [message]), (message, "", [message]),
@@ -34,7 +34,7 @@ struct PushTests {
         ),
     ]
 
-    @Test("the roots of a body depend on what it is and on the device's platform", arguments: rootCases)
+    @Test("The roots depend on the kind of the body and the platform of the device", arguments: rootCases)
     func roots(body: String, platform: String?, roots: [String]) {
         let facts = platform.map { ",\"platform\":\"\($0)\"" } ?? ""
         let device = "\"device\":{\"id\":\"d\"\(facts)}"
@@ -55,7 +55,7 @@ struct PushTests {
         #expect(record.devices.first?.roots == roots.map { $0 == body ? whole : $0 })
     }
 
-    @Test("each device of a list has roots of its own")
+    @Test("Each device of a list has its own roots")
     func list() {
         let value =
             #"{"payload":\#(Self.wrapped),"devices":[{"id":"a","platform":"ios"},{"id":"b"},"#
@@ -70,7 +70,7 @@ struct PushTests {
             ])
     }
 
-    @Test("a payload that is nobody's is looked into as it is; as a whole record it is no event")
+    @Test("A payload of an unknown kind has itself as root, and is not valid as a record")
     func unknown() {
         for body in ["{}", #"{"deep_link":"shop:///x"}"#, #"{"message":"text"}"#, #"{"aps":"x"}"#, #"{"token":"t"}"#] {
             guard case .success(let event) = snapshot("{\"payload\":\(body)}", key: "k") else {
@@ -86,7 +86,7 @@ struct PushTests {
         }
     }
 
-    @Test("payloadType decides what a body is")
+    @Test("payloadType determines the kind of a body")
     func named() {
         let both = #"{"aps":{},"android":{"data":{}}}"#
         let device = #""device":{"id":"d","platform":"android"}"#
@@ -103,7 +103,7 @@ struct PushTests {
         }
     }
 
-    @Test("the device is the event's own, else the key, else the message's token")
+    @Test("The device is that of the event, or the key, or the token of the message")
     func device() {
         func id(_ value: String, key: String?) -> String {
             switch snapshot(value, key: key) {
@@ -133,7 +133,7 @@ struct PushTests {
         #expect(id(#"{"message":{"token":"t"}}"#, key: "") == "bad_device")
     }
 
-    @Test("a push as a whole record may have members of its own that an event would not have")
+    @Test("A push body as a record can have members that are invalid in an event")
     func ownMembers() {
         let value = #"{"aps":{},"id":42,"mode":"dark","device":"phone","expires":7,"params":[],"action":{}}"#
         guard case .success(let event) = snapshot(value, key: "k") else {
@@ -149,7 +149,7 @@ struct PushTests {
         #expect(failure.reason == "bad_json" && failure.pointer == "/link")
     }
 
-    @Test("a link beside aps is the event's link")
+    @Test("A link next to aps is the link of the event")
     func linkBesideAps() {
         guard case .success(let event) = snapshot(#"{"aps":{},"link":"shop:///x"}"#, key: "k") else {
             Issue.record("refused")

@@ -1,7 +1,7 @@
 import LinkIngest
 import Testing
 
-/// A record that is no event, and what its dead letter says.
+/// An invalid record with the expected failure.
 struct BadCase: CustomTestStringConvertible, Sendable {
     var value: String
     var key: String?
@@ -19,19 +19,19 @@ struct BadCase: CustomTestStringConvertible, Sendable {
     var testDescription: String { "\(expected.reason) \(String(value.prefix(60)).debugDescription)" }
 }
 
-@Suite("What is no event says why and where")
+@Suite("Invalid records fail with a reason and a location")
 struct RefusalTests {
-    static let twoForms = "expected one of link, path, route and payload"
-    static let noForm = "expected one of link, path, route and payload, or a push body"
-    static let badID = "expected a device's id as text of 1 to 256 bytes"
-    static let id = "expected id as text of 1 to 128 bytes"
-    static let expires = "expected expires as text with an RFC 3339 time"
-    static let mode = "expected mode replace, append or reuse"
-    static let kind = "expected payloadType apns or fcm"
-    static let scalar = "expected a string, a number or a boolean"
-    static let param = "expected a string, a number, a boolean or a list of these"
+    static let twoForms = "expected only one of `link`, `path`, `route`, and `payload`"
+    static let noForm = "expected `link`, `path`, `route`, or `payload`, or a push body"
+    static let badID = "expected the device's `id` to be a string of 1 to 256 bytes"
+    static let id = "expected `id` to be a string of 1 to 128 bytes"
+    static let expires = "expected `expires` to be a string with an RFC 3339 time"
+    static let mode = "expected `mode` to be `replace`, `append`, or `reuse`"
+    static let kind = "expected `payloadType` to be `apns` or `fcm`"
+    static let scalar = "expected a string, a number, or a Boolean"
+    static let param = "expected a string, a number, a Boolean, or a list of these"
     static let twice = "expected each name once in an object"
-    static let neither = "expected an object or a link"
+    static let neither = "expected a JSON object or a link"
 
     static let neitherCases: [BadCase] = [
         BadCase("", "bad_json", neither),
@@ -78,33 +78,38 @@ struct RefusalTests {
     ]
 
     static let typesCases: [BadCase] = [
-        BadCase(#"{"link":5}"#, "bad_json", "expected link as text", "/link"),
-        BadCase(#"{"link":["a:b"]}"#, "bad_json", "expected link as text", "/link"),
-        BadCase(#"{"path":{}}"#, "bad_json", "expected path as text", "/path"),
-        BadCase(#"{"route":true}"#, "bad_json", "expected route as text", "/route"),
-        BadCase(#"{"payload":"{}"}"#, "bad_json", "expected payload as an object", "/payload"),
-        BadCase(#"{"payload":[]}"#, "bad_json", "expected payload as an object", "/payload"),
+        BadCase(#"{"link":5}"#, "bad_json", "expected `link` to be a string", "/link"),
+        BadCase(#"{"link":["a:b"]}"#, "bad_json", "expected `link` to be a string", "/link"),
+        BadCase(#"{"path":{}}"#, "bad_json", "expected `path` to be a string", "/path"),
+        BadCase(#"{"route":true}"#, "bad_json", "expected `route` to be a string", "/route"),
+        BadCase(#"{"payload":"{}"}"#, "bad_json", "expected `payload` to be an object", "/payload"),
+        BadCase(#"{"payload":[]}"#, "bad_json", "expected `payload` to be an object", "/payload"),
         BadCase(#"{"payload":{},"payloadType":"gcm"}"#, "bad_json", kind, "/payloadType"),
         BadCase(#"{"payload":{},"payloadType":1}"#, "bad_json", kind, "/payloadType"),
         BadCase(#"{"link":"a:b","id":5}"#, "bad_json", id, "/id"),
         BadCase(#"{"link":"a:b","id":""}"#, "bad_json", id, "/id"),
-        BadCase(#"{"link":"a:b","application":5}"#, "bad_json", "expected application as text", "/application"),
-        BadCase(#"{"link":"a:b","action":{}}"#, "bad_json", "expected action as text", "/action"),
+        BadCase(
+            #"{"link":"a:b","application":5}"#, "bad_json",
+            "expected `application` to be a string", "/application"),
+        BadCase(#"{"link":"a:b","action":{}}"#, "bad_json", "expected `action` to be a string", "/action"),
         BadCase(#"{"path":"/","mode":"push"}"#, "bad_json", mode, "/mode"),
         BadCase(#"{"path":"/","mode":1}"#, "bad_json", mode, "/mode"),
-        BadCase(#"{"route":"r","params":[]}"#, "bad_json", "expected params as an object", "/params"),
+        BadCase(#"{"route":"r","params":[]}"#, "bad_json", "expected `params` to be an object", "/params"),
         BadCase(#"{"route":"r","params":{"a":[1],"b":[1,[2]]}}"#, "bad_json", scalar, "/params/b/1"),
         BadCase(#"{"route":"r","params":{"b":[true,null]}}"#, "bad_json", scalar, "/params/b/1"),
         BadCase(#"{"route":"r","params":{"b":{}}}"#, "bad_json", param, "/params/b"),
         BadCase(#"{"link":"a:b","expires":1}"#, "bad_json", expires, "/expires"),
         BadCase(#"{"link":"a:b","expires":"tomorrow"}"#, "bad_json", expires, "/expires"),
-        BadCase(#"{"link":"a:b","device":"d"}"#, "bad_json", "expected device as an object", "/device"),
-        BadCase(#"{"link":"a:b","devices":{"id":"d"}}"#, "bad_json", "expected devices as an array", "/devices"),
+        BadCase(#"{"link":"a:b","device":"d"}"#, "bad_json", "expected `device` to be an object", "/device"),
+        BadCase(#"{"link":"a:b","devices":{"id":"d"}}"#, "bad_json", "expected `devices` to be an array", "/devices"),
         BadCase(
-            #"{"link":"a:b","devices":[{"id":"d"},"e"]}"#, "bad_json", "expected a device as an object", "/devices/1"),
-        BadCase(#"{"link":"a:b","devices":[null]}"#, "bad_json", "expected a device as an object", "/devices/0"),
+            #"{"link":"a:b","devices":[{"id":"d"},"e"]}"#, "bad_json",
+            "expected the device to be an object", "/devices/1"),
+        BadCase(#"{"link":"a:b","devices":[null]}"#, "bad_json", "expected the device to be an object", "/devices/0"),
         BadCase(#"{"id":"e","mode":1,"link":2}"#, "bad_json", mode, "/mode", event: "e"),
-        BadCase(#"{"link":"a:b","path":5,"id":"late"}"#, "bad_json", "expected path as text", "/path", event: "late"),
+        BadCase(
+            #"{"link":"a:b","path":5,"id":"late"}"#, "bad_json",
+            "expected `path` to be a string", "/path", event: "late"),
     ]
 
     static let meaningCases: [BadCase] = [
@@ -113,19 +118,19 @@ struct RefusalTests {
         BadCase(#"{"route":"r","path":"/","link":"a:b"}"#, "ambiguous_event", twoForms, "/path"),
         BadCase(
             #"{"link":"a:b","devices":[{"id":"d"}],"device":{"id":"d"}}"#, "ambiguous_event",
-            "expected device or devices, not both", "/device"),
+            "expected `device` or `devices`, not both", "/device"),
         BadCase(
             #"{"link":"a:b","device":{"id":"d"},"devices":[]}"#, "ambiguous_event",
-            "expected device or devices, not both", "/devices"),
+            "expected `device` or `devices`, not both", "/devices"),
         BadCase("{}", "missing_link", noForm),
         BadCase(#"{"id":"e1","device":{"id":"d"}}"#, "missing_link", noForm, event: "e1"),
         BadCase(#"{"url":"https://shop.example/"}"#, "missing_link", noForm),
         BadCase(#"{"aps":5,"message":"x","token":"t","topic":"n","data":"d"}"#, "missing_link", noForm),
-        BadCase(#"{"link":"a:b"}"#, "missing_device", "expected a device, devices or a key", key: nil),
-        BadCase("a:b", "missing_device", "expected a device, devices or a key", key: nil),
+        BadCase(#"{"link":"a:b"}"#, "missing_device", "expected `device`, `devices`, or a key", key: nil),
+        BadCase("a:b", "missing_device", "expected `device`, `devices`, or a key", key: nil),
         BadCase(
-            #"{"link":"a:b","devices":[]}"#, "missing_device", "expected at least one device in devices", "/devices"),
-        BadCase(#"{"link":"a:b"}"#, "bad_device", "expected a key of 1 to 256 bytes of UTF-8, or a device", key: ""),
+            #"{"link":"a:b","devices":[]}"#, "missing_device", "expected at least one device in `devices`", "/devices"),
+        BadCase(#"{"link":"a:b"}"#, "bad_device", "expected a device, or a key of 1 to 256 bytes of UTF-8", key: ""),
         BadCase(#"{"link":"a:b","device":{}}"#, "bad_device", badID, "/device"),
         BadCase(#"{"link":"a:b","device":{"id":null}}"#, "bad_device", badID, "/device"),
         BadCase(#"{"link":"a:b","device":{"platform":"ios","id":5}}"#, "bad_device", badID, "/device/id"),
@@ -136,23 +141,23 @@ struct RefusalTests {
         BadCase(#"{"device":{}}"#, "missing_link", noForm),
     ]
 
-    @Test("neither an object nor a link", arguments: neitherCases)
+    @Test("A record that is neither an object nor a link is refused", arguments: neitherCases)
     func neitherOfBoth(_ test: BadCase) { check(test) }
 
-    @Test("JSON that is not strict", arguments: syntaxCases)
+    @Test("JSON that is not strict is refused", arguments: syntaxCases)
     func notStrict(_ test: BadCase) { check(test) }
 
-    @Test("a member of a wrong type or over its limit", arguments: typesCases)
+    @Test("A member with the wrong type or above its limit is refused", arguments: typesCases)
     func wrongType(_ test: BadCase) { check(test) }
 
-    @Test("members that do not make an event", arguments: meaningCases)
+    @Test("Members that do not form an event are refused", arguments: meaningCases)
     func noEvent(_ test: BadCase) { check(test) }
 
     private func check(_ test: BadCase) {
         #expect(snapshot(test.value, key: test.key) == .failure(test.expected))
     }
 
-    @Test("bytes that are not UTF-8 have a code of their own")
+    @Test("Invalid UTF-8 has a reason of its own")
     func notUTF8() {
         let inText = snapshot(Array("{\"link\":\"a:".utf8) + [0xC3, 0x28] + Array("\"}".utf8), key: [0x64])
         #expect(
@@ -161,26 +166,28 @@ struct RefusalTests {
         #expect(
             bare
                 == .failure(
-                    Snapshot.Refusal(reason: "not_utf8", detail: "expected UTF-8: an object or a link")))
+                    Snapshot.Refusal(reason: "not_utf8", detail: "expected UTF-8 with a JSON object or a link")))
         guard case .success(let link) = snapshot(Array("shop:".utf8) + [0xFF], key: [0x64]) else {
-            Issue.record("a scheme, a colon and no white space are a link, whatever follows")
+            Issue.record("a scheme, a colon, and no white space form a link")
             return
         }
         #expect(link.form == "link")
     }
 
-    @Test("a key that is no UTF-8 or too long is no device", arguments: [[0xFF], [UInt8](repeating: 0x61, count: 257)])
+    @Test(
+        "A key that is too long or not UTF-8 is not a device",
+        arguments: [[0xFF], [UInt8](repeating: 0x61, count: 257)])
     func keys(_ key: [UInt8]) {
         let expected = Snapshot.Refusal(
-            reason: "bad_device", detail: "expected a key of 1 to 256 bytes of UTF-8, or a device")
+            reason: "bad_device", detail: "expected a device, or a key of 1 to 256 bytes of UTF-8")
         #expect(snapshot(Array("a:b".utf8), key: key) == .failure(expected))
         guard case .success = snapshot(Array(#"{"link":"a:b","device":{"id":"d"}}"#.utf8), key: key) else {
-            Issue.record("a key that is not needed does not matter")
+            Issue.record("an invalid key is accepted if the event names a device")
             return
         }
     }
 
-    @Test("a pointer longer than 512 bytes is cut to whole steps")
+    @Test("A pointer of more than 512 bytes is shortened to whole steps")
     func longPointer() {
         let name = String(repeating: "n", count: 600)
         guard case .failure(let failure) = snapshot("{\"link\":\"a:b\",\"x\":{\"y\":{\"\(name)\":tru}}}", key: "d")

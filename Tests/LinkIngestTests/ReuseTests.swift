@@ -3,7 +3,7 @@ import LinkIngest
 import ByteStorage
 import Testing
 
-@Suite("A reader keeps nothing of the record before")
+@Suite("A reader keeps no state of the previous record")
 struct ReuseTests {
     static let records = [
         #"{"id":"e-1","link":"https://shop.example/p?a=b","device":{"id":"d-1","platform":"ios","app":"6.1.0"},"x":1}"#,
@@ -20,7 +20,7 @@ struct ReuseTests {
         #"{"id":"e-9","link":"a:b","device":{"id":"d-9","os":"7"}}"#, #"{"link":"a:b","device":{"id":"d-9"}}"#,
     ]
 
-    /// All that a reader tells of a record.
+    /// All values that a reader returns for a record.
     private func reading(_ text: String, _ reader: inout EventReader, key: String?) -> [String] {
         let bytes = ExactBytes(Array(text.utf8))
         let keyBytes = ExactBytes(Array((key ?? "").utf8))
@@ -46,7 +46,8 @@ struct ReuseTests {
         return told
     }
 
-    /// What the resolver relies on: a screened link has no forbidden bytes, and the bytes behind it are the record's.
+    /// Properties that the resolver requires: a screened link has no forbidden bytes, and the bytes after it belong to
+    /// the record.
     private func check(_ request: LinkRequest, in record: ByteView, _ text: String) {
         let link = request.text
         if request.isScreened {
@@ -57,14 +58,14 @@ struct ReuseTests {
         }
     }
 
-    @Test("each record after each other reads as it does alone", arguments: [nil, "k"])
+    @Test("Each record yields the same after any other record", arguments: [nil, "k"])
     func pairs(key: String?) {
         for second in Self.records {
             var fresh = EventReader()
             let wanted = reading(second, &fresh, key: key)
             for first in Self.records {
                 var used = EventReader()
-                // Twice, so that the second time comes as predicted.
+                // The second read uses the template that the first one learned.
                 for _ in 0..<2 { _ = reading(first, &used, key: key) }
                 #expect(reading(second, &used, key: key) == wanted, "\(second) after \(first)")
                 #expect(reading(second, &used, key: key) == wanted, "\(second) twice after \(first)")

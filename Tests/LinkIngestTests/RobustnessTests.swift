@@ -5,7 +5,7 @@ import StrictJSON
 import TestSupport
 import Testing
 
-@Suite("Bytes of any kind give an event or a failure, never a trap")
+@Suite("Arbitrary bytes yield an event or a failure, and never trap")
 struct RobustnessTests {
     static let samples: [String] = [
         #"{"id":"e-20261120-000017","application":"com.example.shop","link":"https://shop.example/p/B121D5E7?count=3","#
@@ -20,7 +20,7 @@ struct RobustnessTests {
         "https://shop.example/p/1?count=3",
     ]
 
-    @Test("an event cut off after any byte is a failure", arguments: samples.dropLast())
+    @Test("A truncated event is a failure", arguments: samples.dropLast())
     func cut(sample: String) {
         let bytes = Array(sample.utf8)
         for count in 0..<bytes.count {
@@ -36,7 +36,7 @@ struct RobustnessTests {
         }
     }
 
-    @Test("100,000 events with bytes changed, left out, doubled and swapped")
+    @Test("100,000 events with changed, removed, repeated, and swapped bytes")
     func mutated() {
         var generator = SeededGenerator(seed: 0x1461)
         var reader = EventReader(passthrough: ["campaign", "aps", "x"])
@@ -84,12 +84,12 @@ struct RobustnessTests {
         }
     }
 
-    /// Real messages from vendors' test suites, where they lie beside the checkout.
+    /// Messages from the test suites of vendors, if they are next to the checkout.
     static let fixtures = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../../../shared/fixtures/envelopes.jsonl").standardized
 
     @Test(
-        "real messages are read as payloads and as whole records",
+        "Messages of vendors are read as payloads and as records",
         .enabled(if: FileManager.default.fileExists(atPath: fixtures.path), "the fixtures are not beside the checkout"))
     func realMessages() throws {
         let lines = try String(contentsOf: Self.fixtures, encoding: .utf8).split(separator: "\n")

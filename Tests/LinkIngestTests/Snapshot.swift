@@ -3,7 +3,7 @@ import LinkIngest
 import ByteStorage
 import Testing
 
-/// What a reader made of a record, copied into plain values that tests can compare and print.
+/// The result of a reader, copied into plain values for comparison and output.
 struct Snapshot: Equatable {
     var form = ""
     var text = ""
@@ -21,12 +21,12 @@ struct Snapshot: Equatable {
     struct Device: Equatable {
         var id = ""
         var isPlain = true
-        /// `fact=value` for what is known, `fact!` for what is unreadable, in the order of notes.
+        /// `fact=value` for a known fact and `fact!` for an unreadable one, in declaration order.
         var facts = ""
         var roots: [String] = []
     }
 
-    /// A failure, with its pointer found.
+    /// A failure with its pointer.
     struct Refusal: Equatable, Error {
         var reason = ""
         var detail = ""
@@ -35,7 +35,7 @@ struct Snapshot: Equatable {
     }
 }
 
-/// Reads a record from memory of exactly its length, so that a sanitizer sees every byte read beyond it.
+/// Reads a record from memory of exactly its length, so that a sanitizer detects reads beyond it.
 func snapshot(
     _ value: [UInt8], key: [UInt8]?, limits: IngestLimits = IngestLimits(), passthrough: [String] = []
 ) -> Result<Snapshot, Snapshot.Refusal> {
@@ -43,7 +43,7 @@ func snapshot(
     return snapshot(value, key: key, with: &reader)
 }
 
-/// As the other, with a reader that has read other records before.
+/// Reads a record with a reader that has read other records before.
 func snapshot(
     _ value: [UInt8], key: [UInt8]?, with reader: inout EventReader
 ) -> Result<Snapshot, Snapshot.Refusal> {
@@ -61,7 +61,7 @@ func snapshot(
         var seen = Snapshot(event)
         for index in 0..<event.deviceCount {
             guard let device = try? reader.device(at: index) else {
-                Issue.record("device \(index) does not read again")
+                Issue.record("device \(index) cannot be read a second time")
                 continue
             }
             seen.devices.append(Snapshot.Device(device))
@@ -90,7 +90,7 @@ final class ExactBytes {
 
     deinit { memory.deallocate() }
 
-    /// Lives as long as this object.
+    /// A view that is valid as long as this object.
     var view: ByteView { ByteView(start: UnsafePointer(memory), count: count) }
 }
 

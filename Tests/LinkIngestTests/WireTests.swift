@@ -2,11 +2,11 @@ import LinkIngest
 import StrictJSON
 import Testing
 
-@Suite("What stands around a record's text")
+@Suite("The framing of a record's text is handled")
 struct WireTests {
     private func framed(_ id: [UInt8], _ text: String) -> [UInt8] { [0] + id + Array(text.utf8) }
 
-    @Test("the Confluent prefix before JSON is taken off, and places still fit")
+    @Test("The Confluent prefix before JSON is removed, and locations account for it")
     func prefix() {
         guard case .success(let event) = snapshot(framed([0, 0, 1, 2], " {\"link\":\"a:b\"}\n"), key: [0x64]) else {
             Issue.record("refused")
@@ -17,10 +17,10 @@ struct WireTests {
             snapshot(framed([0, 0, 0, 7], #"  {"link":"a:b","id":5}"#), key: [0x64])
                 == .failure(
                     Snapshot.Refusal(
-                        reason: "bad_json", detail: "expected id as text of 1 to 128 bytes", pointer: "/id")))
+                        reason: "bad_json", detail: "expected `id` to be a string of 1 to 128 bytes", pointer: "/id")))
     }
 
-    @Test("before anything else it names the schema")
+    @Test("The Confluent prefix before other data is refused with the schema id")
     func schema() {
         for (text, id) in [("\u{2}a", [0, 0, 1, 2]), ("", [0xFF, 0xFF, 0xFF, 0xFF]), ("a:b", [0, 0, 0, 1])] {
             let number = id.reduce(0) { $0 << 8 | $1 }
@@ -28,7 +28,7 @@ struct WireTests {
                 snapshot(framed(id.map { UInt8($0) }, text), key: [0x64])
                     == .failure(
                         Snapshot.Refusal(
-                            reason: "schema_unsupported", detail: "expected JSON behind schema id \(number)")))
+                            reason: "schema_unsupported", detail: "expected JSON after schema id \(number)")))
         }
         guard case .failure(let short) = snapshot([0, 0, 0, 1], key: [0x64]) else {
             Issue.record("read")
@@ -37,7 +37,7 @@ struct WireTests {
         #expect(short.reason == "bad_json")
     }
 
-    /// A header, and what is said against it.
+    /// A header and the expected refusal.
     static let headers: [(String, String?, String?)] = [
         ("content-encoding", "gzip", "expected a value without content-encoding, found gzip"),
         ("Content-Encoding", "GZIP", "expected a value without content-encoding, found gzip"),
@@ -47,7 +47,7 @@ struct WireTests {
         ("content-type", "gzip", nil), ("", "gzip", nil),
     ]
 
-    @Test("a content-encoding is refused by name", arguments: headers)
+    @Test("A content-encoding is refused with its name", arguments: headers)
     func encodings(name: String, value: String?, detail: String?) {
         let nameBytes = ExactBytes(Array(name.utf8))
         let valueBytes = ExactBytes(Array((value ?? "").utf8))
@@ -56,7 +56,7 @@ struct WireTests {
         #expect(failure == nil || failure?.reason == .encodingUnsupported)
     }
 
-    /// Texts of times and their milliseconds since 1970.
+    /// Timestamps with the expected milliseconds since 1970.
     static let times: [(String, Int64?)] = [
         ("1970-01-01T00:00:00Z", 0), ("1970-01-01t00:00:00.001z", 1), ("1970-01-01T00:00:00.0019Z", 1),
         ("1970-01-01T01:00:00+01:00", 0), ("1969-12-31T23:59:59.5-00:00", -500),
@@ -75,7 +75,7 @@ struct WireTests {
         ("2026-01-01T00:00:00.0" + String(repeating: "0", count: 60) + "Z", nil),
     ]
 
-    @Test("expires is a time of RFC 3339 to the millisecond", arguments: times)
+    @Test("The time of expiry is an RFC 3339 timestamp in milliseconds", arguments: times)
     func expires(text: String, milliseconds: Int64?) {
         switch snapshot("{\"link\":\"a:b\",\"expires\":\"\(text)\"}", key: "k") {
         case .success(let event):

@@ -12,13 +12,13 @@ internal import Testing
             FlagDeclaration("--raw", type: .boolean, "A switch."),
         ],
         settings: .worker, operands: OperandDeclaration(name: "FILE", help: "A file.", count: 0...2),
-        examples: [CommandExample(line: "linkd try", words: "Tries.")])
+        examples: [CommandExample(line: "linkd try", description: "Tries.")])
 
     private static func parse(_ arguments: [String]) throws(CommandFailure) -> ParsedArguments {
         try ParsedArguments(arguments, of: command)
     }
 
-    @Test("Values stand behind a blank, a sign, or a short flag")
+    @Test("A value follows a space, an equals sign, or a short flag")
     func values() throws {
         for arguments in [["--topic", "a"], ["--topic=a"], ["-t", "a"], ["-ta"]] {
             #expect(try Self.parse(arguments).values["topic"] == .text("a"))
@@ -29,14 +29,14 @@ internal import Testing
         #expect(pairs == .pairs([KeyValue(key: "a", value: "1,2"), KeyValue(key: "b", value: "")]))
     }
 
-    @Test("Operands may stand anywhere; behind -- everything is one, and - is one")
+    @Test("Operands can be anywhere, everything after -- is an operand, and - is an operand")
     func operands() throws {
         #expect(try Self.parse(["x", "--raw", "y"]).operands == ["x", "y"])
         #expect(try Self.parse(["--", "--raw", "-"]).operands == ["--raw", "-"])
         #expect(try Self.parse(["-"]).operands == ["-"])
     }
 
-    @Test("Settings are kept as texts with their flag as the source")
+    @Test("Settings are stored as texts with their flag as the source")
     func settings() throws {
         let parsed = try Self.parse(["-b", "a:1", "--bootstrap", "b:1"])
         #expect(parsed.settings["bootstrap"]?.texts == ["a:1", "b:1"])
@@ -44,14 +44,14 @@ internal import Testing
     }
 
     @Test(
-        "A wrong command line ends with 64 and says what to do",
+        "A wrong command line ends with exit code 64 and advice",
         arguments: [
-            (["--topik", "x"], "use --topic"), (["--nothing-like-it"], "lists its flags"), (["-z"], "lists its flags"),
+            (["--topik", "x"], "use --topic"), (["--nothing-like-it"], "for its flags"), (["-z"], "for its flags"),
             (["--topic"], "has no value"), (["--topic", "--raw"], "has no value"),
-            (["--count", "x"], "whole number in 0..9"),
+            (["--count", "x"], "an integer in 0..9"),
             (["--count", "10"], "0..9"), (["--raw=maybe"], "true or false"),
             (["--topic", "a", "--topic", "b"], "twice"),
-            (["a", "b", "c"], "takes no argument `c`"), (["--topic", "a b"], "1..249"),
+            (["a", "b", "c"], "does not accept the argument `c`"), (["--topic", "a b"], "1..249"),
             (["--header", "novalue"], "key=value"), (["--color", "sometimes"], "auto, always, never"),
         ])
     func wrong(arguments: [String], words: String) {
@@ -61,9 +61,9 @@ internal import Testing
     }
 
     @Test(
-        "An unknown command suggests the nearest one",
+        "An unknown command suggests the most similar one",
         arguments: [
-            (["confg"], 64, "use `linkd config`"), (["frobnicate"], 64, "`linkd --help` lists all"),
+            (["confg"], 64, "use `linkd config`"), (["frobnicate"], 64, "see `linkd --help` for all commands"),
             (["help", "cnfig"], 64, "use `linkd help config`"),
         ])
     func commands(arguments: [String], code: Int, words: String) {
@@ -74,14 +74,14 @@ internal import Testing
         #expect(console.err.text.contains(words), "\(console.err.text)")
     }
 
-    @Test("--help wins over everything else that is wrong")
+    @Test("--help has precedence over all errors")
     func helpWins() {
         let result = linkd("config", "--lanes", "0", "--help")
         #expect(result.code == 0)
         #expect(result.out.contains("Usage: linkd config"))
     }
 
-    @Test("Every flag of every command has one meaning, and every command an example that parses")
+    @Test("Every flag of a command is unique, and every command has an example that parses")
     func declarations() throws {
         for command in CommandIndex.declarations {
             let names = command.allFlags.flatMap(\.names)

@@ -3,7 +3,7 @@ internal import Testing
 
 @testable internal import LinkdCommands
 
-/// The built program against a real broker.
+/// The built program with a real broker.
 @Suite(.enabled(if: TestBroker.plain != nil, "no broker: KAFKA_BOOTSTRAP_SERVERS is not set"))
 struct BrokerTests {
     private static func run(_ arguments: String..., input: String = "") throws -> CommandResult {
@@ -11,7 +11,7 @@ struct BrokerTests {
             arguments, input: input, environment: ["KAFKA_BOOTSTRAP_SERVERS": TestBroker.plain ?? ""])
     }
 
-    @Test("Topics are created once, checked, and fewer partitions than asked for are a finding")
+    @Test("Topics are created once and checked, and fewer partitions than requested are a finding")
     func topics() throws {
         let input = TestBroker.uniqueName("commands-topics")
         let names = ["--input", input, "--output", input + ".out"]
@@ -33,7 +33,7 @@ struct BrokerTests {
         #expect(try topics("create", "--partitions", "3").code == 0)
         let fewer = try topics("create", "--partitions", "4")
         #expect(fewer.code == 1)
-        #expect(fewer.err.contains("has 3 partitions, 4 are asked for"))
+        #expect(fewer.err.contains("has 3 partitions, 4 requested"))
         let checked = try topics("check", "--probe", "--json")
         #expect(checked.code == 0, "\(checked.err)")
         let deadLetters = try JSONValue.parse(Array(checked.out.utf8))["topics"]?.array?.last
@@ -46,7 +46,7 @@ struct BrokerTests {
         #expect(pattern.out.contains("\"topic\":\"\(input).dlq\"") || pattern.out.contains("\(input).dlq"))
     }
 
-    @Test("What is produced is inspected: keys, headers, filters, formats")
+    @Test("Produced records are inspected with keys, headers, filters, and formats")
     func produceAndInspect() throws {
         let topic = TestBroker.uniqueName("commands-produce")
         #expect(
@@ -61,7 +61,7 @@ struct BrokerTests {
         let sent = try Self.run(
             "produce", "--topic", topic, "--device", "d-9", "--header", "a=1", "--json", input: lines)
         #expect(sent.code == 65, "\(sent.err)")
-        #expect(sent.err.contains("standard input, line 2: bad_json: expected an object or a link; not sent"))
+        #expect(sent.err.contains("standard input, line 2: bad_json: expected a JSON object or a link (line not sent)"))
         #expect(sent.out.hasPrefix(#"{"read":4,"sent":3,"delivered":3,"failed":0,"unreadable":1,"without_key":0,"#))
         let keys = try Self.run("inspect", "--topic", topic, "-f", "%k %{id} %h\\n")
         #expect(keys.code == 0, "\(keys.err)")
@@ -74,7 +74,7 @@ struct BrokerTests {
         #expect(try Self.run("inspect", "--topic", topic, "--partition", "7").code == 78)
     }
 
-    @Test("No input is no failure, and --count stops")
+    @Test("Empty input is not a failure, and --count stops")
     func counts() throws {
         let topic = TestBroker.uniqueName("commands-count")
         #expect(try Self.run("topics", "create", "--input", topic, "--output", topic + ".out").code == 0)
@@ -88,7 +88,7 @@ struct BrokerTests {
     }
 
     @Test(
-        "A topic that is not there ends with 78 and names the command that creates it",
+        "A missing topic ends with exit code 78 and the command that creates it",
         arguments: ["produce", "inspect"])
     func missingTopic(command: String) throws {
         let result = try Self.run(command, "--topic", TestBroker.uniqueName("commands-none"))
@@ -97,11 +97,11 @@ struct BrokerTests {
     }
 }
 
-/// The built program as a user that may do nothing.
+/// The built program as a user without access rights.
 @Suite(.enabled(if: TestBroker.refusing != nil, "no broker with access rules: KAFKA_SECURE_BOOTSTRAP is not set"))
 struct RefusalTests {
     @Test(
-        "What is not allowed ends with 77",
+        "A denied operation ends with exit code 77",
         arguments: [["produce"], ["inspect"], ["topics", "create"], ["topics", "check"], ["inspect", "--dlq"]])
     func notAllowed(arguments: [String]) throws {
         let result = try LinkdProcess.run(arguments, environment: TestBroker.refusing ?? [:])
@@ -110,7 +110,7 @@ struct RefusalTests {
         #expect(!result.err.contains("mallory-secret"))
     }
 
-    @Test("A wrong password ends with 77 at once, and is not shown")
+    @Test("A wrong password ends with exit code 77 at once, and is not printed")
     func wrongPassword() throws {
         var environment = TestBroker.refusing ?? [:]
         environment["KAFKA_SASL_PASSWORD"] = "not-the-password"

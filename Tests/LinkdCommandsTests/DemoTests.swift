@@ -8,7 +8,7 @@ internal import Testing
     private static let home = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../../config").standardizedFileURL.path
 
-    @Test("The demo shows decisions of every table with their stacks, dead letters, counts, and what to try next")
+    @Test("The demo prints decisions of every table with their stacks, dead letters, counts, and next steps")
     func demo() throws {
         let result = try LinkdProcess.run(["demo"], environment: ["LINKD_HOME": Self.home])
         #expect(result.code == 0, "\(result.err)")
@@ -16,13 +16,13 @@ internal import Testing
             "shop@1+", "coordinator-demo@7+", "trips-calendar@3+", "easydev991@1+", "content-flow@1+",
             "home > feed > catalog > list > item", "content > sheet [sheet]", "calendar > list > details",
             "dead letters", "null_value", "bad_json", "records became", "linkd topics create -b localhost:9092",
-            "not that each happens exactly once",
+            "processed exactly once",
         ] { #expect(result.out.contains(words), "\(words)") }
         #expect(!result.out.contains("\u{1B}"))
         #expect(result.err.split(separator: "\n").count == 1, "\(result.err)")
     }
 
-    @Test("What every whole record expects is what the demo's dead letters say")
+    @Test("The demo's dead letters have the expected reasons")
     func deadLetters() throws {
         let samples = try String(contentsOfFile: Self.home + "/samples/records.jsonl", encoding: .utf8)
         var expected: [String: Int] = [:]
@@ -37,14 +37,14 @@ internal import Testing
         #expect(counted == expected)
     }
 
-    @Test("Without its files the demo says where it looked")
+    @Test("Without its files the demo lists the searched directories")
     func missingFiles() throws {
         let result = try LinkdProcess.run(["demo"])
         #expect(result.code == 78)
         #expect(result.err.contains("LINKD_HOME (not set)"))
     }
 
-    @Test("With --keep the broker answers until a signal comes, which ends with 0")
+    @Test("With --keep the broker runs until a signal, which ends with exit code 0")
     func keep() throws {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: BuiltProgram.linkd)
@@ -59,7 +59,7 @@ internal import Testing
             if data.isEmpty { break }
             out += String(decoding: data, as: UTF8.self)
         }
-        let broker = try #require(out.firstMatch(of: /stays up at (127\.0\.0\.1:\d+) until/)).1
+        let broker = try #require(out.firstMatch(of: /runs at (127\.0\.0\.1:\d+) until/)).1
         let seen = try LinkdProcess.run(["inspect", "-b", String(broker), "--outcome", "reject", "-f", "%{reason}\\n"])
         #expect(seen.code == 0, "\(seen.err)")
         #expect(seen.out.contains("no_route\n"))

@@ -2,14 +2,15 @@ internal import Testing
 
 @testable internal import LinkdCommands
 
-/// The built program, run as a process: codes and last lines.
+/// The exit codes and last lines of the built program.
 @Suite struct ExitCodeTests {
     @Test(
-        "Without a broker every wrong call has its code and says what to do",
+        "Every wrong invocation without a broker has an exit code and advice",
         arguments: [
             (["frobnicate"], 64, "exit 64 (usage): there is no command `frobnicate`"),
             (["produce", "--topik", "x"], 64, "`linkd produce` has no flag --topik. Next: use --topic."),
-            (["inspect"], 64, "no broker is named"), (["topics"], 64, "`linkd topics create` or `linkd topics check`"),
+            (["inspect"], 64, "no broker is specified"),
+            (["topics"], 64, "`linkd topics create` or `linkd topics check`"),
             (
                 ["produce", "-b", "127.0.0.1:1", "--start-timeout", "1s"], 69,
                 "no broker of 127.0.0.1:1 answered within 1s"
@@ -30,28 +31,28 @@ internal import Testing
         #expect(result.out == "")
     }
 
-    @Test("A variable that is no setting ends with 78")
+    @Test("A variable that is not a setting ends with exit code 78")
     func environment() throws {
         let result = try LinkdProcess.run(["config"], environment: ["LINKD_LANE": "2"])
         #expect(result.code == 78)
         #expect(result.err.contains("set LINKD_LANES instead"))
     }
 
-    @Test("The version names librdkafka's too")
+    @Test("The version includes that of librdkafka")
     func version() throws {
         let result = try LinkdProcess.run(["--version"])
         #expect(result.code == 0)
         #expect(result.out.hasPrefix("linkd \(LinkdVersion.text) (librdkafka "))
     }
 
-    @Test("No command at all shows the help and ends with 64")
+    @Test("A command line without a command prints the help and ends with exit code 64")
     func nothing() throws {
         let result = try LinkdProcess.run([])
         #expect(result.code == 64)
-        #expect(result.out.contains("Begin with `linkd demo`"))
+        #expect(result.out.contains("Start with `linkd demo`"))
     }
 
-    @Test("What is shipped and not found ends with 78 and names all three places")
+    @Test("A shipped file that is not found ends with exit code 78 and all searched directories")
     func shippedFiles() {
         let files = ShippedFiles(environment: ["LINKD_HOME": "/a"], executable: "/b/bin/linkd", directory: "/c")
         let error = #expect(throws: CommandFailure.self) { try files.path("routes") }

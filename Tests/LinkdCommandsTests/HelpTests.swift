@@ -4,10 +4,10 @@ internal import Testing
 @testable internal import LinkdCommands
 
 @Suite struct HelpTests {
-    @Test("The help of all commands is as recorded")
+    @Test("The help of all commands equals the snapshot")
     func overview() { expectSnapshot(linkd("--help").out, "help") }
 
-    @Test("The help of every command is as recorded", arguments: CommandIndex.declarations.map(\.name))
+    @Test("The help of every command equals the snapshot", arguments: CommandIndex.declarations.map(\.name))
     func help(name: String) {
         let console = Console(
             out: Channel(collecting: Style(enabled: false)), err: Channel(collecting: Style(enabled: false)))
@@ -18,7 +18,7 @@ internal import Testing
         expectSnapshot(console.out.text, "help-" + name.replacing(" ", with: "-"))
     }
 
-    @Test("The settings manual in the documentation is the table's own")
+    @Test("The settings article equals the reference generated from the table")
     func reference() {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../Sources/LinkdCommands/Documentation.docc/Settings.md").standardizedFileURL

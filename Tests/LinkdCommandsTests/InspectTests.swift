@@ -28,7 +28,7 @@ internal import Testing
     }
 
     @Test(
-        "Tokens are kcat's, and members of a decision",
+        "Tokens are those of kcat, and members of a decision",
         arguments: [
             ("%t %p %o %k %K %S %T %%\\n", "t 3 42 d-1 3 \(decision.value?.count ?? 0) 1795168800123 %\n"),
             ("%{outcome}\\t%{route}|", "navigate\titem|"),
@@ -38,7 +38,7 @@ internal import Testing
         #expect(try Self.format(format, Self.decision) == expected)
     }
 
-    @Test("Absent keys count -1, headers print their values, and nothing of a record reaches a terminal unescaped")
+    @Test("An absent key has the length -1, headers print their values, and records are escaped on a terminal")
     func deadLetterTokens() throws {
         #expect(
             try Self.format("%K|%k|%h|%{dlq.reason}", Self.deadLetter)
@@ -46,13 +46,13 @@ internal import Testing
         #expect(try Self.format("%s\\n", Self.deadLetter, escaped: true) == "\\xff\\n\n")
     }
 
-    @Test("An unknown token ends with 64", arguments: ["%x", "%", "%{", "%{}", "\\q", "\\x4", "abc\\"])
+    @Test("An unknown token ends with exit code 64", arguments: ["%x", "%", "%{", "%{}", "\\q", "\\x4", "abc\\"])
     func unknownTokens(format: String) {
         let error = #expect(throws: CommandFailure.self) { try FormatTokens(format) }
         #expect(error?.code == .usage)
     }
 
-    @Test("The stack is drawn with its coordinators, its presentation and its data")
+    @Test("The stack is printed with its coordinators, presentation, and data")
     func view() throws {
         let json = try #require(Self.decision.json)
         let view = DecisionView(style: Style(enabled: false))
@@ -61,7 +61,7 @@ internal import Testing
     }
 
     @Test(
-        "Filters let through what they say",
+        "Filters select the matching records",
         arguments: [
             (RecordFilter(), true), (RecordFilter(device: "d-1"), true), (RecordFilter(device: "d-2"), false),
             (RecordFilter(route: "item", outcome: "navigate"), true), (RecordFilter(outcome: "reject"), false),
@@ -69,17 +69,17 @@ internal import Testing
             (RecordFilter(since: 1_795_168_800_123, until: 1_795_168_800_123), true),
         ])
     func filters(filter: RecordFilter, takes: Bool) {
-        #expect(filter.takes(Self.decision, Self.decision.json) == takes)
+        #expect(filter.matches(Self.decision, Self.decision.json) == takes)
     }
 
-    @Test("A dead letter's reason is in its header")
+    @Test("The reason of a dead letter comes from its header")
     func deadLetterFilter() {
-        #expect(RecordFilter(reason: "not_utf8").takes(Self.deadLetter, nil))
-        #expect(!RecordFilter(reason: "bad_json").takes(Self.deadLetter, nil))
-        #expect(!RecordFilter(outcome: "navigate").takes(Self.deadLetter, nil))
+        #expect(RecordFilter(reason: "not_utf8").matches(Self.deadLetter, nil))
+        #expect(!RecordFilter(reason: "bad_json").matches(Self.deadLetter, nil))
+        #expect(!RecordFilter(outcome: "navigate").matches(Self.deadLetter, nil))
     }
 
-    @Test("A JSON line holds the value as it is, and bytes that are no text in base64")
+    @Test("A JSON line contains the value unchanged, and bytes that are not UTF-8 in Base64")
     func envelope() throws {
         let line = RecordPrinter.envelope(Self.decision, Self.decision.json)
         #expect(
@@ -96,13 +96,13 @@ internal import Testing
     }
 
     @Test(
-        "Base64 is RFC 4648's",
+        "Base64 is that of RFC 4648",
         arguments: [
             ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("foobar", "Zm9vYmFy"),
         ])
     func base64(text: String, expected: String) { #expect(Base64.text(Array(text.utf8)) == expected) }
 
-    @Test("--json and --format exclude each other, and a broker is needed")
+    @Test("--json and --format cannot be combined, and a broker is required")
     func usage() {
         #expect(linkd("inspect", "--json", "-f", "%k").code == 64)
         let result = linkd("inspect")

@@ -6,7 +6,7 @@ internal import Testing
 @testable internal import LinkdCommands
 
 @Suite struct InterruptionTests {
-    @Test("produce that is ended with Ctrl-C says what it did, and ends with 130")
+    @Test("An interrupted produce prints its summary and ends with exit code 130")
     func produce() throws {
         let place = FileManager.default.temporaryDirectory.appending(path: "linkd-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
@@ -29,7 +29,7 @@ internal import Testing
         let ended = DispatchSemaphore(value: 0)
         process.terminationHandler = { _ in ended.signal() }
         try process.run()
-        // The second line is told of as soon as it was read, so both were.
+        // The second line is reported when it is read, so both lines have been read then.
         try input.fileHandleForWriting.write(contentsOf: Data("shop:///p/new\n{\n".utf8))
         let wasRead = try waits(seconds: 60) {
             if try text("err").contains("line 2") { return true }

@@ -17,7 +17,7 @@ internal import Testing
     }
 
     @Test(
-        "Comma-separated values are read as RFC 4180 writes them",
+        "Comma-separated values are read according to RFC 4180",
         arguments: [
             ("a,b\r\nc,d\r\n", [["a", "b"], ["c", "d"]]), ("a,b\nc,d", [["a", "b"], ["c", "d"]]),
             ("\"a,b\",\"c\"\"d\"\n", [["a,b", "c\"d"]]), ("\"two\r\nlines\",x\n", [["two\r\nlines", "x"]]),
@@ -27,9 +27,9 @@ internal import Testing
     func csvCells(text: String, expected: [[String]]) throws { #expect(try Self.cells(text) == expected) }
 
     @Test(
-        "A broken record says why, and the next one is read",
+        "A malformed record has an error, and the next one is read",
         arguments: [
-            ("a\"b,c\nd,e\n", "a quote inside"), ("\"a\"b,c\nd,e\n", "behind a closing quote"),
+            ("a\"b,c\nd,e\n", "contains a quote"), ("\"a\"b,c\nd,e\n", "a closing quote is followed"),
             ("d,e\n\"never closed", "not closed"),
         ])
     func csvFaults(text: String, words: String) throws {
@@ -39,14 +39,14 @@ internal import Testing
         #expect(records.contains { $0.fault == nil && $0.cells == [Array("d".utf8), Array("e".utf8)] })
     }
 
-    @Test("A record above the limit takes no more memory than the limit")
+    @Test("A record above the limit uses no more memory than the limit")
     func csvLimit() throws {
         let records = try Self.csv(String(repeating: "x", count: 5000) + "\nok\n", limit: 100)
         #expect(records.map { $0.fault != nil } == [true, false])
         #expect(records[0].cells[0].count <= 100)
     }
 
-    @Test("Records know the line on which they begin")
+    @Test("Records have the number of their first line")
     func csvLines() throws { #expect(try Self.csv("a\n\"b\nb\"\nc\n").map(\.line) == [1, 2, 4]) }
 
     private static func event(_ header: String, _ row: String) throws -> String {
@@ -56,7 +56,7 @@ internal import Testing
     }
 
     @Test(
-        "Columns become members, those of the device its own, and empty cells nothing",
+        "Columns are members of the event or the device, and empty cells are absent",
         arguments: [
             (
                 "id,link,device.id,device.app", "e,shop:///,d,6.1",
@@ -79,7 +79,7 @@ internal import Testing
     }
 
     @Test(
-        "An unknown or repeated column ends with 65",
+        "An unknown or repeated column ends with exit code 65",
         arguments: [("link,devce.id", "write `device.id`"), ("link,link", "twice"), ("zzzzzz", "use id, application")])
     func badColumns(header: String, words: String) throws {
         let cells = try Self.csv(header + "\n")[0].cells
@@ -90,7 +90,7 @@ internal import Testing
         #expect(error?.line.contains(words) == true, "\(error?.line ?? "")")
     }
 
-    /// Lines of an input: what would be sent, or why not.
+    /// Returns the values to send, or the errors, of an input's lines.
     private static func lines(_ text: String, _ format: InputFormat, raw: Bool = false) throws -> [String] {
         try withTemporaryFile(text) { path in
             var input = try EventInput(try ByteSource(path: path), format: format, raw: raw, passthrough: [])
@@ -105,7 +105,7 @@ internal import Testing
         }
     }
 
-    @Test("What an input is, is found out")
+    @Test("The format of an input is detected")
     func formats() throws {
         #expect(try Self.lines("{\"a\":1}\n\n shop:///x \r\n", .auto) == ["1:{\"a\":1}", "3:shop:///x"])
         #expect(
@@ -113,16 +113,16 @@ internal import Testing
         #expect(try Self.lines("link\nshop:///\n", .auto) == ["2:{\"link\":\"shop:///\"}"])
         #expect(try Self.lines("https://x.example/a,b\n", .auto) == ["1:https://x.example/a,b"])
         #expect(try Self.lines("link\n", .url) == ["1:link"])
-        #expect(try Self.lines("{}\n", .url) == ["1!expected a link"])
-        #expect(try Self.lines("shop:///\n", .jsonl) == ["1!expected an object"])
+        #expect(try Self.lines("{}\n", .url) == ["1!the line is a JSON object, not a link"])
+        #expect(try Self.lines("shop:///\n", .jsonl) == ["1!the line is not a JSON object"])
         #expect(try Self.lines(" a \n\nb", .auto, raw: true) == ["1: a ", "2:", "3:b"])
-        #expect(try Self.lines("link,id\na\n", .csv) == ["2!1 cells where the header has 2"])
+        #expect(try Self.lines("link,id\na\n", .csv) == ["2!the row has 1 cell, the header has 2"])
         #expect(try Self.lines("", .auto).isEmpty)
         #expect(try Self.lines("", .csv).isEmpty)
     }
 
     @Test(
-        "A dry run counts what could be sent, and names lines that could not",
+        "A dry run counts valid lines, and reports the others",
         arguments: [
             ("{\"link\":\"shop:///\",\"device\":{\"id\":\"d\"}}\n", 0, #""read":1,"#, ""),
             ("shop:///\n", 0, #""without_key":1"#, ""),
@@ -144,7 +144,7 @@ internal import Testing
         }
     }
 
-    @Test("A file that is not there ends with 65")
+    @Test("A missing file ends with exit code 65")
     func missingFile() {
         let result = linkd("produce", "--dry-run", "/no/such/file")
         #expect(result.code == 65)

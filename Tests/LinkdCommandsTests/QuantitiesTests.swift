@@ -5,7 +5,7 @@ internal import Testing
 
 @Suite struct QuantitiesTests {
     @Test(
-        "A duration is a whole number and a unit",
+        "A duration is an integer with a unit",
         arguments: [
             ("250ms", 250), ("30s", 30_000), ("5m", 300_000), ("12h", 43_200_000), ("7d", 604_800_000), ("0s", 0),
             ("", nil), ("30", nil), ("s", nil), ("-1s", nil), ("+1s", nil), ("1.5s", nil), ("1 s", nil), ("1S", nil),
@@ -15,14 +15,14 @@ internal import Testing
     func durations(text: String, milliseconds: Int64?) { #expect(Durations.parse(text) == milliseconds) }
 
     @Test(
-        "A size is a whole number, perhaps with a binary unit",
+        "A size is an integer with an optional binary unit",
         arguments: [
             ("1048576", 1 << 20), ("64KiB", 64 << 10), ("1MiB", 1 << 20), ("2GiB", 2 << 30), ("0", 0), ("", nil),
             ("64KB", nil), ("64kib", nil), ("1 MiB", nil), ("-1", nil), ("8589934592GiB", nil), ("1e6", nil),
         ] as [(String, Int64?)])
     func sizes(text: String, bytes: Int64?) { #expect(Sizes.parse(text) == bytes) }
 
-    @Test("What is printed reads back as the same number")
+    @Test("A printed quantity is read as the same number")
     func roundTrip() {
         var generator = SeededGenerator(seed: 20_261_120)
         for _ in 0..<2000 {
@@ -33,7 +33,7 @@ internal import Testing
     }
 
     @Test(
-        "A time is RFC 3339 in any offset, a date, or a duration ago",
+        "A time is an RFC 3339 timestamp with any offset, a date, or a duration before now",
         arguments: [
             ("2026-11-20T10:00:00Z", 1_795_168_800_000), ("2026-11-20T10:00:00.123Z", 1_795_168_800_123),
             ("2026-11-20T12:00:00+02:00", 1_795_168_800_000), ("2026-11-20", 1_795_132_800_000),
@@ -45,7 +45,7 @@ internal import Testing
         #expect(Timestamps.parse(text, now: 100_000) == milliseconds)
     }
 
-    @Test("Every time that is printed reads back")
+    @Test("Every printed timestamp is read as the same time")
     func timesRoundTrip() {
         var generator = SeededGenerator(seed: 7)
         for _ in 0..<2000 {

@@ -13,13 +13,13 @@ internal import Testing
         try LinkdProcess.run(arguments, input: input, environment: ["LINKD_HOME": home])
     }
 
-    @Test("Every sample event becomes what it expects", arguments: ["articles", "shop", "pushes"])
+    @Test("Every sample event has the expected decision", arguments: ["articles", "shop", "pushes"])
     func samples(name: String) throws {
         let text = try String(contentsOfFile: Self.home + "/samples/\(name).jsonl", encoding: .utf8)
         let lines = text.split(separator: "\n").map(String.init)
         for line in lines {
             let event = try JSONValue.parse(Array(line.utf8))
-            // Without a broker there is no record whose timestamp an event could outlive.
+            // Without a broker there is no record timestamp, so no event can expire.
             guard event["expires"] == nil else { continue }
             let result = try Self.run(["resolve", "--json"], input: line + "\n")
             let out = result.out.split(separator: "\n")
@@ -36,7 +36,7 @@ internal import Testing
         }
     }
 
-    @Test("Links from arguments, with facts, readable")
+    @Test("Links in arguments are resolved with facts and printed for people")
     func readable() throws {
         let result = try Self.run([
             "resolve", "--device", #"{"app":"6.0","platform":"ios"}"#,
@@ -49,7 +49,7 @@ internal import Testing
     }
 
     @Test(
-        "What would be a dead letter says so and ends with 65",
+        "An input that would become a dead letter is reported and ends with exit code 65",
         arguments: [
             ("nope", "bad_json", "decode", nil), (#"{"link":7}"#, "bad_json", "decode", "/link"),
             (#"{"link":"shop:///"}"#, "missing_device", "validate", nil),
@@ -69,10 +69,10 @@ internal import Testing
         #expect(letter?["reason"]?.string == reason)
         #expect(letter?["stage"]?.string == stage)
         #expect(letter?["pointer"]?.string == pointer)
-        #expect(result.err.contains("exit 65 (bad data): 1 of 2 inputs would be dead letters"))
+        #expect(result.err.contains("exit 65 (bad data): 1 of 2 inputs would become a dead letter"))
     }
 
-    @Test("--explain says why, readable and as the decision's last member")
+    @Test("--explain prints an explanation for people, or as the last member of the decision")
     func explain() throws {
         let arguments = ["resolve", "--explain", "--device", #"{"app":"3.9.0"}"#]
         let link = "shop:///p/B121D5E7-EA65-49F8-8B33-B3C43FA93866"
@@ -88,19 +88,19 @@ internal import Testing
         #expect(decision["explain"]?["candidates"]?.array?.first?["route"]?.string == "item")
     }
 
-    @Test("What a terminal would obey is escaped in readable output")
+    @Test("Terminal control is escaped in output for people")
     func escaping() throws {
         let result = try Self.run(["resolve", "shop:///search?q=%1B%5B31m"])
         #expect(!result.out.contains("\u{1B}"))
     }
 
-    @Test("A wrong --device ends with 64", arguments: ["{", "7", "[]"])
+    @Test("A wrong --device ends with exit code 64", arguments: ["{", "7", "[]"])
     func wrongDevice(json: String) throws {
         let result = try Self.run(["resolve", "--device", json + " ", "shop:///"])
         #expect(result.code == 64, "\(result.err)")
     }
 
-    @Test("The shipped tables are well, and are listed")
+    @Test("The shipped tables are valid and listed")
     func shipped() throws {
         let checked = try Self.run(["routes", "check", "--json"])
         #expect(checked.code == 0, "\(checked.err)")
@@ -117,7 +117,7 @@ internal import Testing
         #expect(json["tables"]?.array?.count == 5)
     }
 
-    @Test("A table with a mistake ends with 65, and says where and what was meant")
+    @Test("A table with an error ends with exit code 65, a location, and a suggestion")
     func badTable() throws {
         let table = #"{"schemaVersion": 1, "table": {"id": "t", "version": "1"}, "rutes": []}"#
         try withTemporaryFile(table) { path in
@@ -132,7 +132,7 @@ internal import Testing
         }
     }
 
-    @Test("A table that is not there ends with 78, and so do shipped ones that are nowhere")
+    @Test("A missing table and missing shipped tables end with exit code 78")
     func missingTable() throws {
         #expect(try Self.run(["routes", "check", "/no/such.json"]).code == 78)
         let result = try LinkdProcess.run(["routes", "check"])

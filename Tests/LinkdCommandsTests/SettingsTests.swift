@@ -3,7 +3,7 @@ internal import Testing
 @testable internal import LinkdCommands
 
 @Suite struct SettingsTests {
-    /// Settings from flags (name and texts), environment and file.
+    /// Returns settings from flags (name and texts), the environment, and a file.
     private static func settings(
         flags: [String: [String]] = [:], environment: [String: String] = [:], file: String? = nil
     ) throws -> Settings {
@@ -13,15 +13,17 @@ internal import Testing
         }
         let known: Set<String> = ["sasl.password", "fetch.min.bytes", "debug", "client.id", "transaction.timeout.ms"]
         guard let file else {
-            return try Settings(flags: texts, environment: environment, configFile: nil, knows: known.contains)
+            return try Settings(
+                flags: texts, environment: environment, configFile: nil, isKnownProperty: known.contains)
         }
         return try withTemporaryFile(file) { path in
             try Settings(
-                flags: texts, environment: environment, configFile: (path, .flag("--config")), knows: known.contains)
+                flags: texts, environment: environment, configFile: (path, .flag("--config")),
+                isKnownProperty: known.contains)
         }
     }
 
-    @Test("Flags go before environment, that before the file, that before defaults")
+    @Test("Flags override the environment, the environment overrides the file, and the file overrides defaults")
     func precedence() throws {
         let file = #"{"group": "file", "commit": {"interval": "200ms", "records": 7}, "lanes": 3}"#
         let all = try Self.settings(
@@ -36,7 +38,7 @@ internal import Testing
         #expect(all.entry("batch.records").source == .default)
     }
 
-    @Test("An empty variable counts as unset, and the tests' own are looked past")
+    @Test("An empty variable counts as not set, and variables of the tests are ignored")
     func emptyVariables() throws {
         let settings = try Self.settings(environment: [
             "LINKD_GROUP": "", "LINKD_UNKNOWN": "", "LINKD_TEST_SIZE": "3", "LINKD_FAULTS": "x", "LINKD_HOME": "/x",
@@ -44,7 +46,7 @@ internal import Testing
         #expect(settings.text("group") == "linkd")
     }
 
-    @Test("Lists come from repeated flags, commas, or arrays, and a regular expression stays whole")
+    @Test("Lists come from repeated flags, commas, or arrays, and a regular expression is not split")
     func lists() throws {
         #expect(try Self.settings(flags: ["input": ["a,b", "c"]]).list("input") == ["a", "b", "c"])
         #expect(try Self.settings(environment: ["LINKD_INPUT": "a,b"]).list("input") == ["a", "b"])
@@ -58,7 +60,7 @@ internal import Testing
                 .list("bootstrap") == ["b:1"])
     }
 
-    @Test("Properties of librdkafka are merged key by key")
+    @Test("Properties of librdkafka are merged by key")
     func properties() throws {
         let settings = try Self.settings(
             flags: ["librdkafka": ["consumer.fetch.min.bytes=3,debug=eos,feature"]],
@@ -74,7 +76,7 @@ internal import Testing
         #expect(settings.property("fetch.min.bytes", client: "producer")?.value == "2")
     }
 
-    @Test("A secret comes from a variable or a file, is masked, and never from a flag")
+    @Test("A secret comes from a variable or a file, is masked, and is refused as a flag")
     func secrets() throws {
         try withTemporaryFile("hidden\n") { path in
             let settings = try Self.settings(environment: ["KAFKA_SASL_PASSWORD_FILE": path])
@@ -89,7 +91,7 @@ internal import Testing
         #expect(error?.advice.contains("KAFKA_SASL_PASSWORD_FILE") == true)
     }
 
-    /// One wrong setting, its code, and what its message must hold.
+    /// A wrong setting with the expected exit code and parts of the message.
     struct Wrong: Sendable, CustomTestStringConvertible {
         var flags: [String: [String]] = [:]
         var environment: [String: String] = [:]
@@ -101,7 +103,7 @@ internal import Testing
 
     static let wrong: [Wrong] = [
         Wrong(flags: ["lanes": ["0"]], code: .usage, words: ["--lanes", "`0`", "1..64"]),
-        Wrong(flags: ["lanes": ["four"]], code: .usage, words: ["`four`", "whole number"]),
+        Wrong(flags: ["lanes": ["four"]], code: .usage, words: ["`four`", "an integer"]),
         Wrong(flags: ["commit.interval": ["20s"]], code: .usage, words: ["5ms..10s"]),
         Wrong(flags: ["commit.bytes": ["1GiB"]], code: .usage, words: ["64KiB..128MiB"]),
         Wrong(flags: ["guarantee": ["maybe"]], code: .usage, words: ["exactly-once, at-least-once"]),
@@ -134,11 +136,13 @@ internal import Testing
             words: ["nested", #"{"commit": {"interval": …}}"#]),
         Wrong(file: #"{"commit": 3}"#, code: .configuration, words: ["`commit`"]),
         Wrong(file: "{\n \"lanes\": 1,\n \"lanes\": 2}", code: .configuration, words: ["line 3", "once"]),
-        Wrong(file: "[]", code: .configuration, words: ["expected an object"]),
+        Wrong(file: "[]", code: .configuration, words: ["not a JSON object"]),
         Wrong(file: "{", code: .configuration, words: ["ends inside"]),
     ]
 
-    @Test("A wrong value ends with 64 from a flag, else with 78, and names source, value and bounds", arguments: wrong)
+    @Test(
+        "A wrong value ends with exit code 64 from a flag or 78 otherwise, with source, value, and bounds",
+        arguments: wrong)
     func errors(wrong: Wrong) {
         let error = #expect(throws: CommandFailure.self) {
             try Self.settings(flags: wrong.flags, environment: wrong.environment, file: wrong.file)
@@ -147,14 +151,14 @@ internal import Testing
         for word in wrong.words { #expect(error?.line.contains(word) == true, "\(error?.line ?? "")") }
     }
 
-    @Test("A settings file that is not there ends with 78")
+    @Test("A missing settings file ends with exit code 78")
     func missingFile() {
         let result = linkd("config", "--config", "/no/such/file.json")
         #expect(result.code == 78)
         #expect(result.err.contains("/no/such/file.json (flag --config) cannot be read"))
     }
 
-    @Test("Every row's default fits its own type, and names, flags and variables are unique")
+    @Test("The default of each row has its type, and names, flags, and variables are unique")
     func table() {
         for row in SettingsTable.rows {
             if case .value(let text) = row.default {

@@ -5,7 +5,7 @@ internal import Testing
 
 @Suite struct TerminalTests {
     @Test(
-        "Nothing that a terminal would obey comes through",
+        "Terminal control is escaped",
         arguments: [
             (Array("plain é 漢字".utf8), "plain é 漢字"), (Array("\u{1B}[31mred\u{7}".utf8), "\\x1b[31mred\\x07"),
             (Array("a\nb\tc\r".utf8), "a\\nb\\tc\\r"), (Array("\u{7F}\u{9B}".utf8), "\\x7f\\u{9b}"),
@@ -14,18 +14,18 @@ internal import Testing
         ] as [([UInt8], String)])
     func escaping(bytes: [UInt8], shown: String) { #expect(Escaping.visible(bytes) == shown) }
 
-    @Test("JSON stays the same value, with what a terminal would obey as escapes")
+    @Test("JSON keeps its value, with terminal control as escapes")
     func jsonEscaping() {
         #expect(Escaping.json(#"{"a":"é漢"}"#) == #"{"a":"é漢"}"#)
         #expect(Escaping.json("{\"a\":\"\u{9B}31m\u{202E}\u{7F}\"}") == #"{"a":"\u009b31m\u202e\u007f"}"#)
     }
 
     @Test(
-        "Wide characters take two columns and marks none",
+        "Wide characters occupy two columns, and marks none",
         arguments: [("abc", 3), ("漢字", 4), ("é", 1), ("e\u{301}", 1), ("😀", 2), ("☎️", 2), ("가", 2), ("", 0)])
     func widths(text: String, columns: Int) { #expect(DisplayWidth.of(text) == columns) }
 
-    @Test("A text is cut to its columns, never inside a character")
+    @Test("A text is cut to a number of columns, never inside a character")
     func cut() {
         #expect(DisplayWidth.cut("abcdef", to: 4) == "abc…")
         #expect(DisplayWidth.cut("漢字漢字", to: 4) == "漢…")
@@ -42,7 +42,7 @@ internal import Testing
     }
 
     @Test(
-        "Colour is for terminals, and NO_COLOR takes it away",
+        "Color is used on terminals, unless NO_COLOR is set",
         arguments: [
             (ColorChoice.auto, true, [:], true), (.auto, false, [:], false), (.auto, true, ["NO_COLOR": "1"], false),
             (.auto, true, ["NO_COLOR": ""], true), (.always, false, ["NO_COLOR": "1"], true),
@@ -53,7 +53,7 @@ internal import Testing
         #expect(choice.enabled(terminal: terminal, environment: environment) == expected)
     }
 
-    @Test("--color always colours what is no terminal")
+    @Test("--color always uses color without a terminal")
     func always() {
         #expect(linkd("help", "--color", "always").out.contains("\u{1B}["))
         #expect(!linkd("help").out.contains("\u{1B}["))

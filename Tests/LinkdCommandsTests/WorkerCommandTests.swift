@@ -8,16 +8,16 @@ internal import Testing
     private static let shop = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../../config/routes/shop.json").standardizedFileURL.path
 
-    /// The last line of a worker's log, read.
+    /// Returns the last line of a worker's log, parsed.
     private static func last(_ result: CommandResult) throws -> JSONValue {
         try JSONValue.parse(Array((result.err.split(separator: "\n").last ?? "").utf8))
     }
 
     @Test(
-        "A worker that cannot start says why, in its last line",
+        "A worker that cannot start reports the reason in its last line",
         arguments: [
-            (["--tabel", "x"], 64, "no flag --tabel. Next: use --table"), ([], 64, "no broker is named"),
-            (["-b", "127.0.0.1:1"], 64, "no route table is named"),
+            (["--tabel", "x"], 64, "no flag --tabel. Next: use --table"), ([], 64, "no broker is specified"),
+            (["-b", "127.0.0.1:1"], 64, "no route table is specified"),
             (["-b", "127.0.0.1:1", "--table", "/no/such.json"], 78, "/no/such.json cannot be read"),
             (["-b", "127.0.0.1:1", "--table", shop, "--start-timeout", "1s"], 69, "no broker"),
             (["-b", "127.0.0.1:1", "--table", shop, "--lanes", "65"], 64, "1..64"),
@@ -29,7 +29,7 @@ internal import Testing
         #expect(result.out == "")
     }
 
-    @Test("A bad table ends with 65; its problems are log lines with their places")
+    @Test("An invalid table ends with exit code 65, and its problems are log lines with locations")
     func badTable() throws {
         try withTemporaryFile("{\n  \"schemaVersion\": 1,\n  \"rutes\": []\n}") { path in
             let result = try LinkdProcess.run(["worker", "-b", "127.0.0.1:1", "--table", path])
@@ -43,14 +43,14 @@ internal import Testing
     }
 }
 
-/// The worker against a real broker.
+/// The worker with a real broker.
 @Suite(.enabled(if: TestBroker.plain != nil, "no broker: KAFKA_BOOTSTRAP_SERVERS is not set"))
 struct WorkerBrokerTests {
     private static let config = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../../config").standardizedFileURL.path
     private static let environment = ["KAFKA_BOOTSTRAP_SERVERS": TestBroker.plain ?? ""]
 
-    @Test("Events become decisions, bad ones dead letters, and the report counts them")
+    @Test("Events become decisions or dead letters, and the report counts them")
     func endToEnd() throws {
         let input = TestBroker.uniqueName("commands-worker")
         let topics = ["--input", input, "--output", input + ".out"]
@@ -83,7 +83,7 @@ struct WorkerBrokerTests {
         #expect(dead.out == #"missing_link e3 {"id":"e3"}"#)
     }
 
-    @Test("A topic that is missing, input or output, ends with 78 and names the command that creates it")
+    @Test("A missing input or output topic ends with exit code 78 and the command that creates it")
     func missingTopics() throws {
         let input = TestBroker.uniqueName("commands-missing")
         let table = ["--table", Self.config + "/routes/shop.json"]
@@ -103,7 +103,7 @@ struct WorkerBrokerTests {
     }
 }
 
-/// The worker as a user that may do everything but write decisions.
+/// The worker as a user with all rights except that to write decisions.
 @Suite(
     .enabled(
         if: TestBroker.refusing != nil && TestBroker.plain != nil && TestBroker.script != nil,
@@ -112,7 +112,7 @@ struct WorkerRefusalTests {
     private static let config = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../../config").standardizedFileURL.path
 
-    /// Topics and rights of a group of this name.
+    /// The topics and access rights of a group.
     private static func prepare(_ name: String) throws -> [String] {
         let topics = ["--input", name, "--output", name + ".out"]
         let plain = ["KAFKA_BOOTSTRAP_SERVERS": TestBroker.plain ?? ""]
@@ -130,7 +130,7 @@ struct WorkerRefusalTests {
         return topics
     }
 
-    @Test("An output topic that may not be written ends with 77, and `topics check --probe` finds it before")
+    @Test("A denied output topic ends with exit code 77, and `topics check --probe` reports it")
     func forbiddenOutput() throws {
         let name = TestBroker.uniqueName("commands-denied")
         let topics = try Self.prepare(name)

@@ -6,10 +6,10 @@ internal import Testing
 
 @testable internal import LinkdCommands
 
-/// What signals do to a worker, as processes; librdkafka's cluster in the test's process is broker enough.
+/// The reactions of worker processes to signals, with librdkafka's mock cluster in the process of the test.
 @Suite(.serialized) struct WorkerSignalTests {
     private static let table = Checkout.root.appending(path: "config/routes/shop.json").path
-    /// An address at which nobody listens.
+    /// An address without a listener.
     private static let nowhere = "127.0.0.1:9"
 
     private static func cluster() throws -> MockCluster {
@@ -18,18 +18,18 @@ internal import Testing
         return cluster
     }
 
-    /// A worker whose guarantee the mock's missing transactions do not matter to.
+    /// A worker with a guarantee that does not need transactions, which the mock cluster lacks.
     private static func worker(_ bootstrap: String, _ flags: String...) throws -> RunningLinkd {
         try RunningLinkd(
             ["worker", "-b", bootstrap, "--input", "in", "--output", "in.out", "--table", table]
                 + ["--guarantee", "at-least-once", "--lanes", "1", "--log-format", "json"] + flags)
     }
 
-    @Test("A stop that is asked for while the start asks the brokers is heeded: five times of five")
+    @Test("A stop signal during the requests at the start ends the worker, in five of five runs")
     func stopDuringStart() async throws {
         try await onThread {
             let cluster = try Self.cluster()
-            // Each question takes so long that all signals come between the first and the last.
+            // Each request takes so long that all signals arrive between the first and the last.
             try cluster.setRoundTripTime(milliseconds: 900)
             let workers = try (0..<5).map { _ in try Self.worker(cluster.bootstrapServers) }
             for (number, worker) in workers.enumerated() {
@@ -45,25 +45,27 @@ internal import Testing
         }
     }
 
-    @Test("A stop is heeded from the first moment of the process on", arguments: [0, 5, 15, 30, 60, 120])
+    @Test("A stop signal is handled from the start of the process on", arguments: [0, 5, 15, 30, 60, 120])
     func stopAtOnce(milliseconds: Int) async throws {
         try await onThread {
             let worker = try Self.worker(Self.nowhere, "--start-timeout", "5m")
             Thread.sleep(forTimeInterval: Double(milliseconds) / 1_000)
             worker.signal(SIGTERM)
-            // Before the program's first line the system's own answer to the signal holds.
+            // Before the program's first instruction, the default action of the signal applies.
             #expect([0, 128 + SIGTERM].contains(try worker.end(within: 60)), "\(worker.log)")
         }
     }
 
-    @Test("A second signal a second or more after the first ends the worker at once with 80, at the start too")
+    @Test(
+        "A second signal after at least one second ends the worker at once with exit code 80, also during the start"
+    )
     func forcedEnd() async throws {
         try await onThread {
             let cluster = try Self.cluster()
             let port = try #require(cluster.bootstrapServers.split(separator: ":").last.flatMap { UInt16($0) })
             let proxy = try KafkaProxy(port: 0, target: port)
             defer { proxy.close() }
-            // Nothing is answered, so that the start lasts.
+            // The broker does not answer, so the start does not end.
             proxy.hold(true)
             let worker = try Self.worker(proxy.bootstrapServers, "--start-timeout", "5m")
             let isAsked = waits(seconds: 60) {
@@ -82,7 +84,7 @@ internal import Testing
         }
     }
 
-    @Test("SIGHUP is logged and ignored; two signals within a second are one wish, and the worker drains")
+    @Test("SIGHUP is logged and ignored, and two signals within a second count as one")
     func hangUpAndTwice() async throws {
         try await onThread {
             let cluster = try Self.cluster()

@@ -1,12 +1,13 @@
 import LinkdFuzz
 import Testing
 
-/// The inputs of `config/run fuzz` once each: its corpus, its past finds and what it makes of samples and tables.
-@Suite("The corpus of the searches")
+/// The inputs of `config/run fuzz`, run once each: the corpus, earlier findings, and inputs generated from samples and
+/// tables.
+@Suite("The inputs of the searches have no findings")
 struct CorpusTests {
     static let worlds = try? World.all()
 
-    @Test("Every input that is kept comes out right", arguments: FuzzTarget.allCases)
+    @Test("Every input in the corpus passes", arguments: FuzzTarget.allCases)
     func kept(target: FuzzTarget) throws {
         let runner = FuzzRunner(worlds: try #require(Self.worlds))
         for input in try Seeds.kept(target) {
@@ -14,7 +15,7 @@ struct CorpusTests {
         }
     }
 
-    @Test("Every input that is made of samples and tables comes out right", arguments: FuzzTarget.allCases)
+    @Test("Every input generated from samples and tables passes", arguments: FuzzTarget.allCases)
     func made(target: FuzzTarget) throws {
         let worlds = try #require(Self.worlds)
         let runner = FuzzRunner(worlds: worlds)
@@ -23,25 +24,25 @@ struct CorpusTests {
         for input in inputs { #expect(runner.run(target, input) == nil, "\(CorpusFile.line(input))") }
     }
 
-    @Test("Changed inputs come out right", arguments: FuzzTarget.allCases)
+    @Test("Mutated inputs pass", arguments: FuzzTarget.allCases)
     func changed(target: FuzzTarget) throws {
         let worlds = try #require(Self.worlds)
         let runner = FuzzRunner(worlds: worlds)
         let mutator = Mutator(target, worlds: worlds)
         let seed: UInt64 = 10
-        var dice = Dice(seed: seed)
+        var random = RandomSource(seed: seed)
         let inputs = try Seeds.made(target, worlds: worlds).filter { $0.count < 3_000 }
         for round in 0..<(target == .tables ? 30 : 200) {
-            var input = dice.pick(inputs)
-            mutator.change(&input, &dice)
-            // Large records and long sequences are for the searches themselves.
+            var input = random.pick(inputs)
+            mutator.change(&input, &random)
+            // Large records and long sequences take too long for a test.
             let isLarge = input.count > 4_000 || input.contains(UInt8(ascii: "@")) || input.starts(with: [0x41])
             if isLarge || (target == .events && input.first.map { $0 < 0x61 } == true) { continue }
             #expect(runner.run(target, input) == nil, "seed \(seed), round \(round): \(CorpusFile.line(input))")
         }
     }
 
-    @Test("Long-lived processors answer as fresh ones do")
+    @Test("Long-lived processors yield the same as fresh ones")
     func adversarial() throws {
         let seed: UInt64 = 3
         var run = AdversarialRun(worlds: try #require(Self.worlds), seed: seed, recordsPerRound: 250)
@@ -52,17 +53,17 @@ struct CorpusTests {
             }
         }
         #expect(run.compared == 8 * 5 * 250)
-        // The records must be of all kinds for this to mean anything.
+        // The comparison is meaningful only if all kinds of results occur.
         for outcome in ["navigate", "external", "deferred", "reject", "bad_json"] {
             #expect(run.outcomes[outcome, default: 0] > 0, "\(outcome)")
         }
     }
 }
 
-@Suite("Recipes and corpus files")
+@Suite("Recipes and corpus files are read and written")
 struct RecipeTests {
     @Test(
-        "A recipe writes its groups out",
+        "A recipe expands its groups",
         arguments: [
             (#"{<<3,:"a#":0>>}"#, #"{"a0":0,"a1":0,"a2":0}"#), ("<<2:ab>>", "abab"), ("<<0:ab>>c", "c"),
             ("<<2,:[<<2,:#>>]>>", "[0,1],[0,1]"), ("<<2:<<1:#>>>>", "01"), ("<<x", "<<x"), ("<<2:a", "<<2:a"),
@@ -76,7 +77,7 @@ struct RecipeTests {
     func limit(text: String) { #expect(Recipe.expand(text.utf8, limit: 100).count <= 102) }
 
     @Test(
-        "A line of a corpus file reads back",
+        "A line of a corpus file is read as written",
         arguments: [[0x23, 0x0A, 0x5C, 0x09], [0xFF, 0xC3, 0xA9, 0x00], [0xC3, 0xA9, 0x20]])
     func lines(input: [UInt8]) {
         let line = CorpusFile.line(input)

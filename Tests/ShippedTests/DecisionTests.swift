@@ -2,15 +2,15 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What `linkd resolve --json` says to real inputs: held against what the samples expect, and against the schema.
+/// The decisions of `linkd resolve --json`, compared with the expectations in the samples and with the schema.
 @Suite struct DecisionTests {
-    /// The lines that `linkd resolve` prints for events, with the tables it ships or with one.
+    /// Returns the lines that `linkd resolve` prints for events, with the shipped tables or with one table.
     static func resolve(_ events: [String], table: String? = nil) throws -> [String] {
         let flags = table.map { ["--table", $0] } ?? []
         let result = try ChildProcess.run(
             [BuiltProgram.linkd, "resolve", "--json"] + flags, in: Checkout.root,
             input: events.map { $0 + "\n" }.joined())
-        // 65: a dead letter is among them.
+        // The exit code is 65 if there is a dead letter.
         guard result.status == 0 || result.status == 65 else {
             throw ChildProcess.Failure(text: "linkd resolve ended with \(result.status): \(result.errors)")
         }
@@ -21,7 +21,9 @@ import Testing
         try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any] ?? [:]
     }
 
-    /// Whether a decision has the expected members; null expects that one is absent.
+    /// Returns the differences between a decision and the expected members.
+    ///
+    /// An expected null means an absent member.
     static func differences(_ expected: [String: Any], _ decision: [String: Any]) -> [String] {
         expected.compactMap { name, value in
             if value is NSNull { return decision[name] == nil ? nil : name }
@@ -30,10 +32,10 @@ import Testing
         }
     }
 
-    @Test("The samples become what they say", arguments: Shipped.eventFiles)
+    @Test("Each sample has the expected decision", arguments: Shipped.eventFiles)
     func samples(file: String) throws {
         for sample in try Shipped.samples(file) {
-            // What is too late is found out from the record's timestamp, which only the worker has.
+            // Expiry depends on the timestamp of a record, which only a worker has.
             if sample.expected["reason"] as? String == "expired" { continue }
             let lines = try Self.resolve([sample.text])
             let devices = (sample.members["devices"] as? [Any])?.count ?? 1
@@ -44,7 +46,7 @@ import Testing
         }
     }
 
-    /// The examples of a table as events, those with an odd fact of a device aside.
+    /// The examples of a table as events, except for those with unusual facts of a device.
     static func examples(of table: Checkout.File) throws -> [String] {
         let examples = try members(table.text ?? "")["examples"] as? [[String: Any]] ?? []
         return try examples.map { example in
@@ -57,7 +59,7 @@ import Testing
     }
 
     @Test(
-        "Every decision about samples and about the tables' examples is one of the schema",
+        "Every decision for samples and examples of tables matches the schema",
         .enabled(if: SchemaValidator.isThere, Comment(rawValue: SchemaValidator.absence)))
     func decisionsFitTheSchema() throws {
         var subjects: [SchemaValidator.Subject] = []

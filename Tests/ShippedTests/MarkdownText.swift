@@ -1,12 +1,12 @@
 import TestSupport
 
-/// What a Markdown text shows in fences, and in its tables.
+/// The fenced blocks, tables, and links of a Markdown text.
 struct MarkdownText {
     /// A fenced block.
     struct Block {
         /// The words after the opening fence, such as `sh run broker`.
         var words: [Substring]
-        /// The lines inside.
+        /// The lines of the block.
         var lines: [Substring]
         /// The number of its first line, from 1.
         var line: Int
@@ -14,12 +14,12 @@ struct MarkdownText {
 
     /// The fenced blocks, in order.
     var blocks: [Block] = []
-    /// The cells of every table row, white space around them off.
+    /// The cells of every table row, without surrounding white space.
     var rows: [[Substring]] = []
     /// The targets of links `[text](target)`.
     var targets: [Substring] = []
 
-    /// Reads a text.
+    /// Parses a text.
     init(_ text: String) {
         var open: Block?
         for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
@@ -39,7 +39,7 @@ struct MarkdownText {
         }
     }
 
-    /// The blocks whose fence begins with these words.
+    /// Returns the blocks whose fence has exactly these words.
     func blocks(_ words: String...) -> [Block] { blocks.filter { $0.words.elementsEqual(words) { $0 == $1 } } }
 
     private static func trimmed(_ cell: Substring) -> Substring {

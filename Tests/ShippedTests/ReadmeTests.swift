@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The README's commands are run, its event is resolved, its links lead somewhere.
+/// The commands, the event, and the links in the README.
 @Suite struct ReadmeTests {
     let text: MarkdownText
 
@@ -10,7 +10,9 @@ import Testing
         text = MarkdownText(try String(contentsOf: Checkout.root.appending(path: "README.md"), encoding: .utf8))
     }
 
-    /// Runs a block in the checkout, line by line; `config/run` stands for the program that was built with the tests.
+    /// Runs a block in the checkout.
+    ///
+    /// `config/run` is replaced by the program that was built with the tests.
     func run(_ block: MarkdownText.Block, _ environment: [String: String]) throws -> ChildProcess.Result {
         let script = block.lines.map { line in
             line.hasPrefix("config/run ")
@@ -21,7 +23,7 @@ import Testing
             environment: environment.merging(["LINKD_TEST_PROGRAM": BuiltProgram.linkd], uniquingKeysWith: { $1 }))
     }
 
-    @Test("The commands that need no broker end with 0")
+    @Test("The commands without a broker end with exit code 0")
     func commands() throws {
         let blocks = text.blocks("sh", "run")
         #expect(!blocks.isEmpty)
@@ -33,7 +35,7 @@ import Testing
     }
 
     @Test(
-        "The commands on a cluster end with 0, and show what they should",
+        "The commands with a cluster end with exit code 0 and print the expected output",
         .enabled(if: BrokerEnvironment.hasBroker, "needs a broker: set KAFKA_BOOTSTRAP_SERVERS"))
     func clusterCommands() throws {
         let name = BrokerEnvironment.uniqueName("readme")
@@ -47,19 +49,19 @@ import Testing
         }
     }
 
-    @Test("The event becomes the decision, byte for byte")
+    @Test("The event has exactly the decision in the README")
     func decision() throws {
         let events = text.blocks("json", "input")
         let decisions = text.blocks("json", "output")
         try #require(events.count == 1 && decisions.count == 1)
-        // One line is one event.
+        // An event is a single line.
         let event = events[0].lines.joined(separator: " ")
         let result = try ChildProcess.run(
             [BuiltProgram.linkd, "resolve", "--json"], in: Checkout.root, input: event + "\n")
         #expect(result.output.split(separator: "\n") == [Substring(decisions[0].lines.joined())])
     }
 
-    @Test("The links of the five apps lead to the stacks that stand beside them")
+    @Test("The links of the five apps have the stacks in the table")
     func apps() throws {
         let rows = text.rows.filter { $0.count == 4 && $0[2].hasPrefix("`") }
         try #require(rows.count == 5)
@@ -70,7 +72,7 @@ import Testing
         }
     }
 
-    @Test("Links between the checkout's documents lead to files that are there")
+    @Test("Links between documents refer to existing files")
     func targets() throws {
         var missing: [String] = []
         for file in try Checkout.trackedFiles() where file.suffix == "md" {

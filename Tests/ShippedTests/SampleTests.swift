@@ -3,24 +3,24 @@ import LinkIngest
 import TestSupport
 import Testing
 
-/// The sample files against the reader of events.
+/// The sample files, read as events.
 @Suite struct SampleTests {
-    @Test("Every sample event is read, with a device", arguments: Shipped.eventFiles)
+    @Test("Every sample event is valid and has a device", arguments: Shipped.eventFiles)
     func eventsAreRead(file: String) throws {
         for sample in try Shipped.samples(file) {
             #expect(throws: Never.self, "\(sample.name)") {
                 let event = try LinkEvent.read(Array(sample.text.utf8))
                 #expect(event.devices.allSatisfy { !$0.id.isEmpty })
             }
-            #expect(sample.members["about"] is String, "\(sample.name) says what it shows")
-            #expect(sample.expected["outcome"] is String, "\(sample.name) says what becomes of it")
+            #expect(sample.members["about"] is String, "\(sample.name) has a description")
+            #expect(sample.expected["outcome"] is String, "\(sample.name) has an expected outcome")
         }
     }
 
-    /// Found out from more than the value: by the worker.
+    /// The reasons that only a worker can determine.
     static let found: Set = ["null_value", "empty_value", "encoding_unsupported", "application_unknown"]
 
-    @Test("A sample record is refused for the reason that it names, or read")
+    @Test("Each sample record has the expected reason, or is valid")
     func recordsAreWhatTheySay() throws {
         let samples = try Shipped.samples("records")
         for sample in samples {
@@ -36,7 +36,7 @@ import Testing
         #expect(reasons.count >= 13)
     }
 
-    /// The bytes of a record's value; nil for none.
+    /// The bytes of a record's value, or nil.
     static func value(of sample: Shipped.Sample) -> [UInt8]? {
         if let text = sample.members["value"] as? String { return Array(text.utf8) }
         guard let hex = sample.members["hex"] as? String else { return nil }
@@ -44,13 +44,13 @@ import Testing
     }
 
     @Test(
-        "What the event schema refuses, the reader refuses too",
+        "The reader refuses what the event schema refuses",
         arguments: SchemaTests.refused.filter { $0.schema == "event" }.map(\.text))
     func readerAgreesWithTheSchema(text: String) {
         #expect(throws: LinkEvent.Failure.self) { try LinkEvent.read(Array(text.utf8), key: Array("d-1".utf8)) }
     }
 
-    @Test("A route table and the samples name the same applications")
+    @Test("Route tables and samples name the same applications")
     func applications() throws {
         let owned = try Shipped.tables().compactMap { table -> [String]? in
             let json = try JSONSerialization.jsonObject(with: Data((table.text ?? "").utf8)) as? [String: Any]

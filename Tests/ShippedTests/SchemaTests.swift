@@ -2,24 +2,26 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The schemas of `config/schemas` against what is really there, with a validator of another make.
+/// The schemas in `config/schemas`, checked with an independent validator.
 @Suite(.enabled(if: SchemaValidator.isThere, Comment(rawValue: SchemaValidator.absence)))
 struct SchemaTests {
-    @Test("Every sample event is an event of the schema", arguments: Shipped.eventFiles)
+    @Test("Every sample event matches the schema", arguments: Shipped.eventFiles)
     func samplesAreEvents(file: String) throws {
         let subjects = try Shipped.samples(file).map { SchemaValidator.Subject(name: $0.name, text: $0.text) }
         #expect(subjects.count >= 5)
         #expect(try SchemaValidator.complaints(schema: "event", about: subjects) == [:])
     }
 
-    @Test("Every shipped table is a table of the schema")
+    @Test("Every shipped table matches the schema")
     func tablesAreTables() throws {
         let tables = try Shipped.tables() + Shipped.parityTables()
         let subjects = tables.map { SchemaValidator.Subject(name: $0.path, text: $0.text ?? "") }
         #expect(try SchemaValidator.complaints(schema: "table", about: subjects) == [:])
     }
 
-    /// What each schema refuses: a schema that takes everything would pass the tests above.
+    /// Invalid documents for each schema.
+    ///
+    /// A schema that accepts everything would pass the tests above.
     static let refused: [(schema: String, text: String)] = [
         ("event", #"{}"#),
         ("event", #"[]"#),
@@ -67,7 +69,7 @@ struct SchemaTests {
 
     static let block = #"{"schemes":["a"],"host":"segment"}"#
 
-    @Test("The schemas refuse what is wrong", arguments: ["event", "decision", "table"])
+    @Test("The schemas refuse invalid documents", arguments: ["event", "decision", "table"])
     func wrongIsRefused(schema: String) throws {
         let subjects = Self.refused.filter { $0.schema == schema }
             .map { SchemaValidator.Subject(name: $0.text, text: $0.text) }

@@ -1,26 +1,26 @@
 import Foundation
 import TestSupport
 
-/// JSON Schema 2020-12 by a validator of another make: Python's `jsonschema`, in a process of its own.
+/// A validator of JSON Schema 2020-12: Python's `jsonschema` in a separate process.
 enum SchemaValidator {
-    /// One text that is held against a schema.
+    /// A text to validate.
     struct Subject {
-        /// What it is called in a complaint.
+        /// The name of the text in errors.
         var name: String
-        /// The JSON itself.
+        /// The JSON text.
         var text: String
     }
 
-    /// What the tests say when the validator is not there.
+    /// The message of skipped tests if the validator is not available.
     static let absence = "Python's jsonschema 4 is not installed (python3 -m pip install jsonschema)"
 
-    /// Whether Python and the validator are there.
+    /// A Boolean value that indicates whether Python and the validator are available.
     static let isThere: Bool = {
         let probe = "from jsonschema import Draft202012Validator"
         return (try? ChildProcess.run(["python3", "-c", probe]))?.status == 0
     }()
 
-    /// Reads lines of `{"name","text"}` and prints the complaints of each: its name, the place, the words.
+    /// A program that reads lines of `{"name","text"}` and prints the errors of each: name, location, and message.
     private static let program = """
         import json, sys
         from jsonschema import Draft202012Validator
@@ -34,9 +34,9 @@ enum SchemaValidator {
                 print(json.dumps([subject["name"], (place + ": " + error.message)[:300]]))
         """
 
-    /// Holds texts against a schema of `config/schemas`; the complaints by the subject's name.
+    /// Validates texts with a schema of `config/schemas`, and returns the errors by the name of the text.
     ///
-    /// - Throws: `ChildProcess.Failure` when the validator fails, a subject that is no JSON included.
+    /// - Throws: `ChildProcess.Failure` if the validator fails or a text is not JSON.
     static func complaints(schema: String, about subjects: [Subject]) throws -> [String: [String]] {
         let lines = try subjects.map { subject in
             let line = try JSONSerialization.data(withJSONObject: ["name": subject.name, "text": subject.text])

@@ -1,24 +1,24 @@
 import Foundation
 import TestSupport
 
-/// What stands under `config/`, as the tests read it.
+/// The files in `config`.
 enum Shipped {
-    /// One line of a sample file.
+    /// A line of a sample file.
     struct Sample {
-        /// The file's name and the line's number.
+        /// The name of the file and the number of the line.
         var name: String
-        /// The line.
+        /// The text of the line.
         var text: String
-        /// Its members.
+        /// The members of the line.
         var members: [String: Any]
-        /// What the line says becomes of it.
+        /// The expected result in the line.
         var expected: [String: Any] { members["expect"] as? [String: Any] ?? [:] }
     }
 
-    /// The sample files that hold events, a line each.
+    /// The names of the sample files with one event per line.
     static let eventFiles = ["articles", "shop", "pushes"]
 
-    /// The lines of a sample file.
+    /// Returns the lines of a sample file.
     static func samples(_ file: String) throws -> [Sample] {
         let url = Checkout.root.appending(path: "config/samples/\(file).jsonl")
         return try String(contentsOf: url, encoding: .utf8).split(separator: "\n").enumerated().map { number, line in
@@ -27,12 +27,12 @@ enum Shipped {
         }
     }
 
-    /// The tables that do as the source articles do, by path.
+    /// The paths of the tables that reproduce the source articles.
     static func parityTables() throws -> [Checkout.File] {
         try Checkout.trackedFiles().filter { $0.path.hasPrefix("config/parity/") && $0.suffix == "json" }
     }
 
-    /// The route tables, by path.
+    /// The paths of the route tables.
     static func tables() throws -> [Checkout.File] {
         try Checkout.trackedFiles().filter { $0.path.hasPrefix("config/routes/") && $0.suffix == "json" }
     }

@@ -1,9 +1,9 @@
 import StrictJSON
 import Testing
 
-/// Texts of our own that the reader takes or refuses, from small tables, one table a rule.
+/// Texts that the reader accepts or refuses, in small tables with one rule each.
 enum Corpus {
-    /// A text and what the reader says of it: nil when it takes it.
+    /// A text with the expected error, or nil if the reader accepts it.
     struct Item: Sendable, CustomTestStringConvertible {
         var bytes: [UInt8]
         var code: JSONError.Code?
@@ -64,7 +64,7 @@ enum Corpus {
         + of(["'a'", "a", "`a`", "\u{201C}a\u{201D}", "\\\"a\\\""], code: .expectedValue)
         + of(["\"a\"b", "\"a\"\"b\"", "\"a\" \"", "\"\"\"", "\"a\",", "\"\"\u{0}"], code: .trailingBytes)
 
-    /// A control character in a string, at each place of a word of eight bytes that matters.
+    /// Control characters in a string, at each relevant position of an eight-byte word.
     private static var controls: [Item] {
         var out: [Item] = []
         for control: UInt8 in [0, 1, 8, 9, 10, 13, 27, 31] {
@@ -105,7 +105,7 @@ enum Corpus {
             ], quoted: true, code: .loneSurrogate)
         + [Item(#""\ud83d\ug000""#, .badEscape), Item(#"{"\ud800":1}"#, .loneSurrogate)]
 
-    /// RFC 3629, section 4: the bounds of each byte of well-formed sequences.
+    /// RFC 3629, section 4: the bounds of each byte in well-formed sequences.
     static let unicode: [Item] = {
         let good: [[UInt8]] = [
             [0xC2, 0x80], [0xDF, 0xBF], [0xE0, 0xA0, 0x80], [0xE0, 0xBF, 0xBF], [0xE1, 0x80, 0x80],
@@ -196,7 +196,7 @@ enum Corpus {
         + of(["1\u{B}", "1\u{C}", "1\u{2028}", "{}\u{A0}", "[]\u{0}"], code: .trailingBytes)
         + of(["{\u{B}}", "{\u{A0}\"a\":1}"], code: .expectedName)
 
-    /// The bound of the tests' readers.
+    /// The depth limit of the readers in tests.
     static let depth = 64
 
     static let depths: [Item] = {

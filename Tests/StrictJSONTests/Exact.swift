@@ -1,7 +1,7 @@
 import ByteStorage
 import StrictJSON
 
-/// Runs `body` over bytes in memory of exactly their length, so that a sanitizer sees every byte read beyond it.
+/// Runs `body` with bytes in memory of exactly their length, so that a sanitizer detects reads beyond it.
 func withExact<Result>(_ bytes: [UInt8], _ body: (ByteView) throws -> Result) rethrows -> Result {
     let memory = UnsafeMutablePointer<UInt8>.allocate(capacity: max(bytes.count, 1))
     defer { memory.deallocate() }
@@ -10,13 +10,13 @@ func withExact<Result>(_ bytes: [UInt8], _ body: (ByteView) throws -> Result) re
     return try body(ByteView(start: UnsafePointer(memory), count: bytes.count))
 }
 
-/// What a reader said of a text.
+/// The result of a reader.
 enum Verdict: Equatable {
     case taken
     case refused(JSONError)
 }
 
-/// Passes a text with the cursor alone.
+/// Skips a text with the cursor alone.
 func passed(_ bytes: [UInt8], depth: Int = Corpus.depth) -> Verdict {
     withExact(bytes) { view in
         var cursor = JSONCursor(maxDepth: depth)
@@ -31,7 +31,7 @@ func passed(_ bytes: [UInt8], depth: Int = Corpus.depth) -> Verdict {
     }
 }
 
-/// Reads a text into a tree.
+/// Parses a text into a tree.
 func tree(_ bytes: [UInt8], depth: Int = Corpus.depth) -> Result<JSONValue, JSONError> {
     withExact(bytes) { view in
         do throws(JSONError) {
@@ -43,10 +43,10 @@ func tree(_ bytes: [UInt8], depth: Int = Corpus.depth) -> Result<JSONValue, JSON
 }
 
 extension JSONValue {
-    /// The value in a form that readers of other makes can be asked for.
+    /// The value in a form that is comparable with other readers.
     ///
-    /// `n`, `t`, `f`, `#` and a number's text, `"` and a string's bytes in hexadecimal, arrays and objects with their
-    /// members in order.
+    /// `n`, `t`, `f`, `#` with the text of a number, `"` with the bytes of a string in hexadecimal, and arrays and
+    /// objects with their members in order.
     var rendered: String {
         switch kind {
         case .null: "n"

@@ -3,9 +3,9 @@ import StrictJSON
 import Testing
 
 #if DEBUG || CHECKED_VIEWS
-@Suite("A view that is read after its memory was taken back ends the process")
+@Suite("A view that is read after its memory was revoked ends the process")
 struct LeaseTests {
-    /// A view that an arena lent before its reset.
+    /// A view of an arena from before its reset.
     private static func stale() -> ByteView {
         var arena = OutputArena(chunkBytes: 4096)
         arena.begin()
@@ -15,7 +15,7 @@ struct LeaseTests {
         return view
     }
 
-    @Test("an arena's record, read whole, by byte, as a part or in a comparison, after its reset or its end")
+    @Test("A record of an arena, after the reset or the end of the arena")
     func arena() async {
         await #expect(processExitsWith: .failure) { print(Self.stale().array) }
         await #expect(processExitsWith: .failure) { print(Self.stale()[0]) }
@@ -40,7 +40,7 @@ struct LeaseTests {
         }
     }
 
-    @Test("text that a cursor resolved from escapes, after the next text was opened; text of a stale view as well")
+    @Test("An unescaped string after its cursor has opened another text, and the text of a stale view")
     func cursor() async {
         await #expect(processExitsWith: .failure) {
             var cursor = JSONCursor()
@@ -64,7 +64,7 @@ struct LeaseTests {
         }
     }
 
-    @Test("what is read in time, and what nobody takes back, is read")
+    @Test("Views that are valid can be read")
     func inTime() {
         var arena = OutputArena(chunkBytes: 4096)
         var views: [ByteView] = []
@@ -83,9 +83,9 @@ struct LeaseTests {
     }
 }
 #else
-@Suite("A view costs nothing in a release build")
+@Suite("A view has no cost in a release build")
 struct LeaseTests {
-    @Test("it is a start and a length")
+    @Test("A view consists of a start and a length")
     func size() { #expect(MemoryLayout<ByteView>.size == 16 && !ViewLease.isChecked) }
 }
 #endif

@@ -3,9 +3,9 @@ import StrictJSON
 import TestSupport
 import Testing
 
-@Suite("What one record takes is bounded")
+@Suite("The memory of a record is limited")
 struct ArenaLimitTests {
-    @Test("a record at its limit is whole, one byte more is told, and memory stays near the limit")
+    @Test("A record can reach its limit, one more byte is reported, and memory stays near the limit")
     func limit() {
         for over in [0, 1, 100_000, 20_000_000] {
             var arena = OutputArena(chunkBytes: 4096)
@@ -28,7 +28,7 @@ struct ArenaLimitTests {
         }
     }
 
-    @Test("a mark from before the limit was passed is no place to go back to")
+    @Test("A mark from before the limit was exceeded is invalid")
     func marks() {
         var arena = OutputArena(chunkBytes: 4096)
         arena.recordLimit = 10_000
@@ -44,7 +44,7 @@ struct ArenaLimitTests {
         #expect(first && next == (0, false))
     }
 
-    @Test("a long text takes the room that it fills, not that of its worst case")
+    @Test("A long text uses only the memory that it fills")
     func longText() {
         var arena = OutputArena(chunkBytes: 4096)
         let bytes = [UInt8](repeating: UInt8(ascii: "a"), count: 1_000_000)
@@ -54,7 +54,7 @@ struct ArenaLimitTests {
             let written = arena.finish()
             #expect(written.count == 1_000_002 && written.slice(1, 1_000_001) == ByteView(text))
         }
-        // Written over and over it moves to chunks of half as much again.
+        // Repeated writes move to chunks that are larger by half.
         let inUse = arena.bytesInUse
         #expect(inUse < 4_000_000)
         let mixed = (0..<20_000).map { UInt8(truncatingIfNeeded: $0 % 97 == 0 ? 10 : 97 + $0 % 26) }
@@ -67,7 +67,7 @@ struct ArenaLimitTests {
         }
     }
 
-    @Test("names that stand twice in objects of any size are found at the first that repeats")
+    @Test("A repeated name is found at its first repetition in objects of any size")
     func names() {
         var generator = SeededGenerator(seed: 0x7A3E)
         for round in 0..<400 {

@@ -1,6 +1,6 @@
 import TestSupport
 
-/// Texts that are nearly JSON: those of the corpus and a few like real records, changed at one to three places.
+/// Texts that are almost JSON: those of the corpus and some like real records, changed in one to three positions.
 enum Mutations {
     static let seed: UInt64 = 0x57A1C7
     static let count = 40_000
@@ -16,7 +16,7 @@ enum Mutations {
     private static let alphabet: [UInt8] =
         Array(#"{}[]":,\u0123456789abcdefnrtl.-+eEdD/ "#.utf8) + [0x0A, 0x1F, 0x7F, 0x80, 0xC2, 0xE0, 0xED, 0xF4, 0xFF]
 
-    /// The texts, always the same.
+    /// The texts, which are the same in every run.
     static let texts: [[UInt8]] = {
         var generator = SeededGenerator(seed: seed)
         let bases = Corpus.items.map(\.bytes).filter { $0.count < 200 } + records.map { Array($0.utf8) }

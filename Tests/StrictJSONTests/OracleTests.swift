@@ -2,14 +2,14 @@ import Foundation
 import StrictJSON
 import Testing
 
-/// The strict reader beside two readers of other makes, over the corpus and 40,000 mutated texts.
-@Suite("Readers of other makes agree but where strictness says otherwise")
+/// A comparison of the strict reader with two others, over the corpus and 40,000 mutated texts.
+@Suite("Other readers agree, except for rules of strictness")
 struct OracleTests {
     static let texts: [[UInt8]] =
         Corpus.items.map(\.bytes) + Corpus.items.flatMap { ReaderTests.wrapped($0.bytes).dropFirst() } + Mutations.texts
 
     @Test(
-        "Python's json takes the same texts with the same values",
+        "Python's json module accepts the same texts with the same values",
         .enabled(if: PythonReader.path != nil, "no python3 in PATH: this reader is not compared with it"))
     func python() throws {
         let answers = try #require(try PythonReader.read(Self.texts))
@@ -28,10 +28,10 @@ struct OracleTests {
         #expect(taken > 5000 && taken < Self.texts.count - 5000, "seed \(Mutations.seed)")
     }
 
-    /// What may be found in a text in which Python finds nothing wrong but half a surrogate pair.
+    /// The errors that are allowed in a text whose only defect for Python is a lone surrogate.
     static let mayFollowLone: Set<JSONError.Code> = [.loneSurrogate]
 
-    @Test("Foundation's JSONSerialization takes the same texts with the same values, but for the rules stated")
+    @Test("Foundation's JSONSerialization accepts the same texts with the same values, except for the stated rules")
     func foundation() throws {
         var taken = 0
         var rules: [String: Int] = [:]
@@ -60,7 +60,7 @@ struct OracleTests {
             ], "\(rules)")
     }
 
-    /// By which rule Foundation takes what this reader refuses, or nil.
+    /// Returns the rule by which Foundation accepts a text that this reader refuses, or nil.
     private static func laxRule(_ text: [UInt8], _ error: JSONError) -> String? {
         if text.starts(with: [0xEF, 0xBB, 0xBF]) { return "byte order mark" }
         if error.code == .duplicateName { return "name twice" }
@@ -72,16 +72,17 @@ struct OracleTests {
         return nil
     }
 
-    /// Whether Foundation takes the text for UTF-16 or UTF-32 (RFC 4627, section 3): a zero among its first four bytes
-    /// or a byte order mark of those.
+    /// Returns whether Foundation reads the text as UTF-16 or UTF-32 (RFC 4627, section 3), because of a zero in its
+    /// first four bytes or a byte order mark.
     private static func looksLikeUTF16(_ text: [UInt8]) -> Bool {
         text.prefix(4).contains(0) || text.starts(with: [0xFE, 0xFF]) || text.starts(with: [0xFF, 0xFE])
     }
 
-    /// What both can be compared by.
+    /// Returns the value in a form that is comparable.
     ///
-    /// Names are sorted, of names that Swift finds equal the last counts, numbers have twelve digits and no negative
-    /// zero (Foundation rounds otherwise), and U+FEFF is left out (Foundation drops it where a string begins).
+    /// Names are sorted. Of names that Swift treats as equal, the last one counts. Numbers have twelve digits and no
+    /// negative zero, because Foundation rounds differently. U+FEFF is removed, because Foundation drops it at the
+    /// start of a string.
     private static func plain(_ value: Any) -> String {
         switch value {
         case let text as String:
@@ -120,7 +121,7 @@ struct OracleTests {
 }
 
 extension JSONValue {
-    /// Whether a number in it is beyond what a double holds.
+    /// Returns whether a number is outside the range of a double.
     fileprivate var hasNumberOutOfRange: Bool {
         switch kind {
         case .number(let text):

@@ -1,9 +1,9 @@
 import StrictJSON
 import Testing
 
-@Suite("Places in a text")
+@Suite("Locations in a text are found")
 struct PlaceTests {
-    /// A text with `^` before the byte that is asked for, and its place.
+    /// A text with `^` before the byte of the offset, and the expected location.
     static let cases: [(String, Int, Int, String)] = [
         ("^1", 1, 1, ""), ("[^1]", 1, 2, "/0"), ("[1,^2]", 1, 4, "/1"), ("[1^,2]", 1, 3, ""), ("[1]^", 1, 4, ""),
         ("{^}", 1, 2, ""), ("{\"a\":^1}", 1, 6, "/a"), ("{\"^a\":1}", 1, 3, "/a"),
@@ -17,7 +17,7 @@ struct PlaceTests {
         ("{\"a\":[1,{\"b\":\"x\\q^\"}]}", 1, 18, "/a/1/b"), ("[1,2,3] ^x", 1, 9, ""),
     ]
 
-    @Test("line, column in characters, and pointer", arguments: cases)
+    @Test("A location has a line, a column in characters, and a pointer", arguments: cases)
     func places(marked: String, line: Int, column: Int, pointer: String) throws {
         let bytes = Array(marked.utf8)
         let offset = try #require(bytes.firstIndex(of: UInt8(ascii: "^")))
@@ -28,7 +28,7 @@ struct PlaceTests {
     }
 
     @Test(
-        "what the reader refuses has the place of the member at fault",
+        "An error has the location of the member at fault",
         arguments: [
             (#"{"a":{"b":1,"b":2}}"#, "/a/b"), (#"{"x":[1,{"y":tru}]}"#, "/x/1/y"), (#"{"x":"\ud800"}"#, "/x"),
             (#"{"x":[1,]}"#, "/x"), (#"{"x":01}"#, ""), (#"{"a":1,"b":}"#, "/b"), (#"{"x":{"y""#, "/x"),
@@ -42,7 +42,7 @@ struct PlaceTests {
         #expect(JSONPlace.locate(offset: error.offset, in: Array(text.utf8)).pointer == pointer)
     }
 
-    @Test("an offset outside the text is held to its ends; a deep text is walked no deeper than asked")
+    @Test("An offset outside the text is clamped, and the depth of the search is limited")
     func outside() {
         let text = Array("[1,\n2]".utf8)
         #expect(JSONPlace.locate(offset: -5, in: text) == JSONPlace(line: 1, column: 1, pointer: ""))
@@ -53,7 +53,7 @@ struct PlaceTests {
         #expect(place.pointer == String(repeating: "/0", count: 64))
     }
 
-    @Test("every offset of every text of the corpus has a place")
+    @Test("Every offset of every text in the corpus has a location")
     func everywhere() {
         for item in Corpus.items where item.bytes.count < 300 {
             for offset in 0...item.bytes.count {

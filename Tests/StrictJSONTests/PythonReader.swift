@@ -1,8 +1,10 @@
 import Foundation
 
-/// Python's json as a second opinion: one child process reads all texts.
+/// Python's json module as a second reader.
+///
+/// One child process reads all texts.
 enum PythonReader {
-    /// What it said of a text: `ok` and the value rendered as `JSONValue.rendered` does, or why not.
+    /// The result for a text: `ok` with the value in the form of `JSONValue.rendered`, or an error.
     struct Answer: Equatable {
         var verdict: String
         var rendered: String
@@ -13,8 +15,10 @@ enum PythonReader {
         return folders.map { "\($0)/python3" }.first { FileManager.default.isExecutableFile(atPath: $0) }
     }()
 
-    /// UTF-8 is decoded strictly, names that stand twice, `NaN` and `Infinity` are refused by its hooks, numbers stay
-    /// text; half surrogates, which it takes, are told by `lone`, and its depth by the reader's own count.
+    /// UTF-8 is decoded strictly.
+    ///
+    /// Hooks refuse repeated names, `NaN`, and `Infinity`, and keep numbers as text. Lone surrogates, which Python
+    /// accepts, are reported as `lone`. The depth is counted by this program.
     private static let script = """
         import json, sys
         class Twice(Exception): pass
@@ -51,7 +55,7 @@ enum PythonReader {
                 except json.JSONDecodeError: out.write('bad \\n')
         """
 
-    /// Reads all texts; nil where there is no Python.
+    /// Reads all texts, or returns nil if Python is not available.
     static func read(_ texts: [[UInt8]]) throws -> [Answer]? {
         guard let path else { return nil }
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("strict-json-\(UUID().uuidString)")

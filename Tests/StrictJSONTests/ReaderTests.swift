@@ -3,9 +3,9 @@ import StrictJSON
 import TestSupport
 import Testing
 
-@Suite("The strict reader")
+@Suite("The strict reader accepts exactly valid texts")
 struct ReaderTests {
-    @Test("takes and refuses each text of the corpus for the reason that the corpus names", arguments: Corpus.items)
+    @Test("Each text of the corpus is accepted or refused as expected", arguments: Corpus.items)
     func corpus(item: Corpus.Item) {
         switch tree(item.bytes) {
         case .success: #expect(item.code == nil)
@@ -15,7 +15,7 @@ struct ReaderTests {
         }
     }
 
-    @Test("the corpus has at least 300 different texts, of both kinds")
+    @Test("The corpus has at least 300 different texts of both kinds")
     func size() {
         #expect(Set(Corpus.items.map(\.bytes)).count >= 300)
         #expect(Corpus.items.filter { $0.code == nil }.count >= 120)
@@ -24,7 +24,7 @@ struct ReaderTests {
         #expect(codes == Set(JSONError.Code.allCases).subtracting([.wrongType]))
     }
 
-    @Test("passing a value is as strict as reading it, and finds the same fault at the same place")
+    @Test("Skipping a value reports the same error at the same location as reading it")
     func skipping() {
         for item in Corpus.items {
             for text in Self.wrapped(item.bytes) {
@@ -38,7 +38,7 @@ struct ReaderTests {
         }
     }
 
-    /// The text alone, in an array, in an object, and behind another value.
+    /// The text alone, in an array, in an object, and after another value.
     static func wrapped(_ text: [UInt8]) -> [[UInt8]] {
         [
             text, Array("[".utf8) + text + Array("]".utf8), Array(#"{"k":"#.utf8) + text + Array("}".utf8),
@@ -46,7 +46,7 @@ struct ReaderTests {
         ]
     }
 
-    @Test("a text cut off anywhere is refused")
+    @Test("A truncated text is refused")
     func cut() {
         for item in Corpus.items where item.code == nil && item.bytes.count < 2000 {
             let last = item.bytes.last
@@ -55,7 +55,7 @@ struct ReaderTests {
         }
     }
 
-    @Test("one cursor reads text after text as a fresh one does")
+    @Test("A reused cursor reads texts as a new one does")
     func reused() {
         var cursor = JSONCursor(maxDepth: Corpus.depth)
         for item in Corpus.items + Corpus.items.reversed() {
@@ -73,7 +73,7 @@ struct ReaderTests {
         }
     }
 
-    @Test("a value of another type than was asked for is told from one that is broken")
+    @Test("A value of the wrong type is distinguished from an invalid one")
     func wrongTypes() {
         let asks: [(String, (inout JSONCursor) throws(JSONError) -> Void)] = [
             ("\"", { cursor throws(JSONError) in _ = try cursor.string() }),
@@ -96,7 +96,7 @@ struct ReaderTests {
         }
     }
 
-    @Test("a string says whether it has escapes and bytes beyond ASCII")
+    @Test("A string reports escapes and bytes beyond ASCII")
     func flags() throws {
         let cases: [(String, Bool, Bool, String)] = [
             ("abc", false, false, "abc"), (#"a\nc"#, true, false, "a\nc"), ("é", false, true, "é"),
@@ -116,7 +116,7 @@ struct ReaderTests {
         }
     }
 
-    @Test("the tree gives members in their order, with their places")
+    @Test("The tree has members in order, with their offsets")
     func members() throws {
         let text = #" {"b": 1 ,"a\n":[true,null,"x"],"c":{"d":-0.5e1}}"#
         let value = try JSONValue.parse(Array(text.utf8))
@@ -130,7 +130,7 @@ struct ReaderTests {
         #expect(value["zz"] == nil && value["b"]?["x"] == nil)
     }
 
-    @Test("objects of up to 40 names: a name that stands twice is found wherever it stands")
+    @Test("A repeated name is found at any position in objects of up to 40 names")
     func twice() {
         var generator = SeededGenerator(seed: 0x0D0B)
         for round in 0..<2000 {

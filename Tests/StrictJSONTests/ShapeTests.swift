@@ -3,16 +3,16 @@ import StrictJSON
 import TestSupport
 import Testing
 
-@Suite("Guesses change what reading costs, never its answer")
+@Suite("Guesses affect the cost of reading, but never the result")
 struct ShapeTests {
     static let names: [StaticString] = [
         "id", "link", "device", "campaign", "", "é", "a-name-of-more-than-sixteen-bytes",
     ]
 
-    /// What one reading of an object gives: each member's name, tag, place of the name and value, or the error.
+    /// The result of reading an object: the tag, offsets, and value of each member, or the error.
     struct Reading: Equatable {
         var members: [String] = []
-        /// Each member's tag and value, which `plainMembers` tells too.
+        /// The tag and the value of each member, which `plainMembers` also reports.
         var values: [String] = []
         var error: JSONError?
     }
@@ -55,7 +55,7 @@ struct ShapeTests {
         }
     }
 
-    /// Takes the members that come as predicted with plain strings as values.
+    /// Reads predicted members that are plain strings.
     private static func takeRun(
         _ cursor: inout JSONCursor, _ scope: inout ObjectScope, _ shape: inout MemberShape,
         _ inner: inout MemberShape, depth: Int, into reading: inout Reading
@@ -71,7 +71,7 @@ struct ShapeTests {
         }
     }
 
-    /// With shapes that have learned from all texts before, and with shapes that have learned nothing.
+    /// Compares shapes that have learned from all earlier texts with new shapes.
     private static func compare(_ texts: [[UInt8]], seed: UInt64) {
         var cursor = JSONCursor(maxDepth: Corpus.depth)
         var shape = MemberShape(names)
@@ -123,7 +123,7 @@ struct ShapeTests {
         return Array(joined(members).utf8)
     }
 
-    @Test("the same order again and again, other orders, other white space, names twice, all mixed")
+    @Test("Objects with the same and other orders, other white space, and repeated names, mixed")
     func orders() {
         var generator = SeededGenerator(seed: 0x5A4B)
         var texts: [[UInt8]] = []
@@ -141,7 +141,7 @@ struct ShapeTests {
         Self.compare(texts, seed: generator.seed)
     }
 
-    @Test("objects cut short or changed at a place, after shapes have learned the whole ones")
+    @Test("Truncated and changed objects, after shapes have learned the complete ones")
     func changed() {
         var generator = SeededGenerator(seed: 0x77E1)
         var texts: [[UInt8]] = []
@@ -159,7 +159,7 @@ struct ShapeTests {
         Self.compare(texts, seed: generator.seed)
     }
 
-    @Test("guesses that keep missing rest and come back, and the answers stay the same")
+    @Test("Guesses that fail are suspended and resumed, with the same results")
     func resting() {
         var generator = SeededGenerator(seed: 0x4E57)
         var texts: [[UInt8]] = []
@@ -168,7 +168,7 @@ struct ShapeTests {
         Self.compare(texts, seed: generator.seed)
     }
 
-    @Test("an object of more members than there are places")
+    @Test("An object with more members than slots")
     func many() {
         let texts = (0..<60).map { count in
             Array(("{" + (0..<count).map { "\"n\($0)\":\($0)" }.joined(separator: ",") + "}").utf8)
@@ -176,7 +176,7 @@ struct ShapeTests {
         Self.compare(texts + texts + texts.reversed(), seed: 0)
     }
 
-    @Test("names told at run time have the tags behind the others, whatever they hold")
+    @Test("Names from run time have the tags after the others")
     func extraNames() throws {
         var cursor = JSONCursor()
         var shape = MemberShape(["id"], extra: [Array("campaign".utf8), [], Array("é\"".utf8)])

@@ -3,9 +3,11 @@ import StrictJSON
 import TestSupport
 import Testing
 
-@Suite("A template takes what differs from the learned text in plain values only")
+@Suite("A template matches texts that differ from the learned text only in plain values")
 struct TextTemplateTests {
-    /// Places for the values of a text, in their order; a value is noted where it stood in the learned text.
+    /// Storage for the values of a text, in order.
+    ///
+    /// A value is stored at its position in the learned text.
     final class Places {
         let views: UnsafeMutablePointer<ByteView>
         var count = 0
@@ -40,7 +42,7 @@ struct TextTemplateTests {
     static let first = #"{"id":"a","link":"b:c","device":{"id":"d","n":true},"e":"f"}"#
 
     @Test(
-        "the values come back in their order",
+        "The values are returned in order",
         arguments: [
             (#"{"id":"a","link":"b:c","device":{"id":"d","n":true},"e":"f"}"#, ["a", "b:c", "d", "f"]),
             (#"{"id":"","link":"","device":{"id":"","n":true},"e":""}"#, ["", "", "", ""]),
@@ -60,7 +62,7 @@ struct TextTemplateTests {
     }
 
     @Test(
-        "what is not the same around the values, or not plain in them, is not taken",
+        "A text with other constant parts or values that are not plain does not match",
         arguments: [
             #"{"id":"a","link":"b:c","device":{"id":"d","n":false},"e":"f"}"#,
             #"{"id":"a","link":"b:c","device":{"id":"d","n":true},"e":"f"} "#,
@@ -82,7 +84,7 @@ struct TextTemplateTests {
         #expect(Self.takes(Self.first, &template, places) == ["a", "b:c", "d", "f"])
     }
 
-    @Test("a value with too few or too many bytes is not taken")
+    @Test("A value with too few or too many bytes does not match")
     func bounds() {
         var template = TextTemplate()
         let places = Self.learned(#"{"a":"xx"}"#, bytes: 1...3, &template)
@@ -92,7 +94,7 @@ struct TextTemplateTests {
         #expect(Self.takes(#"{"a":"xxxx"}"#, &template, places) == nil)
     }
 
-    @Test("strings that are names belong to what stays; a text without plain values, or with others, is not learned")
+    @Test("Names are constant, and a text without plain values, or with other values, is not learned")
     func learning() {
         var template = TextTemplate()
         #expect(Self.takes("{}", &template, Places()) == nil)
@@ -113,7 +115,7 @@ struct TextTemplateTests {
         #expect(found == isEmpty)
     }
 
-    @Test("numbers of digits are values, other numbers stay")
+    @Test("Numbers of digits are values, and other numbers are constant")
     func numbers() {
         var template = TextTemplate()
         let places = Self.learned(#"{"a":5,"b":[-1,2.5,0,1e3],"c":17}"#, &template)
@@ -134,7 +136,7 @@ struct TextTemplateTests {
         }
     }
 
-    @Test("a text of too many values or too many bytes around them is not learned")
+    @Test("A text with too many values or too many constant bytes is not learned")
     func limits() {
         var template = TextTemplate()
         func text(_ count: Int) -> String { "[" + (0..<count).map { "\"\($0)\"" }.joined(separator: ",") + "]" }
@@ -149,7 +151,7 @@ struct TextTemplateTests {
         Self.expect(template, isEmpty: true)
     }
 
-    /// A text of one to nine members, some of them objects, whose gaps are of many lengths.
+    /// A text of one to nine members, some of them objects, with gaps of various lengths.
     private static func shape(_ generator: inout SeededGenerator) -> [String] {
         var gaps = ["{"]
         for number in 0..<Int.random(in: 1...9, using: &generator) {
@@ -172,14 +174,14 @@ struct TextTemplateTests {
             })
     }
 
-    /// A text; the values at the places of `numbers` go without quotes.
+    /// A text in which the values with indices in `numbers` have no quotation marks.
     private static func text(_ gaps: [String], _ values: [String], _ numbers: Set<Int>) -> String {
         zip(gaps, values).enumerated().map { index, pair in
             numbers.contains(index) ? pair.0 + pair.1 : "\(pair.0)\"\(pair.1)\""
         }.joined() + gaps[gaps.count - 1]
     }
 
-    @Test("other plain values are always taken, and what is taken is JSON with these strings at these places")
+    @Test("Other plain values always match, and a match is JSON with these strings at these positions")
     func property() throws {
         var generator = SeededGenerator(seed: 0x7E3A)
         var template = TextTemplate()

@@ -4,7 +4,7 @@ import StrictJSON
 import TestSupport
 import Testing
 
-@Suite("The writer")
+@Suite("The writer writes canonical JSON")
 struct WriterTests {
     private func written(_ body: (inout OutputArena) -> Void) -> [UInt8] {
         var arena = OutputArena(chunkBytes: 4096)
@@ -28,7 +28,7 @@ struct WriterTests {
         return String(text)
     }
 
-    @Test("a string escapes the quote, the backslash and C0 controls, and nothing else")
+    @Test("A string escapes quotation marks, backslashes, and C0 controls, and nothing else")
     func strings() {
         let cases: [(String, String)] = [
             ("", #""""#), ("abc", #""abc""#), ("a\"b\\c/", #""a\"b\\c/""#), ("\u{8}\u{9}\n\u{C}\r", #""\b\t\n\f\r""#),
@@ -40,7 +40,7 @@ struct WriterTests {
         }
     }
 
-    @Test("what is written reads back as it was, by three readers")
+    @Test("Three readers read the output as it was written")
     func roundTrip() throws {
         var generator = SeededGenerator(seed: 0x3217E)
         var all: [[UInt8]] = []
@@ -61,7 +61,7 @@ struct WriterTests {
         }
     }
 
-    @Test("numbers are written as Swift writes them")
+    @Test("Numbers are written as Swift writes them")
     func decimals() {
         var generator = SeededGenerator(seed: 0xDEC)
         var numbers: [Int64] = [0, 1, -1, 9, 10, -10, 99, 100, .max, .min, .max - 1, .min + 1]
@@ -78,7 +78,7 @@ struct WriterTests {
         }
     }
 
-    @Test("a compact copy says the same without white space, and a compact copy of it is itself")
+    @Test("A compact copy has the same value without white space, and copying is idempotent")
     func compact() throws {
         for item in Corpus.items where item.code == nil {
             let copy = withExact(item.bytes) { view in written { $0.appendCompact(view) } }
@@ -93,7 +93,7 @@ struct WriterTests {
                 == "{\"a/b\":[1.50,\"\\u001f\\n\\b\u{E9}\u{1F600}\\\"\\\"\\\\\\\\\",true]}")
     }
 
-    @Test("records stay where they are until the reset, whatever is written after them")
+    @Test("Records keep their memory until the reset")
     func records() {
         var generator = SeededGenerator(seed: 0xA7E4A)
         var arena = OutputArena(chunkBytes: 4096)

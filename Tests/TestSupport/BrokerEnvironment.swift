@@ -1,38 +1,39 @@
 import Foundation
 
-/// Where the tests that need a broker find one, and names that no other run uses.
+/// The broker for tests, and unique names for topics and groups.
 package enum BrokerEnvironment {
-    /// The list for `bootstrap.servers`, from `KAFKA_BOOTSTRAP_SERVERS`; nil when no broker is there for tests.
+    /// The value of `bootstrap.servers` from `KAFKA_BOOTSTRAP_SERVERS`, or nil if there is no broker for tests.
     package static var bootstrapServers: String? {
         let value = ProcessInfo.processInfo.environment["KAFKA_BOOTSTRAP_SERVERS"] ?? ""
         return value.isEmpty ? nil : value
     }
 
-    /// A listener of that broker which tells clients to come back to another port, and that port, where a proxy may
-    /// stand; from `LINKD_TEST_PROXIED` as `PORT:PORT`, nil when the broker has none.
+    /// A listener of that broker that directs clients to another port, for a proxy, and that port.
+    ///
+    /// They come from `LINKD_TEST_PROXIED` as `PORT:PORT`, or are nil.
     package static var proxied: (listener: UInt16, proxy: UInt16)? {
         let ports = (ProcessInfo.processInfo.environment["LINKD_TEST_PROXIED"] ?? "").split(separator: ":")
         guard ports.count == 2, let listener = UInt16(ports[0]), let proxy = UInt16(ports[1]) else { return nil }
         return (listener, proxy)
     }
 
-    /// Whether tests that need a broker can run.
+    /// A Boolean value that indicates whether tests that need a broker can run.
     package static var hasBroker: Bool { bootstrapServers != nil }
 
-    /// A name that begins with `stem` and was never used before.
+    /// Returns a unique name that begins with `stem`.
     package static func uniqueName(_ stem: String) -> String {
         "\(stem)-\(String(UInt64.random(in: .min ... .max), radix: 16))"
     }
 }
 
-/// Runs `body` on a thread of its own: calls into librdkafka block, and Swift's pool of threads must not.
+/// Runs `body` on a new thread, because calls into librdkafka block and must not occupy Swift's thread pool.
 ///
-/// The task stays the same, so what fails inside is reported for the test that runs.
+/// The task is the same, so that failures are reported for the current test.
 package func onThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
     try await withTaskExecutorPreference(ThreadExecutor()) { try body() }
 }
 
-/// Runs every job on a new thread.
+/// An executor that runs every job on a new thread.
 private final class ThreadExecutor: TaskExecutor {
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
@@ -42,9 +43,9 @@ private final class ThreadExecutor: TaskExecutor {
     }
 }
 
-/// Asks until the answer is yes or the time is over; returns the last answer.
+/// Evaluates a condition until it is true or the time is over, and returns the last value.
 ///
-/// The question itself should wait a little.
+/// The condition should wait a little each time.
 package func waits(seconds: Double, _ question: () throws -> Bool) rethrows -> Bool {
     let start = ContinuousClock.now
     while ContinuousClock.now - start < .seconds(seconds) {

@@ -1,40 +1,40 @@
 package import Foundation
 
-/// The checkout that the tests were built from, and the files that belong to it.
+/// The checkout from which the tests were built, and its files.
 package enum Checkout {
-    /// The directory that `Package.swift` stands in.
+    /// The directory of `Package.swift`.
     package static let root = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-    /// One file that is under version control.
+    /// A file under version control.
     package struct File: Sendable, CustomStringConvertible {
-        /// The path from the root, with `/` between its parts.
+        /// The path relative to the root, with `/` as separator.
         package let path: String
-        /// Whether the mode that is committed lets it be run.
+        /// A Boolean value that indicates whether the committed mode is executable.
         package let isExecutable: Bool
 
         package var description: String { path }
 
-        /// The file's text; nil when it is not UTF-8 or not there.
+        /// The text of the file, or nil if it is not UTF-8 or does not exist.
         package var text: String? { try? String(contentsOf: Checkout.root.appending(path: path), encoding: .utf8) }
 
-        /// The lines of the text, without what ends them.
+        /// The lines of the text, without line feeds.
         package var lines: [Substring] {
             (text ?? "").split(separator: "\n", omittingEmptySubsequences: false)
         }
 
-        /// What stands after the last dot of the name; empty for none.
+        /// The text after the last period of the name, or an empty text.
         package var suffix: String { path.split(separator: "/").last.map { ($0 as NSString).pathExtension } ?? "" }
     }
 
-    /// All files under version control that are still there, by path.
+    /// Returns all existing files under version control, sorted by path.
     ///
-    /// - Throws: `ChildProcess.Failure` when git cannot be run or this is no checkout.
+    /// - Throws: `ChildProcess.Failure` if git cannot run or this is not a checkout.
     package static func trackedFiles() throws -> [File] {
         let listing = try ChildProcess.run(["git", "ls-files", "-s", "-z"], in: root)
         guard listing.status == 0 else { throw ChildProcess.Failure(text: "git ls-files: \(listing.errors)") }
         return listing.output.split(separator: "\0").compactMap { entry in
-            // Each entry is "MODE HASH STAGE\tPATH".
+            // The format of an entry is "MODE HASH STAGE\tPATH".
             let parts = entry.split(separator: "\t", maxSplits: 1)
             guard parts.count == 2 else { return nil }
             let path = String(parts[1])

@@ -1,39 +1,40 @@
 package import Foundation
 
-/// Runs a program to its end and keeps what it said.
+/// The execution of a program with captured output.
 package enum ChildProcess {
     /// A program that could not be started, or did not end in time.
     package struct Failure: Error, CustomStringConvertible {
-        /// What happened, in words.
+        /// A description of the failure.
         package let text: String
 
-        /// Makes a failure from its words.
+        /// Creates a failure.
         package init(text: String) { self.text = text }
 
         package var description: String { text }
     }
 
-    /// How a program ended and what it wrote.
+    /// The exit status and the output of a program.
     package struct Result: Sendable {
-        /// The exit status, or the number of the signal that ended it plus 128.
+        /// The exit status, or 128 plus the number of the signal that ended the program.
         package let status: Int32
-        /// What it wrote to standard output; ill-formed bytes are repaired.
+        /// The standard output, in which ill-formed bytes are repaired.
         package let output: String
-        /// What it wrote to standard error, likewise.
+        /// The standard error, in which ill-formed bytes are repaired.
         package let errors: String
     }
 
-    /// Runs a program that is looked for in `PATH`, and waits for its end.
+    /// Runs a program that is found in `PATH`, and waits for its end.
     ///
-    /// Standard output and error go through files: a program that writes much never waits for a reader.
+    /// Standard output and error are files, so that a program with much output never waits for a reader.
     ///
     /// - Parameters:
-    ///   - command: the program's name or path, then its arguments.
-    ///   - directory: where it runs; here when nil.
-    ///   - environment: what is set beside this process's own environment.
-    ///   - input: its standard input, empty by default.
-    ///   - seconds: how long it may take before it is killed.
-    /// - Throws: `Failure` when it cannot be started or took too long; file errors of the temporary directory.
+    ///   - command: The name or path of the program, and its arguments.
+    ///   - directory: The working directory, or nil for the current one.
+    ///   - environment: Variables in addition to the environment of this process.
+    ///   - input: The standard input.
+    ///   - seconds: The time limit, after which the program is killed.
+    /// - Throws: `Failure` if the program cannot be started or takes too long, and file errors of the temporary
+    ///   directory.
     package static func run(
         _ command: [String], in directory: URL? = nil, environment: [String: String] = [:], input: String = "",
         seconds: Double = 120

@@ -1,12 +1,13 @@
 import Foundation
 import Synchronization
 
-/// A TCP proxy in front of one Kafka broker that can lose requests by their kind, or hold everything back as a broker
-/// does that is stopped.
+/// A TCP proxy in front of a Kafka broker.
 ///
-/// The broker must tell its clients to come back to the proxy's port: a listener with that advertised address.
+/// It can discard requests of certain kinds, or hold back all data as a stopped broker does.
+///
+/// The broker must have a listener whose advertised address is the port of the proxy.
 package final class KafkaProxy: Sendable {
-    /// Keys of requests in Kafka's protocol.
+    /// The keys of requests in Kafka's protocol.
     package enum Request: Int16, Sendable {
         case listOffsets = 2
         case offsetCommit = 8
@@ -26,12 +27,12 @@ package final class KafkaProxy: Sendable {
     private let state = Mutex(State())
     private let listener: Int32
     private let target: UInt16
-    /// Where clients connect.
+    /// The port that clients connect to.
     package let bootstrapServers: String
 
-    /// Starts to listen on a port of this machine, a free one for 0, and passes everything on to another one.
+    /// Starts to listen on a local port, or on a free one for 0, and forwards connections to another port.
     ///
-    /// - Throws: `ChildProcess.Failure` when the port is taken.
+    /// - Throws: `ChildProcess.Failure` if the port is in use.
     package init(port: UInt16, target: UInt16) throws {
         self.target = target
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -52,19 +53,19 @@ package final class KafkaProxy: Sendable {
         Thread.detachNewThread { [self] in accept() }
     }
 
-    /// Loses all requests of this kind from now on: they never reach the broker and nobody answers.
+    /// Discards all requests of a kind from now on.
     package func lose(_ request: Request) { state.withLock { _ = $0.lost.insert(request.rawValue) } }
 
-    /// Passes requests of this kind on again.
+    /// Forwards requests of a kind again.
     package func pass(_ request: Request) { state.withLock { _ = $0.lost.remove(request.rawValue) } }
 
-    /// Holds everything back, or lets it go.
+    /// Starts or stops holding back all data.
     package func hold(_ isHeld: Bool) { state.withLock { $0.isHeld = isHeld } }
 
-    /// How many requests of this kind came.
+    /// Returns the number of requests of a kind.
     package func count(of request: Request) -> Int { state.withLock { $0.counts[request.rawValue] ?? 0 } }
 
-    /// Ends all connections and stops listening.
+    /// Closes all connections and stops listening.
     package func close() {
         let sockets = state.withLock { state in
             state.isClosed = true
@@ -114,7 +115,9 @@ package final class KafkaProxy: Sendable {
         }
     }
 
-    /// Wakes the other direction; descriptors stay open until the process ends, so that none is used for another one.
+    /// Wakes the other direction.
+    ///
+    /// Descriptors stay open until the process ends, so that they are not reused.
     private func end(_ client: Int32, _ server: Int32) {
         shutdown(client, Int32(SHUT_RDWR))
         shutdown(server, Int32(SHUT_RDWR))

@@ -1,11 +1,15 @@
-/// A repeatable source of randomness (SplitMix64): a failing case is replayed from its printed seed.
+/// A repeatable source of random numbers (SplitMix64).
+///
+/// A failing case can be repeated with its printed seed.
 package struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
-    /// The seed that this generator started from, to be printed with a failure.
+    /// The seed, to print with a failure.
     package let seed: UInt64
 
-    /// Makes a generator; the same seed gives the same numbers on every machine.
+    /// Creates a generator.
+    ///
+    /// The same seed yields the same numbers on every machine.
     package init(seed: UInt64) {
         self.seed = seed
         state = seed

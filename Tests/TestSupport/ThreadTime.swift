@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// The processor time that work takes on the thread that does it.
+/// The CPU time of a function on its thread.
 package enum ThreadTime {
-    /// Returns the milliseconds that an action takes, the lesser of two runs: other work on the machine slows one down.
+    /// Returns the CPU time in milliseconds, the minimum of two runs.
     package static func milliseconds(_ action: () -> Void) -> Double {
         func now() -> Double {
             var time = timespec()

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The measures of files, functions and lines, and the words that need a reason beside them.
+/// Checks of files, functions, and lines, and of expressions that need a reason.
 @Suite struct CodeTests {
     let swift: [Checkout.File]
 
@@ -35,9 +35,9 @@ import Testing
         #expect(long == [])
     }
 
-    @Test("What can trap, or switches a check off, says why in a comment beside it")
+    @Test("An expression that can trap or disables a check has a reason in a comment")
     func reasons() {
-        // In pieces, or this file would find itself.
+        // The words are split, so that this file does not match itself.
         let words = [
             "fatal" + "Error(", "precondition" + "Failure(", "try" + "!", " as" + "! ", "@unchecked " + "Sendable",
             "nonisolated" + "(unsafe)", "swift-format" + "-ignore",
@@ -58,7 +58,7 @@ import Testing
         #expect(found == [])
     }
 
-    @Test("Nothing is left for later")
+    @Test("No file has a marker for unfinished work")
     func nothingLeft() throws {
         let words = ["TO" + "DO", "FIX" + "ME", "XX" + "X:"]
         let found = try Checkout.trackedFiles().flatMap { file in
@@ -75,7 +75,7 @@ import Testing
         for file in swift where file.path.hasPrefix("Sources/") {
             let lines = file.lines
             for index in lines.indices where lines[index].firstMatch(of: declaration) != nil {
-                // Attributes and conditions may stand between a declaration and its comment.
+                // Attributes and conditions can precede a declaration.
                 var above = index - 1
                 while above >= 0,
                     lines[above].drop(while: { $0 == " " }).hasPrefix("@")
@@ -90,7 +90,7 @@ import Testing
         #expect(found == [])
     }
 
-    /// Members whose meaning the standard library's protocols give: a comment would repeat it.
+    /// Members whose meaning is defined by protocols of the standard library, so that a comment would repeat it.
     static func isGivenByProtocol(_ line: Substring) -> Bool {
         [
             "func hash(into", "static func ==", "static func <", "var description: String", "var debugDescription",
@@ -98,14 +98,14 @@ import Testing
         ].contains { line.contains($0) }
     }
 
-    /// The line ranges of functions, initialisers and the like, by the layout that the formatter gives them.
+    /// Returns the line ranges of functions and initializers, based on the formatter's layout.
     static func functions(in lines: [Substring]) -> [ClosedRange<Int>] {
         let head = #/^( *)(?:@\w+(?:\([^)]*\))? )*(?:\w+(?:\(\w+\))? )*(?:func \S|init[?<(]|deinit\b|subscript[<(])/#
         return lines.indices.compactMap { start in
             guard let match = lines[start].firstMatch(of: head), !lines[start].hasSuffix("}") else { return nil }
             let close = match.1 + "}"
             guard let end = lines[start...].firstIndex(where: { $0.hasPrefix(close) }) else { return nil }
-            // A requirement of a protocol has no body: the next brace closes something further out.
+            // A protocol requirement has no body, so the next brace belongs to an enclosing declaration.
             let body = lines[start...end].dropFirst().dropLast()
             let isIndented = body.allSatisfy { $0.isEmpty || $0.hasPrefix(match.1) }
             let opens = lines[start...end].contains { $0.hasSuffix("{") }
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test("The measure of functions sees a long one, and is not fooled by a requirement")
+    @Test("A long function is found, and a protocol requirement is ignored")
     func functionsAreFound() {
         let text = """
             protocol P {

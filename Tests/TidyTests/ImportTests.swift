@@ -2,11 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Who may use whom: the left half of the house knows no Kafka, the right half no links, and only one module sees C.
+/// The dependencies of modules: the resolver does not import Kafka, the Kafka client does not import links, and only
+/// one module imports the C library.
 @Suite struct ImportTests {
-    /// A module, what its files may import of the package and the toolchain, and whether the C library may be seen.
+    /// A module, the modules that its files can import, and whether they can import the platform's C library.
     static let rules: [(module: String, allowed: String, platform: Bool)] = [
-        // For the leases of views, in the builds that check them.
+        // For leases of views, in builds that check them.
         ("ByteStorage", "Synchronization", false),
         ("StrictJSON", "ByteStorage", false),
         ("LinkCoordinator", "ByteStorage StrictJSON Swift Synchronization", false),
@@ -36,7 +37,7 @@ import Testing
     struct Import {
         var module: Substring
         var place: String
-        /// The line before it, where a condition may stand.
+        /// The line before the import, which can be a condition.
         var before: Substring
     }
 
@@ -56,29 +57,29 @@ import Testing
         }
     }
 
-    @Test("A module imports only what stands below it", arguments: rules.indices)
+    @Test("A module imports only lower modules", arguments: rules.indices)
     func imports(rule: Int) throws {
         let (module, names, seesPlatform) = Self.rules[rule]
         let allowed = Set(names.split(separator: " ")).union(seesPlatform ? Self.platform : [])
         let wrong = try Self.imports(of: module).filter { found in
             if allowed.contains(found.module) { return false }
-            // The core's one call into Foundation: NFC on Apple's platforms.
+            // LinkCoordinator's only use of Foundation is NFC on Apple platforms.
             let isApple = found.before.hasPrefix("#if canImport(Darwin)")
             return !(module == "LinkCoordinator" && found.module == "Foundation" && isApple)
         }
         #expect(wrong.map { "\($0.place): \($0.module)" } == [])
     }
 
-    @Test("Every module of the package has a rule")
+    @Test("Every module has a rule")
     func rulesAreWhole() throws {
         let modules = try Set(
             Checkout.trackedFiles().filter { $0.path.hasPrefix("Sources/") && $0.suffix == "swift" }
                 .map { String($0.path.dropFirst("Sources/".count).prefix { $0 != "/" }) })
-        // Benchmarks measure every part, with whatever that takes.
+        // Benchmarks can import all modules.
         #expect(modules.subtracting(["LinkdBenchmarks"]).subtracting(Self.rules.map(\.module)) == [])
     }
 
-    @Test("Pointers of the C library stay in KafkaClient's ground floor")
+    @Test("Only KafkaClient's folder Native uses pointers of the C library")
     func noOpaquePointers() throws {
         let word = "Opaque" + "Pointer"
         let found = try Checkout.trackedFiles().filter { file in

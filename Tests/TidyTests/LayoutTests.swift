@@ -2,26 +2,26 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Where things stand and what they are called.
+/// Checks of the names, places, and text format of files.
 @Suite struct LayoutTests {
     let files: [Checkout.File]
 
     init() throws { files = try Checkout.trackedFiles() }
 
-    @Test("The top level holds what was agreed and nothing else")
+    @Test("The root directory has only the agreed entries")
     func topLevel() {
         let agreed: Set = ["Package.swift", "Sources", "Tests", "docker-compose.yml", "config", "README.md"]
         let found = Set(files.map { String($0.path.prefix { $0 != "/" }) }).filter { !$0.hasPrefix(".") }
         #expect(found.subtracting(agreed) == [])
     }
 
-    @Test("Names of files are plain: letters, digits and . _ + -")
+    @Test("File names have only letters, digits, and . _ + -")
     func plainNames() {
         let plain = #/[A-Za-z0-9._+\/-]+/#
         #expect(files.filter { $0.path.wholeMatch(of: plain) == nil }.map(\.path) == [])
     }
 
-    @Test("What begins with #! may be run, and nothing else may")
+    @Test("Exactly the files that begin with #! are executable")
     func executableBits() {
         let wrong = files.filter { file in
             let isScript = file.lines.first?.hasPrefix("#!") ?? false
@@ -30,7 +30,7 @@ import Testing
         #expect(wrong.map(\.path) == [])
     }
 
-    @Test("Build products and editors' leftovers are not committed")
+    @Test("Build products and temporary files of editors are not committed")
     func noLeftovers() {
         let leftovers = files.filter { file in
             file.path.contains(".build") || file.path.hasSuffix("Package.resolved") || file.path.hasSuffix(".orig")
@@ -39,9 +39,9 @@ import Testing
         #expect(leftovers.map(\.path) == [])
     }
 
-    @Test("No file names a place of one machine, or a package registry's host")
+    @Test("No file contains a path of one machine or the host of a package registry")
     func noLocalPlaces() {
-        // In pieces, or this file would find itself.
+        // The words are split, so that this file does not match itself.
         let words = [
             "/work/" + "main", "/work/" + "shared", "/root" + "/", "/tmp/" + "team", "/opt/" + "swift",
             "pypi" + ".org", "deb.debian" + ".org", "pythonhosted" + ".org", "npmjs" + ".org",
@@ -53,7 +53,7 @@ import Testing
         #expect(found == [])
     }
 
-    @Test("Text ends with a line feed, has no tab or blank at the end of a line, and no carriage return")
+    @Test("Text files end with a line feed, and have no white space at line ends and no carriage returns")
     func plainText() {
         let endings: Set = ["swift", "md", "json", "yml", "h", "c", "py", ""]
         var found: [String] = []
@@ -66,5 +66,20 @@ import Testing
             }
         }
         #expect(found == [])
+    }
+
+    @Test("Every file in the overview's table of questions exists, and there are at least twenty questions")
+    func questions() throws {
+        let overview = "Sources/LinkdCommands/Documentation.docc/LinkdCommands.md"
+        let lines = try #require(files.first { $0.path == overview }).lines
+        let rows = lines.drop { $0 != "## Where to look" }.dropFirst().prefix { !$0.hasPrefix("## ") }
+            .filter { $0.hasPrefix("| ") && $0.contains("`") }
+        let missing = rows.flatMap { row in
+            row.matches(of: #/`([^`]+)`/#).map { String($0.1) }.filter { path in
+                !files.contains { $0.path == path || $0.path.hasPrefix(path + "/") }
+            }
+        }
+        #expect(missing == [])
+        #expect(rows.count >= 20)
     }
 }

@@ -1,46 +1,48 @@
 internal import ByteStorage
 
-/// What kind of push body an object is.
+/// The kind of a push body.
 enum PushKind {
-    /// The dictionary with `aps` that APNs takes.
+    /// The body of an APNs notification, with `aps`.
     case apns
-    /// A message of FCM v1, wrapped in `message` or bare.
+    /// An FCM v1 message, either wrapped in `message` or bare.
     case fcm
-    /// Neither could be found out: the object itself is looked into.
+    /// An unknown kind. Links are searched for in the object itself.
     case other
 }
 
-/// The parts of one object that may be a push body: which are there, with the type that they must have, and where.
+/// The parts of an object that can be a push body: the members that are present with the right type, and their ranges.
 ///
-/// Nothing but `seen` is cleared between records: a range counts only while its bit is set.
+/// Only `seen` is cleared between records. A range is valid only if its bit is set.
 struct PushParts {
-    /// Bits of `PushMember`.
+    /// The bits of the members that are present.
     var seen: UInt16 = 0
     var android = ByteView.empty
     var webpush = ByteView.empty
-    /// `apns.payload`; empty when `apns` has none.
+    /// The object `apns.payload`, or an empty view.
     var apnsPayload = ByteView.empty
-    /// The target's token, escapes resolved.
+    /// The unescaped token of the target.
     var token = ByteView.empty
     var tokenIsPlain = true
 
     func has(_ member: PushMember) -> Bool { seen & member.bit != 0 }
 }
 
-/// A push body's own parts and, where it is wrapped, those of its `message`.
+/// The parts of a push body, and those of its `message` if it is wrapped.
 struct PushBody {
     var outer = PushParts()
     var inner = PushParts()
-    /// The `message` object of a wrapped body.
+    /// The object `message` of a wrapped body.
     var message = ByteView.empty
 
-    /// Forgets the last record.
+    /// Clears the state of the last record.
     mutating func clear() {
         outer.seen = 0
         inner.seen = 0
     }
 
-    /// What the body is by its looks; `aps` counts first, for APNs bodies may have a `message` of their own.
+    /// The detected body format.
+    ///
+    /// `aps` has precedence, because an APNs body can have a member `message` of its own.
     var foundKind: PushKind? {
         if outer.has(.aps) { return .apns }
         if outer.has(.message) || outer.seen & PushMember.messageContent != 0 { return .fcm }
@@ -50,6 +52,6 @@ struct PushBody {
     /// The parts of the FCM message, wrapped or bare.
     var messageParts: PushParts { outer.has(.message) ? inner : outer }
 
-    /// The FCM message's text in a body whose whole text is `body`.
+    /// Returns the text of the FCM message in the body `body`.
     func messageText(of body: ByteView) -> ByteView { outer.has(.message) ? message : body }
 }

@@ -1,10 +1,12 @@
-/// The members by which push bodies are told apart; the raw value is the tag in the shape of a body.
+/// The members that identify push bodies.
+///
+/// The raw value is the tag in the shape of a body.
 ///
 /// Apple, "Generating a remote notification"; Firebase, REST resource `projects.messages` of FCM v1.
 enum PushMember: UInt8, CaseIterable {
     case aps, message, token, topic, condition, data, notification, android, apns, webpush
 
-    /// The name in the text.
+    /// The name of the member in JSON.
     var name: StaticString {
         switch self {
         case .aps: "aps"
@@ -20,10 +22,10 @@ enum PushMember: UInt8, CaseIterable {
         }
     }
 
-    /// Its bit in a set of members.
+    /// The bit of the member in a set.
     var bit: UInt16 { 1 << UInt16(rawValue) }
 
-    /// The members that make an object the inside of an FCM message.
+    /// The members that identify the content of an FCM message.
     static let messageContent: UInt16 =
         PushMember.data.bit | PushMember.notification.bit | PushMember.android.bit | PushMember.apns.bit
         | PushMember.webpush.bit

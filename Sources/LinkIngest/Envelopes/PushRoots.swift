@@ -1,15 +1,17 @@
 internal import ByteStorage
 
-/// The objects of a push body in which a table's pointers look for a link (`route-table`, N10), for one device.
+/// The objects of a push body in which a table's pointers are resolved, for one device.
 struct PushRoots: ~Copyable {
     private let views: UnsafeMutablePointer<ByteView> = .allocate(capacity: 2)
 
     deinit { views.deallocate() }
 
-    /// The roots in the order to look into; live until the next call.
+    /// Returns the roots in the order of precedence.
     ///
-    /// FCM delivers `apns.payload`, `android` or `webpush` over the message, by the device's platform; where that is
-    /// not known, the message alone is looked into.
+    /// They are valid until the next call.
+    ///
+    /// FCM merges `apns.payload`, `android`, or `webpush` into the message, depending on the platform of the device. If
+    /// the platform is not known, the only root is the message.
     mutating func roots(
         of body: PushBody, text: ByteView, kind: PushKind, platform: ByteView
     ) -> UnsafeBufferPointer<ByteView> {
@@ -44,7 +46,7 @@ struct PushRoots: ~Copyable {
 }
 
 extension ByteView {
-    /// Whether these bytes are the lower-case literal's when ASCII letters are folded.
+    /// Returns whether these bytes equal a lowercase literal, ignoring the case of ASCII letters.
     func equalsFoldingCase(_ literal: StaticString) -> Bool {
         let other = ByteView(literal)
         guard count == other.count else { return false }

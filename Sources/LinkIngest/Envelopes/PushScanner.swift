@@ -1,13 +1,13 @@
 internal import ByteStorage
 internal import StrictJSON
 
-/// Reads push bodies into their parts, in the one pass over the record.
+/// A reader of push bodies, which collects their parts in the single pass over the record.
 struct PushScanner: ~Copyable {
     private var bodyShape = MemberShape(PushMember.allCases.map(\.name))
     private var messageShape = MemberShape(PushMember.allCases.map(\.name))
     private var apnsShape = MemberShape(["payload"])
 
-    /// Reads the object at the cursor as a body and returns its text.
+    /// Reads the object at the cursor as a push body, and returns its text.
     mutating func readBody(
         _ cursor: inout JSONCursor, of text: ByteView, into body: inout PushBody
     ) throws(JSONError) -> ByteView {
@@ -20,7 +20,7 @@ struct PushScanner: ~Copyable {
         return text.slice(start, cursor.offset)
     }
 
-    /// Reads the value of one member of a body.
+    /// Reads the value of a member of the body.
     mutating func readMember(
         _ member: PushMember?, _ cursor: inout JSONCursor, of text: ByteView, into body: inout PushBody
     ) throws(JSONError) {
@@ -68,7 +68,7 @@ struct PushScanner: ~Copyable {
         }
     }
 
-    /// Reads FCM's `apns` object and returns its `payload` object, empty if it has none.
+    /// Reads the object `apns` of FCM, and returns its object `payload` or an empty view.
     private mutating func readPlatformPayload(_ cursor: inout JSONCursor) throws(JSONError) -> ByteView {
         var payload = ByteView.empty
         var scope = try cursor.enterObject()

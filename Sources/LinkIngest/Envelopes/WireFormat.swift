@@ -1,24 +1,24 @@
 package import ByteStorage
 
-/// What stands around a record's text on the wire.
+/// The framing of a record's text: prefixes, white space, and headers.
 package enum WireFormat {
-    /// Bytes of the Confluent wire format's prefix: byte 0, then a schema id of four bytes, big-endian.
+    /// The size of the Confluent wire format's prefix: the byte 0 and a big-endian schema id of four bytes.
     static let schemaPrefixBytes = 5
 
-    /// Whether the value begins as the Confluent wire format does.
+    /// Returns whether a value begins with the prefix of the Confluent wire format.
     static func hasSchemaPrefix(_ value: ByteView) -> Bool { value.count >= schemaPrefixBytes && value[0] == 0 }
 
-    /// The schema id of a value with that prefix.
+    /// Returns the schema id of a value with the prefix.
     static func schemaID(of value: ByteView) -> UInt32 {
         (1..<schemaPrefixBytes).reduce(0) { $0 << 8 | UInt32(value[$1]) }
     }
 
-    /// Whether a byte is ASCII white space that is put aside at both ends of a value (WHATWG Infra, ASCII whitespace).
+    /// Returns whether a byte is ASCII white space, which is trimmed from both ends of a value (WHATWG Infra).
     static func isWhiteSpace(_ byte: UInt8) -> Bool {
         byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 || byte == 0x0C
     }
 
-    /// The part of `value` from `start` on without white space at both ends, as a range.
+    /// Returns the range of `value` from `start` on, without white space at both ends.
     static func trimmed(_ value: ByteView, from start: Int) -> Range<Int> {
         var low = start
         var high = value.count
@@ -27,8 +27,8 @@ package enum WireFormat {
         return low..<high
     }
 
-    /// Whether all of `text` is a bare link: a scheme (RFC 3986, section 3.1), a colon, and no white space or control
-    /// character anywhere.
+    /// Returns whether the text is a bare link: a scheme (RFC 3986, section 3.1), a colon, and no white space or
+    /// control character.
     static func isLink(_ text: ByteView) -> Bool {
         guard let colon = text.firstIndex(of: UInt8(ascii: ":")), colon > 0 else { return false }
         for index in 0..<colon {
@@ -43,7 +43,7 @@ package enum WireFormat {
         return true
     }
 
-    /// Whether text needs no escape inside a JSON string.
+    /// Returns whether the text needs no escape in a JSON string.
     static func isPlain(_ text: ByteView) -> Bool {
         for index in 0..<text.count {
             let byte = text[index]
@@ -52,9 +52,10 @@ package enum WireFormat {
         return true
     }
 
-    /// What a record's header says against reading its value, or nil.
+    /// Returns the reason not to read a record with a certain header, or nil.
     ///
-    /// A `content-encoding` (its case does not matter) other than `identity` is refused: values are not unpacked.
+    /// Values are not decompressed, so a `content-encoding` other than `identity` is refused. The name is not
+    /// case-sensitive.
     package static func refusal(ofHeader name: ByteView, value: ByteView?) -> IngestFailure? {
         guard name.equalsFoldingCase("content-encoding"), let value, !value.isEmpty,
             !value.equalsFoldingCase("identity")

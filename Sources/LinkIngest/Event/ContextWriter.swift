@@ -1,17 +1,17 @@
 internal import ByteStorage
 internal import StrictJSON
 
-/// Writes the members that the configuration passes through (`passthrough`) as a decision's `context`.
+/// A writer of a decision's `context`, which consists of the members that the setting `passthrough` lists.
 struct ContextWriter: ~Copyable {
-    /// Names that the reader's shape knows without the configuration.
+    /// The names that the reader's shape has independent of the configuration.
     static let knownNames: [StaticString] = EventMember.allCases.map(\.name) + PushMember.allCases.map(\.name)
 
-    /// Names of the configuration that come behind them.
+    /// The configured names that follow them.
     let otherNames: [[UInt8]]
 
     private struct Member {
         var tag: UInt8
-        /// The name in quotes and its colon.
+        /// The quoted name and the colon.
         var head: ByteView
         var value = ByteView.empty
     }
@@ -19,7 +19,7 @@ struct ContextWriter: ~Copyable {
     private var members: [Member] = []
     private var heads = OutputArena(chunkBytes: 4096)
     private var written = OutputArena(chunkBytes: 2 * IngestLimits.contextBytes)
-    /// The tags of all members, as bits; and of those seen in this record.
+    /// The tags of all members, as bits.
     let wanted: UInt64
     private var seen: UInt64 = 0
 
@@ -52,25 +52,25 @@ struct ContextWriter: ~Copyable {
         text.withUnsafeBufferPointer { arena.appendString(ByteView($0)) }
     }
 
-    /// Whether a member is one to pass through.
+    /// Returns whether a member is passed through.
     @inline(__always)
     func isWanted(_ tag: UInt8) -> Bool { wanted != 0 && tag < 64 && wanted & (1 &<< UInt64(tag)) != 0 }
 
-    /// Keeps the value of a member if it is to be passed through.
+    /// Stores the value of a member if it is passed through.
     @inline(__always)
-    mutating func note(_ tag: UInt8, _ value: ByteView) {
-        if tag < 64, wanted & (1 &<< UInt64(tag)) != 0 { keep(tag, value) }
+    mutating func store(_ tag: UInt8, _ value: ByteView) {
+        if tag < 64, wanted & (1 &<< UInt64(tag)) != 0 { storeWanted(tag, value) }
     }
 
     @inline(never)
-    private mutating func keep(_ tag: UInt8, _ value: ByteView) {
+    private mutating func storeWanted(_ tag: UInt8, _ value: ByteView) {
         seen |= 1 &<< UInt64(tag)
         for index in members.indices where members[index].tag == tag { members[index].value = value }
     }
 
-    /// Writes what was noted, in the order of the configuration, and forgets it.
+    /// Writes the stored members in the order of the configuration, and clears them.
     ///
-    /// - Returns: Bytes that live until the next call, or nil when the values are over their limit.
+    /// - Returns: Bytes that are valid until the next call, or nil if the values exceed their limit.
     mutating func finish() -> ByteView? {
         guard seen != 0 else { return .empty }
         written.reset()
@@ -89,9 +89,9 @@ struct ContextWriter: ~Copyable {
         return bytes > IngestLimits.contextBytes ? nil : all
     }
 
-    /// Whether anything was noted of this record.
+    /// A Boolean value that indicates whether a member of this record is stored.
     var hasSome: Bool { seen != 0 }
 
-    /// Forgets what was noted of a record that failed.
+    /// Clears the members of a record that failed.
     mutating func clear() { seen = 0 }
 }

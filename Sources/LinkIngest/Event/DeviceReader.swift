@@ -2,10 +2,10 @@ internal import LinkCoordinator
 internal import ByteStorage
 internal import StrictJSON
 
-/// Reads one device object: its id and what is known of it (`events`, section 2; `route-table`, 3.0, device facts).
+/// A reader of device objects, with the id and the facts.
 ///
-/// A fact that is malformed never spoils the event: it is marked as not readable. What is returned lives until the
-/// next device is read.
+/// A malformed fact is marked as unreadable and does not make the event invalid. Views are valid until the next device
+/// is read.
 struct DeviceReader: ~Copyable {
     private var shape = MemberShape(
         [
@@ -16,15 +16,17 @@ struct DeviceReader: ~Copyable {
     private var normalForms = OutputArena(chunkBytes: 4096)
     private var hasNormalForms = false
     private var composer = Composer()
-    /// A Boolean value that indicates whether only the id is kept.
+    /// A Boolean value that indicates whether only the id is stored.
     ///
-    /// Facts of a list's devices are read when a device is asked for.
+    /// The facts of a device in a list are read when the device is selected.
     private var readsIDOnly = false
     private let capabilities = FactList(capacity: IngestLimits.factElements)
     private let claims = FactList(capacity: IngestLimits.factElements)
     private let attributes = FactList(capacity: 2 * IngestLimits.factElements)
 
-    /// Reads the object at the cursor, of which nothing but the id is asked for; all of it is judged as strictly.
+    /// Reads the object at the cursor and stores only the id.
+    ///
+    /// All of the object is validated.
     mutating func readID(
         _ cursor: inout JSONCursor, into device: UnsafeMutablePointer<EventDevice>
     ) throws(JSONError) {
@@ -38,14 +40,14 @@ struct DeviceReader: ~Copyable {
         _ cursor: inout JSONCursor, into device: UnsafeMutablePointer<EventDevice>
     ) throws(JSONError) {
         device.pointee.clear()
-        if hasNormalForms { forgetNormalForms() }
+        if hasNormalForms { clearNormalForms() }
         device.pointee.offset = cursor.offset
         var known: UInt16 = 0
         let base = cursor.start
         var scope = try cursor.enterObject()
         while true {
             cursor.plainMembers(&scope, &shape) { tag, plain in
-                known |= Self.take(plain, tag, base, into: device)
+                known |= Self.store(plain, tag, base, into: device)
             }
             if cursor.leavesObject(scope) { break }
             guard try cursor.nextMember(&scope, &shape) else { break }
@@ -54,22 +56,22 @@ struct DeviceReader: ~Copyable {
         device.pointee.facts.known |= known
     }
 
-    private mutating func forgetNormalForms() {
+    private mutating func clearNormalForms() {
         normalForms.reset()
         hasNormalForms = false
     }
 
-    /// Takes a plain string as a member's value; returns the bit of the fact that is known by it.
+    /// Stores a plain string as the value of a member, and returns the bit of the fact.
     ///
-    /// - Parameter base: Where the JSON text begins.
+    /// - Parameter base: The start of the JSON text.
     @inline(__always)
-    private static func take(
+    private static func store(
         _ plain: ByteView, _ tag: UInt8, _ base: UnsafePointer<UInt8>, into device: UnsafeMutablePointer<EventDevice>
     ) -> UInt16 {
         if plain.count > IngestLimits.factBytes { return refuse(plain, tag, base, into: device) }
         switch tag {
         case 0:
-            // The value begins at its quote.
+            // The value begins at its quotation mark.
             device.pointee.idOffset = plain.start - base &- 1
             device.pointee.id = plain
             return 0
@@ -95,7 +97,7 @@ struct DeviceReader: ~Copyable {
         }
     }
 
-    /// Notes a fact that is too long; no fact is known by it.
+    /// Marks a fact that is too long as unreadable, and returns no bit.
     @inline(never)
     private static func refuse(
         _ plain: ByteView, _ tag: UInt8, _ base: UnsafePointer<UInt8>, into device: UnsafeMutablePointer<EventDevice>
@@ -113,7 +115,7 @@ struct DeviceReader: ~Copyable {
         return 0
     }
 
-    /// Reads the value of any member, whatever stands there.
+    /// Reads the value of a member of any type.
     @inline(never)
     private mutating func readAny(
         _ tag: UInt8, _ cursor: inout JSONCursor, into device: inout EventDevice
@@ -163,7 +165,9 @@ struct DeviceReader: ~Copyable {
         device.isPlain = !string.hasEscape
     }
 
-    /// Reads a fact that is text; empty when it is not.
+    /// Reads a fact that is a string.
+    ///
+    /// Marks the fact as unreadable and returns an empty view for any other type.
     private mutating func text(
         _ fact: DeviceFacts.Fact, _ first: UInt8, _ cursor: inout JSONCursor, _ facts: inout DeviceFacts
     ) throws(JSONError) -> ByteView {
@@ -175,7 +179,9 @@ struct DeviceReader: ~Copyable {
         return text
     }
 
-    /// Reads a text of at most 256 bytes in normal form C, or passes what is none and returns nil.
+    /// Reads a string of at most 256 bytes and returns it in normal form C.
+    ///
+    /// Returns nil for any other value.
     private mutating func factText(_ first: UInt8, _ cursor: inout JSONCursor) throws(JSONError) -> ByteView? {
         guard first == UInt8(ascii: "\"") else {
             try cursor.skip()
@@ -208,7 +214,7 @@ struct DeviceReader: ~Copyable {
         var isGood = true
         var scope = try cursor.enterArray()
         while try cursor.nextElement(&scope) {
-            // A list with one thing wrong is not known: nothing of it has to be brought to its normal form.
+            // An invalid element makes the whole list unreadable, so the rest needs no normalization.
             if !isGood || count == IngestLimits.factElements {
                 try cursor.skip()
                 isGood = false
@@ -223,7 +229,9 @@ struct DeviceReader: ~Copyable {
         return UnsafeBufferPointer(start: views, count: isGood ? count : 0)
     }
 
-    /// Reads the attributes: names and texts in turn; a null is absence.
+    /// Reads the attributes as alternating names and values.
+    ///
+    /// A null counts as absent.
     private mutating func object(
         _ first: UInt8, _ cursor: inout JSONCursor, _ facts: inout DeviceFacts
     ) throws(JSONError) -> UnsafeBufferPointer<ByteView> {
@@ -258,9 +266,9 @@ struct DeviceReader: ~Copyable {
     }
 }
 
-/// Bits of the facts that are text, as `DeviceFacts.Fact` has them.
+/// The bits of the facts that are strings, equal to those of `DeviceFacts.Fact`.
 ///
-/// Written out, since what is `package` in another module is called, not inlined (Swift 6.3).
+/// They are repeated here because the compiler (Swift 6.3) does not inline `package` declarations of another module.
 enum FactBits {
     @inline(__always) static var platform: UInt16 { 1 << 0 }
     @inline(__always) static var app: UInt16 { 1 << 1 }
@@ -268,11 +276,11 @@ enum FactBits {
     @inline(__always) static var locale: UInt16 { 1 << 3 }
     @inline(__always) static var region: UInt16 { 1 << 4 }
     @inline(__always) static var coordinator: UInt16 { 1 << 8 }
-    /// All of them.
+    /// All bits.
     static var texts: UInt16 { platform | app | os | locale | region | coordinator }
 }
 
-/// Memory for the texts of one fact, used again for each device.
+/// Storage for the strings of one fact, reused for each device.
 struct FactList: ~Copyable {
     let views: UnsafeMutablePointer<ByteView>
 

@@ -1,11 +1,13 @@
-/// The members that an event knows at its top level; the raw value is the tag in the reader's shape.
+/// The members of an event at the top level.
 ///
-/// The members of a push body follow them (`PushMember`), for a record may be a push as a whole.
+/// The raw value is the tag in the reader's shape.
+///
+/// The members of a push body (`PushMember`) follow, because a record can be a push body.
 enum EventMember: UInt8, CaseIterable {
-    // The first three are those of nearly every event.
+    // The first three are members of nearly every event.
     case id, link, device, application, expires, path, mode, route, params, payload, payloadType, action, devices
 
-    /// The name in the text.
+    /// The name of the member in JSON.
     var name: StaticString {
         switch self {
         case .id: "id"
@@ -26,9 +28,9 @@ enum EventMember: UInt8, CaseIterable {
 
     /// The tag of the first member of a push body.
     static var firstPushTag: UInt8 { EventMember.devices.rawValue + 1 }
-    /// The tag of the first name that only the configuration knows.
+    /// The tag of the first name that only the configuration defines.
     static var firstOtherTag: UInt8 { firstPushTag + PushMember.webpush.rawValue + 1 }
 
-    /// The tags, as bits, of the members whose values are taken as they stand when they are plain strings.
+    /// The tags, as bits, of the members whose plain strings are stored without further checks.
     static var plainTags: UInt64 { 1 << UInt64(EventMember.id.rawValue) | 1 << UInt64(EventMember.link.rawValue) }
 }

@@ -2,7 +2,7 @@ internal import ByteStorage
 internal import LinkCoordinator
 internal import StrictJSON
 
-/// The members of an event, one by one, in the order of the text.
+/// The reading of an event's members, in the order of the text.
 extension EventReader {
     mutating func scanRecord() throws(JSONError) {
         recordBody.clear()
@@ -10,7 +10,7 @@ extension EventReader {
         cursor.open(text)
         var scope = try cursor.enterObject()
         while true {
-            takePlainMembers(&scope)
+            readPlainMembers(&scope)
             if cursor.leavesObject(scope) { break }
             guard try cursor.nextMember(&scope, &shape) else { break }
             try readAny(scope.tag)
@@ -18,9 +18,9 @@ extension EventReader {
         try cursor.finish()
     }
 
-    /// Takes plain strings as values of the id, the link and members that nobody reads, as long as such come.
+    /// Reads consecutive plain strings as values of the id, the link, and ignored members.
     @inline(__always)
-    private mutating func takePlainMembers(_ scope: inout ObjectScope) {
+    private mutating func readPlainMembers(_ scope: inout ObjectScope) {
         let event = eventPointer
         let end = text.end
         var isID = false
@@ -35,7 +35,7 @@ extension EventReader {
                 event.pointee.id = plain
             }
         }
-        // The value begins at its quote.
+        // The value begins at its quotation mark.
         if isID { checkID(isPlain: true, at: event.pointee.id.start - text.start &- 1) }
         if isLink {
             state.countForm(at: event.pointee.request.text.start - text.start &- 1)
@@ -45,7 +45,7 @@ extension EventReader {
         }
     }
 
-    /// Reads the value of any member, whatever stands there.
+    /// Reads the value of a member of any type.
     private mutating func readAny(_ tag: UInt8) throws(JSONError) {
         let first = cursor.peek()
         if first == UInt8(ascii: "n") {
@@ -64,54 +64,56 @@ extension EventReader {
         } else {
             try cursor.skip()
         }
-        if context.isWanted(tag) { context.note(tag, text.slice(start, cursor.offset)) }
+        if context.isWanted(tag) { context.store(tag, text.slice(start, cursor.offset)) }
     }
 
     private mutating func readMember(_ member: EventMember, _ first: UInt8, at start: Int) throws(JSONError) {
         switch member {
         case .id: try readID(first, at: start)
-        case .link: try readForm(.link, "expected link as text", first, at: start)
-        case .path: try readForm(.path, "expected path as text", first, at: start)
-        case .route: try readForm(.route, "expected route as text", first, at: start)
+        case .link: try readForm(.link, "expected `link` to be a string", first, at: start)
+        case .path: try readForm(.path, "expected `path` to be a string", first, at: start)
+        case .route: try readForm(.route, "expected `route` to be a string", first, at: start)
         case .payload: try readPayload(first, at: start)
         case .device: try readDevice(first, at: start)
         case .devices: try readDevices(first, at: start)
         case .application:
-            guard let text = try readText("expected application as text", first, at: start) else { return }
+            guard let text = try readText("expected `application` to be a string", first, at: start) else { return }
             event.application = cursor.unescaped(text)
             event.hasApplication = true
         case .action:
-            guard let text = try readText("expected action as text", first, at: start) else { return }
+            guard let text = try readText("expected `action` to be a string", first, at: start) else { return }
             event.action = cursor.unescaped(text)
         case .mode: try readMode(first, at: start)
         case .params: try readParams(first, at: start)
         case .payloadType: try readPayloadType(first, at: start)
         case .expires:
-            let expected: StaticString = "expected expires as text with an RFC 3339 time"
+            let expected: StaticString = "expected `expires` to be a string with an RFC 3339 time"
             guard let text = try readText(expected, first, at: start) else { return }
             event.expires = Timestamp.milliseconds(cursor.unescaped(text))
-            if event.expires == nil { state.note(.type(expected, at: start)) }
+            if event.expires == nil { state.record(.type(expected, at: start)) }
         }
     }
 
-    /// Reads a member that must be text; passes what is none, notes it and returns nil.
+    /// Reads a member that must be a string.
+    ///
+    /// Records a fault and returns nil for any other type.
     private mutating func readText(
         _ expected: StaticString, _ first: UInt8, at start: Int
     ) throws(JSONError) -> JSONString? {
         if first == UInt8(ascii: "\"") { return try cursor.string() }
         try cursor.skip()
-        state.note(.type(expected, at: start))
+        state.record(.type(expected, at: start))
         return nil
     }
 
     private mutating func readID(_ first: UInt8, at start: Int) throws(JSONError) {
-        let expected: StaticString = "expected id as text of 1 to 128 bytes"
+        let expected: StaticString = "expected `id` to be a string of 1 to 128 bytes"
         guard let text = try readText(expected, first, at: start) else { return }
         event.id = cursor.unescaped(text)
         checkID(isPlain: !text.hasEscape, at: start)
     }
 
-    /// Judges the id that was read.
+    /// Checks the length of the id.
     @inline(__always)
     private mutating func checkID(isPlain: Bool, at start: Int) {
         eventPointer.pointee.idIsPlain = isPlain
@@ -122,7 +124,7 @@ extension EventReader {
     @inline(never)
     private mutating func refuseID(at start: Int) {
         event.id = .empty
-        state.note(.type("expected id as text of 1 to 128 bytes", at: start))
+        state.record(.type("expected `id` to be a string of 1 to 128 bytes", at: start))
     }
 
     private mutating func readForm(
@@ -141,7 +143,7 @@ extension EventReader {
         state.countForm(at: start)
         guard first == UInt8(ascii: "{") else {
             try cursor.skip()
-            return state.note(.type("expected payload as an object", at: start))
+            return state.record(.type("expected `payload` to be an object", at: start))
         }
         event.request.form = .payload
         cursor.depthLimit = limits.depth + 1
@@ -150,7 +152,7 @@ extension EventReader {
     }
 
     private mutating func readPayloadType(_ first: UInt8, at start: Int) throws(JSONError) {
-        let expected: StaticString = "expected payloadType apns or fcm"
+        let expected: StaticString = "expected `payloadType` to be `apns` or `fcm`"
         guard let text = try readText(expected, first, at: start) else { return }
         let name = cursor.unescaped(text)
         if name.equals("apns") {
@@ -160,12 +162,12 @@ extension EventReader {
             state.hasOther = true
             state.namedKind = .fcm
         } else {
-            state.note(.type(expected, at: start))
+            state.record(.type(expected, at: start))
         }
     }
 
     private mutating func readMode(_ first: UInt8, at start: Int) throws(JSONError) {
-        let expected: StaticString = "expected mode replace, append or reuse"
+        let expected: StaticString = "expected `mode` to be `replace`, `append`, or `reuse`"
         state.hasOther = true
         guard let text = try readText(expected, first, at: start) else { return }
         let name = cursor.unescaped(text)
@@ -176,15 +178,17 @@ extension EventReader {
         } else if name.equals("reuse") {
             event.request.mode = .reuse
         } else {
-            state.note(.type(expected, at: start))
+            state.record(.type(expected, at: start))
         }
     }
 
-    /// Reads `params`: strings, numbers, booleans and lists of these; a null counts as absent.
+    /// Reads `params`, which can be strings, numbers, Booleans, and lists of these.
+    ///
+    /// A null counts as absent.
     private mutating func readParams(_ first: UInt8, at start: Int) throws(JSONError) {
         guard first == UInt8(ascii: "{") else {
             try cursor.skip()
-            return state.note(.type("expected params as an object", at: start))
+            return state.record(.type("expected `params` to be an object", at: start))
         }
         state.hasOther = true
         var scope = try cursor.enterObject()
@@ -197,7 +201,7 @@ extension EventReader {
             }
             try cursor.skip()
             if first == UInt8(ascii: "{") {
-                state.note(.type("expected a string, a number, a boolean or a list of these", at: offset))
+                state.record(.type("expected a string, a number, a Boolean, or a list of these", at: offset))
             }
         }
         event.request.params = text.slice(start, cursor.offset)
@@ -210,7 +214,7 @@ extension EventReader {
             let offset = cursor.offset
             try cursor.skip()
             if first == UInt8(ascii: "{") || first == UInt8(ascii: "[") || first == UInt8(ascii: "n") {
-                state.note(.type("expected a string, a number or a boolean", at: offset))
+                state.record(.type("expected a string, a number, or a Boolean", at: offset))
             }
         }
     }
@@ -218,7 +222,7 @@ extension EventReader {
     private mutating func readDevice(_ first: UInt8, at start: Int) throws(JSONError) {
         guard first == UInt8(ascii: "{") else {
             try cursor.skip()
-            return state.note(.type("expected device as an object", at: start))
+            return state.record(.type("expected `device` to be an object", at: start))
         }
         state.countDevice(list: false, at: start)
         try devices.read(&cursor, into: devicePointer)
@@ -228,7 +232,7 @@ extension EventReader {
     private mutating func readDevices(_ first: UInt8, at start: Int) throws(JSONError) {
         guard first == UInt8(ascii: "[") else {
             try cursor.skip()
-            return state.note(.type("expected devices as an array", at: start))
+            return state.record(.type("expected `devices` to be an array", at: start))
         }
         state.countDevice(list: true, at: start)
         state.listOffset = start
@@ -237,11 +241,12 @@ extension EventReader {
             let start = cursor.offset
             guard cursor.peek() == UInt8(ascii: "{") else {
                 try cursor.skip()
-                state.note(.type("expected a device as an object", at: start))
+                state.record(.type("expected the device to be an object", at: start))
                 continue
             }
             if state.listed == limits.devices { state.isTooLong = true }
             if state.isTooLong {
+                state.skipped += 1
                 try cursor.skip()
                 continue
             }
@@ -260,7 +265,7 @@ extension EventReader {
         guard device.id.isEmpty, state.deviceFault == nil else { return }
         state.hasOther = true
         state.deviceFault = Fault(
-            reason: .badDevice, detail: "expected a device's id as text of 1 to 256 bytes",
+            reason: .badDevice, detail: "expected the device's `id` to be a string of 1 to 256 bytes",
             offset: device.idOffset < 0 ? device.offset : device.idOffset)
     }
 }

@@ -2,9 +2,11 @@ internal import LinkCoordinator
 package import ByteStorage
 internal import StrictJSON
 
-/// Reads records into events, strictly, in one pass and without allocating: one for a lane, used for its whole life.
+/// A strict reader of records that makes a single pass and does not allocate.
 ///
-/// Only ranges and flags are kept. What an event lends lives until the next record is read.
+/// A lane uses one reader for all its records.
+///
+/// It stores only ranges and flags. The views of an event are valid until the next record is read.
 package struct EventReader: ~Copyable {
     var cursor: JSONCursor
     var shape: MemberShape
@@ -15,43 +17,50 @@ package struct EventReader: ~Copyable {
     var context: ContextWriter
     let limits: IngestLimits
 
-    /// The JSON text of the record that is being read, and where in the value it begins.
+    /// The JSON text of the current record, and its offset in the value.
     var text = ByteView.empty
     var textOffset = 0
-    /// The event that was read last; in place, so that nothing of it is copied per record.
+    /// The event that was read last.
+    ///
+    /// Callers access it in place, so that nothing is copied per record.
     package let eventPointer: UnsafeMutablePointer<IngestedEvent>
     var state = ScanState()
-    /// Why the record that was refused last is no event.
+    /// The failure of the last record that was refused.
     package private(set) var failure = IngestFailure(.badJSON, "")
-    /// The event's one device, or the one that was asked for last.
+    /// The only device of the event, or the device that was selected last.
     package let devicePointer: UnsafeMutablePointer<EventDevice>
     var recordBody = PushBody()
     var payloadBody = PushBody()
-    /// Texts of the devices of an event with `devices`; their number is `state.listed`.
+    /// The texts of the devices in `devices`.
+    ///
+    /// Their number is `state.listed`.
     let deviceTexts: FactList
-    /// Of records, until the next is read.
+    /// The views of the current record, which are revoked when the next one is read.
     private let records = ViewLender()
-    /// Reads devices again when they are asked for; its own, so that what the event lends stays.
+    /// The cursor for a second read of selected devices.
+    ///
+    /// It is separate, so that the views of the event stay valid.
     var deviceCursor: JSONCursor
 
-    /// Makes a reader.
+    /// Creates a reader.
     ///
     /// - Parameters:
-    ///   - limits: Bounds of a record.
-    ///   - passthrough: Names of the members to copy into `context`, at most 16; more and repeated ones are left out.
+    ///   - limits: The limits of a record.
+    ///   - passthrough: The names of the members to copy into `context`. Names after the first 16 and repeated names
+    ///     are ignored.
     package init(limits: IngestLimits = IngestLimits(), passthrough: [String] = []) {
         self.limits = limits
         eventPointer = .allocate(capacity: 1)
         eventPointer.initialize(to: IngestedEvent())
         devicePointer = .allocate(capacity: 1)
         devicePointer.initialize(to: EventDevice())
-        // A push is nested one deeper in `payload` than alone: what is taken alone is taken there too.
+        // Allows one more level, so that `payload` accepts every push body that is accepted as a whole record.
         cursor = JSONCursor(maxDepth: limits.depth + 1)
         cursor.depthLimit = limits.depth
         deviceCursor = JSONCursor(maxDepth: limits.depth)
         deviceTexts = FactList(capacity: max(limits.devices, 1))
         context = ContextWriter(passthrough)
-        // What is passed through is read one by one, so that its bytes are kept.
+        // Passthrough members are read one by one, so that their bytes can be stored.
         shape = MemberShape(
             ContextWriter.knownNames, extra: context.otherNames, plain: EventMember.plainTags & ~context.wanted)
     }
@@ -67,44 +76,45 @@ package struct EventReader: ~Copyable {
         _modify { yield &eventPointer.pointee }
     }
 
-    /// The device that was read or asked for last.
+    /// The device that was read or selected last.
     var device: EventDevice {
         mutating _read { yield devicePointer.pointee }
         _modify { yield &devicePointer.pointee }
     }
 
-    /// What became of a record.
+    /// The result of reading a record.
     package enum Outcome {
-        /// It is an event; its devices are asked for with `device(at:)`.
+        /// An event. `device(at:)` returns its devices.
         case event(IngestedEvent)
-        /// It is none.
+        /// A failure.
         case failure(IngestFailure)
     }
 
-    /// Reads one record: JSON as `events` section 2 has it, a bare link, or a push body as a whole.
+    /// Reads a record: a JSON event, a bare link, or a push body.
     ///
     /// - Parameters:
-    ///   - value: The record's value.
-    ///   - key: The record's key, the device's id where the event names none.
+    ///   - value: The value of the record.
+    ///   - key: The key of the record, which is the id of the device if the event names none.
     package mutating func read(value: ByteView, key: ByteView?) -> Outcome {
         readInPlace(value: value, key: key) ? .event(event) : .failure(failure)
     }
 
-    /// Reads one record as `read` does: the event stands at `eventPointer` where true comes back, else `failure` says
-    /// why there is none.
+    /// Reads a record as `read` does, and returns whether it is an event.
+    ///
+    /// The event is at `eventPointer`, and otherwise the failure is in `failure`.
     package mutating func readInPlace(value: ByteView, key: ByteView?) -> Bool {
         if value.count > limits.recordBytes {
-            failure = IngestFailure(.oversizeInput, "expected at most \(limits.recordBytes) bytes")
+            failure = IngestFailure(.oversizeInput, "\(value.count) bytes, the limit is \(limits.recordBytes)")
             return false
         }
         records.revoke()
         let value = records.lend(value)
         let key = key.map { records.lend($0) }
-        if templates.take(value, into: eventPointer, devicePointer) {
+        if templates.read(value, into: eventPointer, devicePointer) {
             state.clear()
             return true
         }
-        templates.lose()
+        templates.invalidate()
         eventPointer.pointee.clear(all: state.hasMembers)
         state.clear()
         if value.count > 1 && value.start[0] == UInt8(ascii: "{") && value.end[-1] == UInt8(ascii: "}") {
@@ -117,7 +127,7 @@ package struct EventReader: ~Copyable {
         return readOther(value: value, key: key)
     }
 
-    /// Reads what is not an object from its first byte to its last.
+    /// Reads a value that does not begin and end with the braces of an object.
     @inline(never)
     private mutating func readOther(value: ByteView, key: ByteView?) -> Bool {
         let isFramed = WireFormat.hasSchemaPrefix(value)
@@ -127,7 +137,7 @@ package struct EventReader: ~Copyable {
         if !text.isEmpty && text[0] == UInt8(ascii: "{") { return readJSON(key) }
         if isFramed {
             let id = WireFormat.schemaID(of: value)
-            failure = IngestFailure(.schemaUnsupported, "expected JSON behind schema id \(id)")
+            failure = IngestFailure(.schemaUnsupported, "expected JSON after schema id \(id)")
             return false
         }
         return readLink(key)
@@ -146,7 +156,7 @@ package struct EventReader: ~Copyable {
             eventPointer.pointee.isUsual = true
             return true
         }
-        return judge(settle(key))
+        return accept(complete(key))
     }
 
     private mutating func readLink(_ key: ByteView?) -> Bool {
@@ -155,8 +165,8 @@ package struct EventReader: ~Copyable {
             let isText = text.firstIllFormedUTF8 == nil
             failure =
                 isText
-                ? IngestFailure(.badJSON, "expected an object or a link")
-                : IngestFailure(.notUTF8, "expected UTF-8: an object or a link")
+                ? IngestFailure(.badJSON, "expected a JSON object or a link")
+                : IngestFailure(.notUTF8, "expected UTF-8 with a JSON object or a link")
             return false
         }
         event.isUsual = false
@@ -165,13 +175,19 @@ package struct EventReader: ~Copyable {
         event.request.isPlain = WireFormat.isPlain(text)
         event.request.isScreened = false
         event.request.bytesBehind = 0
-        return judge(takeKey(key))
+        return accept(useKey(key))
     }
 
-    /// Whether a record is an event: it is, if nothing is wrong with it.
-    private mutating func judge(_ fault: Fault?) -> Bool {
+    /// Records the failure for a fault.
+    ///
+    /// Returns true if there is none.
+    private mutating func accept(_ fault: Fault?) -> Bool {
         guard let fault else { return true }
-        fail(fault.failure(textOffset: textOffset))
+        var failure = fault.failure(textOffset: textOffset)
+        if fault.reason == .tooManyDevices {
+            failure.detail = "\(state.listed + state.skipped) devices, the limit is \(limits.devices)"
+        }
+        fail(failure)
         return false
     }
 
@@ -181,20 +197,24 @@ package struct EventReader: ~Copyable {
         self.failure.event = event.id.isEmpty ? nil : event.id.array
     }
 
-    /// One device of the event that was read last; what it lends lives until the next one is asked for.
+    /// Returns a device of the event that was read last.
     ///
-    /// - Parameter index: From 0, below the event's `deviceCount`.
-    /// - Throws: `IngestFailure` with reason `internal` where the device does not read again.
+    /// Its views are valid until the next device is selected.
+    ///
+    /// - Parameter index: The index of the device, less than the event's `deviceCount`.
+    ///
+    /// - Throws: `IngestFailure` with the reason `internal` if the device cannot be read a second time.
     package mutating func device(at index: Int) throws(IngestFailure) -> EventDevice {
         guard selectDevice(at: index) else { throw failure }
         return device
     }
 
-    /// Makes one device of the event the one at `devicePointer`, and its roots those of the request.
+    /// Reads a device of the event into `devicePointer`, and sets the roots of the request to those of the device.
     ///
-    /// - Parameter index: From 0, below the event's `deviceCount`.
-    /// - Returns: False where the device was read strictly before and does not read again, which only a defect brings
-    ///   about; then the record must have no decision, and `failure` says why.
+    /// - Parameter index: The index of the device, less than the event's `deviceCount`.
+    ///
+    /// - Returns: False if the device cannot be read a second time, which only a defect can cause. The record must then
+    ///   have no decision, and `failure` has the reason.
     package mutating func selectDevice(at index: Int) -> Bool {
         precondition(index >= 0 && index < eventPointer.pointee.deviceCount)
         return state.hasOther ? selectOther(at: index) : true
@@ -212,7 +232,9 @@ package struct EventReader: ~Copyable {
         return true
     }
 
-    /// Reads a device of a list again; false where it has become none, with an id.
+    /// Reads a device of the list a second time.
+    ///
+    /// Returns false if it is no longer valid.
     private mutating func readListed(_ index: Int) -> Bool {
         deviceCursor.open(deviceTexts.prefix(state.listed)[index])
         do {
@@ -227,7 +249,7 @@ package struct EventReader: ~Copyable {
     @inline(never)
     private mutating func failAgain() -> Bool {
         device.clear()
-        fail(IngestFailure(.internalError, "a device that was read strictly does not read again"))
+        fail(IngestFailure(.internalError, "a valid device cannot be read a second time"))
         return false
     }
 }

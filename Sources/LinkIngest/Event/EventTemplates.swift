@@ -2,60 +2,68 @@ internal import LinkCoordinator
 internal import ByteStorage
 internal import StrictJSON
 
-/// The shapes of the usual events met last: a link for one device, as the same producer writes it again and again.
+/// Templates of recent usual events.
 ///
-/// What such an event says is read by comparing (`TextTemplate`); all others go the general way. A guess can cost time
-/// but never change an answer, and where guesses keep missing they are left off for a while.
+/// A usual event is a link for one device, and a producer writes such events in the same form.
+///
+/// A matching event is read by comparison with a template (`TextTemplate`). All other events are parsed. A wrong guess
+/// costs time but never changes the result. If guesses fail too often, they are suspended for some records.
 struct EventTemplates: ~Copyable {
-    /// One of them is empty, to learn in.
-    private static let places = 5
-    /// What is learned costs as much time as some hits gain; with more such costs than gains guesses rest.
+    /// The number of slots.
+    ///
+    /// One of them is empty, to learn the next template.
+    private static let slots = 5
+    /// The cost of learning, in hits.
+    ///
+    /// Guesses are suspended when the costs exceed the gains by `patience`.
     private static let learningCost: Int32 = 8
     private static let patience: Int32 = 256
     private static let rest: Int32 = 16_384
 
-    private let templates: UnsafeMutablePointer<Place>
-    /// The place that took a text last.
+    private let templates: UnsafeMutablePointer<Slot>
+    /// The slot of the last match.
     private var current = 0
-    /// The place whose values stand in the event and the device, or -1.
+    /// The slot whose values are in the event and the device, or -1.
     private var filled = -1
-    /// The empty place.
+    /// The empty slot.
     private var empty = 0
     private var score: Int32 = 0
     private var resting: Int32 = 0
-    /// Where values are noted that nobody reads.
+    /// The storage for values that are not used.
     private let ignored: UnsafeMutablePointer<ByteView>
 
-    private struct Place: ~Copyable {
+    private struct Slot: ~Copyable {
         var template = TextTemplate()
-        /// The facts of the device that its values say.
+        /// The facts of the device that the template provides.
         var facts: UInt16 = 0
     }
 
     init() {
-        templates = .allocate(capacity: Self.places)
-        for place in 0..<Self.places { (templates + place).initialize(to: Place()) }
+        templates = .allocate(capacity: Self.slots)
+        for slot in 0..<Self.slots { (templates + slot).initialize(to: Slot()) }
         ignored = .allocate(capacity: 1)
         ignored.initialize(to: .empty)
     }
 
     deinit {
-        templates.deinitialize(count: Self.places)
+        templates.deinitialize(count: Self.slots)
         templates.deallocate()
         ignored.deallocate()
     }
 
-    /// Says that something else than a template wrote into the event or the device.
-    mutating func lose() { filled = -1 }
+    /// Records that the event or the device no longer has the values of a template.
+    mutating func invalidate() { filled = -1 }
 
-    /// Reads a record of a known shape into an event and its device; false where it has none.
+    /// Reads a record that matches a template into an event and its device.
+    ///
+    /// Returns false if no template matches.
     @inline(__always)
-    mutating func take(
+    mutating func read(
         _ text: ByteView, into event: UnsafeMutablePointer<IngestedEvent>,
         _ device: UnsafeMutablePointer<EventDevice>
     ) -> Bool {
         if resting > 0 { return false }
-        if !fill(current, with: text, event, device) && !takeOther(text, event, device) { return false }
+        if !fill(current, with: text, event, device) && !readOther(text, event, device) { return false }
         if score > 0 { score &-= 1 }
         let request = event.pointer(to: \.request).unsafelyUnwrapped
         request.pointee.bytesBehind = text.end - request.pointee.text.end
@@ -63,38 +71,38 @@ struct EventTemplates: ~Copyable {
     }
 
     @inline(never)
-    private mutating func takeOther(
+    private mutating func readOther(
         _ text: ByteView, _ event: UnsafeMutablePointer<IngestedEvent>, _ device: UnsafeMutablePointer<EventDevice>
     ) -> Bool {
-        for place in 0..<Self.places where place != current {
-            if fill(place, with: text, event, device) {
-                current = place
+        for slot in 0..<Self.slots where slot != current {
+            if fill(slot, with: text, event, device) {
+                current = slot
                 return true
             }
         }
         return false
     }
 
-    /// Reads a text by the template at a place.
+    /// Reads a text with the template in a slot.
     @inline(__always)
     private mutating func fill(
-        _ place: Int, with text: ByteView, _ event: UnsafeMutablePointer<IngestedEvent>,
+        _ slot: Int, with text: ByteView, _ event: UnsafeMutablePointer<IngestedEvent>,
         _ device: UnsafeMutablePointer<EventDevice>
     ) -> Bool {
-        let template = templates + place
-        if filled != place {
+        let template = templates + slot
+        if filled != slot {
             if template.pointee.template.isEmpty { return false }
-            prepare(place, event, device)
+            prepare(slot, event, device)
         }
         return template.pointee.template.takes(text)
     }
 
-    /// Makes event and device those of a template, of which nothing but values changes from text to text.
+    /// Resets the event and the device to the constant part of a template.
     @inline(never)
     private mutating func prepare(
-        _ place: Int, _ event: UnsafeMutablePointer<IngestedEvent>, _ device: UnsafeMutablePointer<EventDevice>
+        _ slot: Int, _ event: UnsafeMutablePointer<IngestedEvent>, _ device: UnsafeMutablePointer<EventDevice>
     ) {
-        filled = place
+        filled = slot
         event.pointee.clear(all: true)
         event.pointee.deviceCount = 1
         event.pointee.isUsual = true
@@ -102,10 +110,10 @@ struct EventTemplates: ~Copyable {
         event.pointee.request.isPlain = true
         event.pointee.request.isScreened = true
         device.pointee.clear()
-        device.pointee.facts.known = templates[place].facts
+        device.pointee.facts.known = templates[slot].facts
     }
 
-    /// Learns the shape of a usual event that was read the general way, if all that it says stands in plain strings.
+    /// Learns the template of a usual event that was parsed, if all its values are plain strings.
     @inline(never)
     mutating func learn(
         _ text: ByteView, _ event: UnsafeMutablePointer<IngestedEvent>, _ device: UnsafeMutablePointer<EventDevice>
@@ -114,7 +122,7 @@ struct EventTemplates: ~Copyable {
             resting -= 1
             return
         }
-        // A value that is not plain may stand in any record of a shape that is known.
+        // A record of a known form can contain values that are not plain. Such a record has nothing new to learn.
         guard event.pointee.request.isPlain, event.pointee.idIsPlain, device.pointee.isPlain, !text.hasNonASCII,
             text.firstIndex(of: UInt8(ascii: "\\")) == nil, device.pointee.facts.known & ~FactBits.texts == 0,
             device.pointee.facts.unreadable == 0
@@ -127,18 +135,18 @@ struct EventTemplates: ~Copyable {
         }
         var targets = Targets(event, device)
         let unread = TextTemplate.Value(place: ignored, bytes: 0...Int.max)
-        let place = templates + empty
-        place.pointee.facts = device.pointee.facts.known
-        place.pointee.template.learn(text) { value in targets.take(value) ?? unread }
-        if targets.isAnyLeft { place.pointee.template.forget() }
-        if place.pointee.template.isEmpty { return }
-        // The shape that was learned longest ago makes room for the next.
-        empty = (empty + 1) % Self.places
+        let slot = templates + empty
+        slot.pointee.facts = device.pointee.facts.known
+        slot.pointee.template.learn(text) { value in targets.remove(value) ?? unread }
+        if targets.isAnyLeft { slot.pointee.template.forget() }
+        if slot.pointee.template.isEmpty { return }
+        // The oldest template is replaced next.
+        empty = (empty + 1) % Self.slots
         templates[empty].template.forget()
     }
 }
 
-/// The texts of an event and of its device, to be found again among the values of its record.
+/// The values of an event and its device, which are located again in the text of the record.
 private struct Targets {
     private var left: [TextTemplate.Value] = []
 
@@ -160,11 +168,11 @@ private struct Targets {
         if let place { left.append(TextTemplate.Value(place: place, bytes: bytes)) }
     }
 
-    /// Whether one of them did not stand among the values, for it was not plain.
+    /// A Boolean value that indicates whether a value was not located, because it is not a plain string.
     var isAnyLeft: Bool { !left.isEmpty }
 
-    /// The text that stands where a value does.
-    mutating func take(_ value: ByteView) -> TextTemplate.Value? {
+    /// Removes and returns the target whose text begins where a value begins.
+    mutating func remove(_ value: ByteView) -> TextTemplate.Value? {
         guard let index = left.firstIndex(where: { $0.place.pointee.start == value.start }) else { return nil }
         return left.remove(at: index)
     }

@@ -1,19 +1,21 @@
 internal import StrictJSON
 
-/// A fault met while a record is read: kept as a literal and an offset, so that noting one costs nothing.
+/// A fault in a record.
+///
+/// It holds a literal and an offset, so that recording one does not allocate.
 struct Fault {
     var reason: IngestFailure.Reason
-    /// What was expected.
+    /// A description of the fault.
     var detail: StaticString
-    /// Where in the JSON text, or -1 for nowhere.
+    /// The offset in the JSON text, or -1 for none.
     var offset: Int
 
-    /// A member of a wrong type, or over its limit.
+    /// Returns the fault of a member with the wrong type, or over its limit.
     static func type(_ expected: StaticString, at offset: Int) -> Fault {
         Fault(reason: .badJSON, detail: expected, offset: offset)
     }
 
-    /// As a failure of the record whose JSON text begins at `textOffset`.
+    /// Returns the failure for a record whose JSON text begins at `textOffset`.
     func failure(textOffset: Int) -> IngestFailure {
         var failure = IngestFailure(reason, "\(detail)", offset: offset < 0 ? nil : offset + textOffset)
         failure.textOffset = textOffset
@@ -22,7 +24,7 @@ struct Fault {
 }
 
 extension IngestFailure {
-    /// What the strict reader refused.
+    /// Creates the failure for an error of the JSON reader.
     init(_ error: JSONError, textOffset: Int) {
         self.init(error.code == .badUTF8 ? .notUTF8 : .badJSON, error.text, offset: error.offset + textOffset)
         self.textOffset = textOffset

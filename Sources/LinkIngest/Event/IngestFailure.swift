@@ -1,9 +1,9 @@
 package import ByteStorage
 package import StrictJSON
 
-/// Why a record yields no event: what its dead letter will say.
+/// The reason for which a record is not an event, as in its dead letter.
 package struct IngestFailure: Error, Sendable {
-    /// The stable codes of the stages decode and validate that a reader can find.
+    /// The stable codes of the stages decode and validate.
     package enum Reason: String, Sendable, CaseIterable {
         case oversizeInput = "oversize_input"
         case notUTF8 = "not_utf8"
@@ -16,40 +16,44 @@ package struct IngestFailure: Error, Sendable {
         case badDevice = "bad_device"
         case tooManyDevices = "too_many_devices"
         case untargetable
-        /// What was read strictly before does not read again: a defect of this program.
+        /// A valid part of the record cannot be read a second time, which is a defect of this program.
         case internalError = "internal"
     }
 
-    /// The code.
+    /// The code of the failure.
     package var reason: Reason
-    /// What was expected, at most 512 bytes; holds no byte of the record.
+    /// A description of at most 512 bytes.
+    ///
+    /// It contains no bytes of the record.
     package var detail: String
-    /// Where in the value, in bytes from its start; nil when no member is at fault.
+    /// The offset of the member at fault in the value, or nil if no member is at fault.
     package var offset: Int?
-    /// Where in the value its JSON text begins.
+    /// The offset of the JSON text in the value.
     package var textOffset = 0
-    /// The event's own id, when it was read before the fault.
+    /// The id of the event, if it was read before the fault.
     package var event: [UInt8]?
 
-    /// Bytes of the longest pointer that is told.
+    /// The size limit of a pointer, in bytes.
     static let pointerBytes = 512
 
-    /// Makes a failure.
+    /// Creates a failure.
     package init(_ reason: Reason, _ detail: String, offset: Int? = nil) {
         self.reason = reason
         self.detail = detail
         self.offset = offset
     }
 
-    /// The place of the member at fault in the value that was read, counted only when asked.
-    package func place(in value: ByteView) -> JSONPlace? {
+    /// Returns the location of the member at fault, which is determined by a search in the value.
+    package func location(in value: ByteView) -> JSONPlace? {
         guard let offset, textOffset <= value.count else { return nil }
         return JSONPlace.locate(offset: offset - textOffset, in: value.dropFirst(textOffset))
     }
 
-    /// JSON pointer (RFC 6901) of the member at fault, or nil; cut to whole steps where it is over 512 bytes.
+    /// Returns the JSON pointer (RFC 6901) of the member at fault, or nil.
+    ///
+    /// A pointer of more than 512 bytes is shortened.
     package func pointer(in value: ByteView) -> String? {
-        guard let pointer = place(in: value)?.pointer else { return nil }
+        guard let pointer = location(in: value)?.pointer else { return nil }
         if pointer.utf8.count <= Self.pointerBytes { return pointer }
         let head = pointer.utf8.prefix(Self.pointerBytes + 1)
         return head.lastIndex(of: UInt8(ascii: "/")).map { String(pointer[..<$0]) } ?? ""

@@ -1,27 +1,30 @@
-/// Bounds of what is read from one record.
+/// The limits of a record.
 package struct IngestLimits: Sendable, Equatable {
-    /// `limits.record.bytes`: longest value, in bytes.
+    /// The size limit of a value, in bytes (`limits.record.bytes`).
     package var recordBytes: Int
-    /// `limits.json.depth`: most objects and arrays inside one another; in `payload` one more, so that a push which is
-    /// a record by itself may be sent there, as `resume` does.
+    /// The limit of nested objects and arrays (`limits.json.depth`).
+    ///
+    /// `payload` allows one more level, so that it accepts every push body that is accepted as a whole record.
     package var depth: Int
-    /// `limits.devices`: most devices of one event.
+    /// The limit of devices in one event (`limits.devices`).
     package var devices: Int
 
-    /// Bytes of an event's id.
+    /// The size limit of an event's id, in bytes.
     static let eventIDBytes = 128
-    /// Bytes of a device's id.
+    /// The size limit of a device's id, in bytes.
     static let deviceIDBytes = 256
-    /// Bytes of a text among the facts of a device, and most elements of a list or object among them.
+    /// The size limit of a string among the facts, in bytes.
     static let factBytes = 256
-    /// Most elements of a list or object among the facts of a device.
+    /// The limit of elements in a list or object among the facts.
     static let factElements = 256
-    /// Most members that are passed through into `context`.
+    /// The limit of passthrough members.
     static let contextNames = 16
-    /// Bytes of the values of `context`, as they go out.
+    /// The size limit of the values in `context`, in bytes of output.
     static let contextBytes = 4096
 
-    /// Makes limits; without arguments those of the settings table.
+    /// Creates limits.
+    ///
+    /// The defaults are those of the settings.
     package init(recordBytes: Int = 1 << 20, depth: Int = 64, devices: Int = 500) {
         self.recordBytes = recordBytes
         self.depth = depth

@@ -1,34 +1,34 @@
 package import LinkCoordinator
 package import ByteStorage
 
-/// One event as it was read.
+/// An event.
 ///
-/// All views live until the reader reads the next record, and no longer than the record.
+/// All views are valid until the next record is read, and no longer than the record itself.
 package struct IngestedEvent {
-    /// The producer's event id, escapes resolved; empty when the event has none.
+    /// The unescaped id of the event, or an empty view.
     package var id = ByteView.empty
-    /// Whether `id` needs no JSON escape.
+    /// A Boolean value that indicates whether `id` needs no escape in JSON.
     package var idIsPlain = true
-    /// What is asked, the payload's roots aside: these depend on the device (`EventDevice.roots`).
+    /// The request, without the roots of a payload, which depend on the device (`EventDevice.roots`).
     package var request = LinkRequest(form: .link, text: .empty, isPlain: true)
-    /// Whether the event names its application.
+    /// A Boolean value that indicates whether the event names its application.
     package var hasApplication = false
-    /// Bundle id or package name, escapes resolved.
+    /// The unescaped bundle id or package name.
     package var application = ByteView.empty
-    /// Id of the button that was tapped, escapes resolved; empty when none is named.
+    /// The unescaped id of the tapped button, or an empty view.
     package var action = ByteView.empty
-    /// Milliseconds since 1970 after which the event is no longer of use.
+    /// The time of expiry in milliseconds since 1970, or nil.
     package var expires: Int64?
-    /// Number of devices, at least 1.
+    /// The number of devices, at least 1.
     package var deviceCount = 0
-    /// Whether it is the usual one: a link for one device, which needs not be asked for.
+    /// A Boolean value that indicates whether this is a usual event: a link for one device that is already read.
     package var isUsual = false
-    /// The members passed through, as `"name":value,"name":value`, or empty.
+    /// The passthrough members as `"name":value,"name":value`, or an empty view.
     package var context = ByteView.empty
 
     init() {}
 
-    /// Forgets the id and the link of the last record; `all` says that there is more to forget.
+    /// Clears the id and the link of the last record, or with `all` all properties.
     @inline(__always)
     mutating func clear(all: Bool) {
         if all {
@@ -40,26 +40,26 @@ package struct IngestedEvent {
     }
 }
 
-/// One device of an event.
+/// A device of an event.
 ///
-/// The views live until the next device is asked for.
+/// The views are valid until the next device is selected.
 package struct EventDevice {
-    /// The device's id, escapes resolved, 1 to 256 bytes of UTF-8.
+    /// The unescaped id of the device, 1 to 256 bytes of UTF-8.
     package var id = ByteView.empty
-    /// Whether `id` needs no JSON escape.
+    /// A Boolean value that indicates whether `id` needs no escape in JSON.
     package var isPlain = true
-    /// What is known of it.
+    /// The facts about the device.
     package var facts = DeviceFacts()
-    /// Where a payload's link is looked for on this device; empty for the other forms.
+    /// The objects in which a payload's link is searched for, or an empty buffer for the other forms.
     package var roots = UnsafeBufferPointer<ByteView>(start: nil, count: 0)
-    /// Where its object begins in the JSON text.
+    /// The offset of the device's object in the JSON text.
     var offset = 0
-    /// Where the value of its `id` begins, or -1 if it has none.
+    /// The offset of the value of `id`, or -1 for none.
     var idOffset = -1
 
     init() {}
 
-    /// Forgets the last device.
+    /// Clears the last device.
     mutating func clear() {
         id = .empty
         isPlain = true

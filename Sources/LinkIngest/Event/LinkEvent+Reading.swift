@@ -2,13 +2,14 @@ internal import LinkCoordinator
 internal import ByteStorage
 
 extension LinkEvent {
-    /// Reads an event: a JSON object, a bare link, or a push body as a whole; strictly, within the worker's limits
-    /// (1 MiB, 64 levels, 500 devices).
+    /// Reads an event from a JSON object, a bare link, or a push body.
+    ///
+    /// The limits are those of the worker: 1 MiB, 64 levels, and 500 devices.
     ///
     /// - Parameters:
-    ///   - value: The bytes, as they would stand in a record's value.
-    ///   - key: The bytes of a record's key: the device's id where the event names none.
-    /// - Throws: `Failure` with a stable code, and what was expected where.
+    ///   - value: The bytes of a record's value.
+    ///   - key: The bytes of a record's key, which is the id of the device if the event names none.
+    /// - Throws: `Failure` with a stable code, a description, and the location.
     public static func read(_ value: [UInt8], key: [UInt8]? = nil) throws(Failure) -> LinkEvent {
         try value.withUnsafeBufferPointer { bytes throws(Failure) in
             guard let key else { return try read(ByteView(bytes), key: nil) }

@@ -1,56 +1,59 @@
-/// A link event as a value of its own: for programs that read a few, not for a worker's millions.
+/// A link event, for programs that read single events.
 ///
-/// What a record may be (an event, a bare link, a push body) and what each member means is told in the product's guide
-/// to events. `LinkEvent.read(_:key:)` makes one from bytes.
+/// The product's guide to events describes the valid records (an event, a bare link, a push body) and the meaning of
+/// each member. `LinkEvent.read(_:key:)` reads an event from bytes.
 public struct LinkEvent: Sendable, Equatable {
-    /// What the event asks.
+    /// The request of an event.
     public enum Request: Sendable, Equatable {
-        /// A link, as it came.
+        /// A link.
         case link(String)
-        /// A coordinator path and how it is applied (`replace`, `append`, `reuse`), if that is said.
+        /// A coordinator path, and the mode in which it is applied (`replace`, `append`, `reuse`), if the event states
+        /// it.
         case path(String, mode: String?)
-        /// A route's id and its parameters, the JSON text of an object, if there are any.
+        /// The id of a route, and the JSON text of its parameters, if there are any.
         case route(String, params: String?)
-        /// A push body: the JSON text of an object.
+        /// The JSON text of a push body.
         case payload(String)
     }
 
-    /// A device that the event is for, and what is known of it.
+    /// A device that the event is for, with the facts about it.
     public struct Device: Sendable, Equatable {
-        /// The device's id.
+        /// The id of the device.
         public var id: String
-        /// `ios`, `android`, and so on.
+        /// The platform, for example `ios` or `android`.
         public var platform: String?
-        /// Version of the app on the device.
+        /// The version of the app.
         public var app: String?
-        /// Version of the operating system.
+        /// The version of the operating system.
         public var os: String?
-        /// For example `en-GB`.
+        /// The locale, for example `en-GB`.
         public var locale: String?
-        /// For example `GB`.
+        /// The region, for example `GB`.
         public var region: String?
-        /// The coordinator on top of the device's stack.
+        /// The coordinator at the top of the device's stack.
         public var coordinator: String?
-        /// Capabilities that the device lists.
+        /// The capabilities of the device.
         public var capabilities: [String]
-        /// Claims that the device lists.
+        /// The claims of the device.
         public var claims: [String]
-        /// Attributes for variants.
+        /// The attributes of the device, for the conditions of variants.
         public var attributes: [String: String]
-        /// Facts that are there but malformed, and so count as not known.
+        /// The names of malformed facts, which count as not known.
         public var unreadable: [String]
     }
 
-    /// Why bytes are no event.
+    /// The reason for which bytes are not an event.
     public struct Failure: Error, Sendable, Equatable {
-        /// Stable code, for example `bad_json` or `missing_device`.
+        /// A stable code, for example `bad_json` or `missing_device`.
         public var reason: String
-        /// What was expected; holds nothing of the input.
+        /// A description of the fault.
+        ///
+        /// It contains no bytes of the input.
         public var detail: String
-        /// JSON pointer (RFC 6901) of the member at fault, if there is one.
+        /// The JSON pointer (RFC 6901) of the member at fault, if there is one.
         public var pointer: String?
 
-        /// Makes a failure.
+        /// Creates a failure.
         public init(reason: String, detail: String, pointer: String? = nil) {
             self.reason = reason
             self.detail = detail
@@ -58,14 +61,14 @@ public struct LinkEvent: Sendable, Equatable {
         }
     }
 
-    /// The producer's event id.
+    /// The id that the producer gave the event.
     public var id: String?
-    /// Bundle id or package name whose table is to resolve the event.
+    /// The bundle id or package name, which selects the table.
     public var application: String?
-    /// What is asked.
+    /// The request.
     public var request: Request
-    /// The devices it is for, at least one.
+    /// The devices that the event is for, at least one.
     public var devices: [Device]
-    /// Milliseconds since 1970 after which the event is no longer of use.
+    /// The time of expiry in milliseconds since 1970.
     public var expires: Int64?
 }

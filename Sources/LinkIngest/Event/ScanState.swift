@@ -1,35 +1,39 @@
-/// What is noted of a record while its members are read, and judged when all of them are.
+/// The state of a record while its members are read.
+///
+/// It is validated after the last member.
 struct ScanState {
-    /// Number of `link`, `path`, `route` and `payload` that are there.
+    /// The number of members among `link`, `path`, `route`, and `payload`.
     var forms = 0
-    /// Where the second of them begins, or the second of `device` and `devices`.
+    /// The offset of the second of these members, and of the second of `device` and `devices`.
     var secondForm = -1
     var secondDevice = -1
     var hasDevice = false
     var hasDevices = false
-    /// Devices of the list whose text is kept.
+    /// The number of devices in the list whose text is stored.
     var listed = 0
-    /// Where the list of devices begins.
+    /// The number of devices in the list beyond the limit.
+    var skipped = 0
+    /// The offset of the list of devices.
     var listOffset = -1
-    /// Whether the list is longer than the limit.
+    /// A Boolean value that indicates whether the list is longer than the limit.
     var isTooLong = false
-    /// The first member of a wrong type or over its limit.
+    /// The first member with a wrong type, or over its limit.
     var typeFault: Fault?
-    /// The first device without a good id.
+    /// The first device without a valid id.
     var deviceFault: Fault?
-    /// What `payloadType` names.
+    /// The kind in `payloadType`.
     var namedKind: PushKind?
-    /// What the payload is.
+    /// The kind of the payload.
     var kind: PushKind?
-    /// Whether the record as a whole is a push body.
+    /// A Boolean value that indicates whether the record is a push body.
     var isPushRecord = false
 
-    /// Whether anything was noted beside one form and one device.
+    /// A Boolean value that indicates whether the record has more than one form and one device.
     var hasOther = false
-    /// Whether more of the event than its id, link and device was written.
+    /// A Boolean value that indicates whether properties of the event other than its id, link, and device are set.
     var hasMembers = false
 
-    /// Forgets the last record.
+    /// Clears the state of the last record.
     mutating func clear() {
         if hasOther || hasMembers {
             self = ScanState()
@@ -39,16 +43,17 @@ struct ScanState {
         }
     }
 
-    /// Whether one form and one device were met and nothing to object to, nor a mode or parameters of other forms.
+    /// A Boolean value that indicates whether the record has one form and one device, no fault, and no mode or
+    /// parameters.
     var isUsual: Bool { forms == 1 && hasDevice && !hasOther }
 
-    /// Notes a fault of type unless one was noted before.
-    mutating func note(_ fault: Fault) {
+    /// Records a type fault, unless there is an earlier one.
+    mutating func record(_ fault: Fault) {
         hasOther = true
         if typeFault == nil { typeFault = fault }
     }
 
-    /// Notes one more of the four forms.
+    /// Counts one of the four forms.
     mutating func countForm(at offset: Int) {
         forms += 1
         if forms == 1 { return }
@@ -56,7 +61,7 @@ struct ScanState {
         if forms == 2 { secondForm = offset }
     }
 
-    /// Notes `device` or `devices`.
+    /// Records the presence of `device` or `devices`.
     mutating func countDevice(list: Bool, at offset: Int) {
         if list ? hasDevice : hasDevices { secondDevice = offset }
         if list {

@@ -1,10 +1,10 @@
 internal import ByteStorage
 
-/// Reads times as RFC 3339 writes them.
+/// The parsing of RFC 3339 timestamps.
 enum Timestamp {
-    /// Milliseconds since 1970 of an RFC 3339 date-time (section 5.6), or nil.
+    /// Returns the milliseconds since 1970 of an RFC 3339 date-time (section 5.6), or nil.
     ///
-    /// Digits of a second beyond the third are cut. A leap second (section 5.7) counts as the second after it.
+    /// Digits after the milliseconds are ignored. A leap second (section 5.7) counts as the second that follows it.
     static func milliseconds(_ text: ByteView) -> Int64? {
         guard text.count >= 20, text.count <= 64, separators(text),
             let year = number(text, 0, 4), let month = number(text, 5, 2), let day = number(text, 8, 2),
@@ -26,7 +26,7 @@ enum Timestamp {
             && text[13] == UInt8(ascii: ":") && text[16] == UInt8(ascii: ":")
     }
 
-    /// The number of `count` digits at `start`, or nil.
+    /// Returns the number in `count` digits at `start`, or nil.
     private static func number(_ text: ByteView, _ start: Int, _ count: Int) -> Int64? {
         guard start + count <= text.count else { return nil }
         var value: Int64 = 0
@@ -38,7 +38,7 @@ enum Timestamp {
         return value
     }
 
-    /// Passes a fraction of a second, if one stands at `index`, and returns its milliseconds.
+    /// Reads an optional fraction of a second at `index`, and returns its milliseconds.
     private static func milliseconds(of text: ByteView, from index: inout Int) -> Int64? {
         guard index < text.count, text[index] == UInt8(ascii: ".") else { return 0 }
         index += 1
@@ -53,7 +53,7 @@ enum Timestamp {
         return value
     }
 
-    /// Minutes east of UTC of the zone that stands at `index` and ends the text.
+    /// Returns the offset from UTC in minutes of the zone at `index`, which must end the text.
     private static func zone(_ text: ByteView, from index: Int) -> Int64? {
         guard index < text.count else { return nil }
         if text[index] | 0x20 == UInt8(ascii: "z") { return index + 1 == text.count ? 0 : nil }
@@ -73,7 +73,9 @@ enum Timestamp {
         }
     }
 
-    /// Days from 1970-01-01 to a date of the Gregorian calendar, years beginning in March.
+    /// Returns the days from 1970-01-01 to a date of the Gregorian calendar.
+    ///
+    /// The calculation uses years that begin in March.
     private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
         let shifted = month <= 2 ? year - 1 : year
         let era = (shifted >= 0 ? shifted : shifted - 399) / 400

@@ -1,11 +1,11 @@
-/// A command: what it is called and takes, and what it does.
+/// A command: its declaration, and the function that runs it.
 struct Command: Sendable {
-    /// What it is called and takes.
+    /// The name, flags, settings, and operands of the command.
     let declaration: CommandDeclaration
-    /// Does it.
+    /// Runs the command and returns the exit code of the process.
     let run: @Sendable (Invocation) throws(CommandFailure) -> ExitCode
 
-    /// Makes a command.
+    /// Creates a command.
     init(
         path: [String], summary: String, discussion: [String] = [], flags: [FlagDeclaration] = [],
         settings: CommandSet = [], operands: OperandDeclaration? = nil, examples: [CommandExample],

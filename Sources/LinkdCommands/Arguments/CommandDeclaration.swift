@@ -1,113 +1,118 @@
-/// A flag of one command, as data: parsing, help and suggestions come from it.
+/// The declaration of a flag, the source of its parsing, its help text, and suggestions for misspelled flags.
 struct FlagDeclaration: Sendable {
-    /// The names, the first is the one to show and to ask for.
+    /// The names of the flag.
+    ///
+    /// Help texts and errors show the first one.
     let names: [String]
-    /// What its value may be; `.boolean` needs none.
+    /// The type of the value.
+    ///
+    /// A flag of type `.boolean` needs no value.
     let type: ValueType
-    /// The default in words, when there is one.
-    let defaultWords: String?
-    /// Whether it may be given several times.
+    /// The default as shown in the help text, or nil for none.
+    let defaultText: String?
+    /// A Boolean value that indicates whether the flag can be repeated.
     let repeats: Bool
-    /// What stands for the value in the help, when the type's own word says too little.
+    /// The placeholder for the value in the help text, or nil for the one of the type.
     let placeholder: String?
-    /// What it does, in a sentence.
+    /// A sentence that describes the effect of the flag.
     let help: String
 
-    /// Makes a flag.
+    /// Creates a flag.
     init(
-        _ names: String..., type: ValueType, default defaultWords: String? = nil, repeats: Bool = false,
+        _ names: String..., type: ValueType, default defaultText: String? = nil, repeats: Bool = false,
         placeholder: String? = nil, _ help: String
     ) {
         self.names = names
         self.type = type
-        self.defaultWords = defaultWords
+        self.defaultText = defaultText
         self.repeats = repeats
         self.placeholder = placeholder
         self.help = help
     }
 
-    /// Makes the flag of a setting.
+    /// Creates the flag of a setting.
     init(setting row: SettingRow) {
         names = row.flags
         type = row.type
-        defaultWords = row.defaultWords
+        defaultText = row.defaultText
         repeats = row.type.isList
         placeholder = nil
         help = row.help
     }
 
-    /// Whether it stands alone.
+    /// A Boolean value that indicates whether the flag takes no value.
     var isSwitch: Bool {
         if case .boolean = type { return true }
         return false
     }
 }
 
-/// What stands behind the flags.
+/// The declaration of the operands, which follow the flags.
 struct OperandDeclaration: Sendable {
-    /// For the usage line, for example `FILE`.
+    /// The name in the usage line, for example `FILE`.
     let name: String
-    /// What it is, in a sentence.
+    /// A sentence that describes the operands.
     let help: String
-    /// How many there may be.
+    /// The allowed number of operands.
     let count: ClosedRange<Int>
 }
 
-/// A line to copy, and what it does.
+/// A command line to copy, with a description.
 struct CommandExample: Sendable {
     /// The command line.
     let line: String
-    /// What it does.
-    let words: String
+    /// A sentence that describes the result.
+    let description: String
 }
 
-/// One command, as data.
+/// The declaration of a command.
 struct CommandDeclaration: Sendable {
-    /// The words that call it, for example `topics create`.
+    /// The words that select the command, for example `topics create`.
     let path: [String]
-    /// What it does, in one line.
+    /// A one-line summary.
     let summary: String
-    /// What else one must know, in paragraphs.
+    /// Paragraphs of further explanation in the help text.
     var discussion: [String] = []
-    /// Flags of its own.
+    /// The flags that only this command has.
     var flags: [FlagDeclaration] = []
-    /// Which rows of the settings table it takes as flags.
+    /// The settings that this command accepts as flags.
     var settings: CommandSet = []
-    /// What stands behind the flags, if anything may.
+    /// The operands, or nil if the command accepts none.
     var operands: OperandDeclaration?
-    /// At least one.
+    /// The examples in the help text, at least one.
     let examples: [CommandExample]
 
-    /// The words that call it, in one text.
+    /// The words that select the command, joined by spaces.
     var name: String { path.joined(separator: " ") }
 
-    /// The rows of the settings table that it takes as flags.
+    /// The rows of the settings table that this command accepts as flags.
     var rows: [SettingRow] {
         settings.isEmpty ? [] : SettingsTable.rows.filter { !$0.commands.isDisjoint(with: settings) }
     }
 
-    /// Whether it reads settings at all.
+    /// A Boolean value that indicates whether the command reads settings.
     var readsSettings: Bool { !settings.isEmpty }
 
-    /// All flags: its own, its settings', and those that every command has.
+    /// All flags: the command's own, those of its settings, and the common ones.
     var allFlags: [FlagDeclaration] {
         flags + rows.map(FlagDeclaration.init(setting:)) + (readsSettings ? [Self.config] : []) + Self.common
     }
 
-    /// The command that the first words name: the one with the most words.
+    /// Returns the command with the longest path that the words begin with.
     static func find(_ words: [String], among commands: [CommandDeclaration]) -> CommandDeclaration? {
         commands.filter { words.starts(with: $0.path) }.max { $0.path.count < $1.path.count }
     }
 
-    /// Names the settings file.
+    /// The flag that names the settings file.
     static let config = FlagDeclaration(
-        "--config", type: .file, default: "LINKD_CONFIG", "Settings file, JSON; flags and environment go before it.")
+        "--config", type: .file, default: "LINKD_CONFIG",
+        "Settings file, in JSON. Flags and environment variables override it.")
 
-    /// The flags of every command.
+    /// The flags that every command accepts.
     static let common: [FlagDeclaration] = [
         FlagDeclaration(
             "--color", type: .choice(ColorChoice.allCases.map(\.rawValue)), default: "auto",
-            "When to colour; auto colours a terminal unless NO_COLOR is set."),
+            "When to use color. auto uses color on a terminal unless NO_COLOR is set."),
         FlagDeclaration("--quiet", "-q", type: .boolean, "Print results and errors only."),
         FlagDeclaration("--help", "-h", type: .boolean, "Show this help."),
     ]

@@ -1,11 +1,11 @@
 internal import LinkCoordinator
 internal import StrictJSON
 
-/// The flag `--device`: what is known of a device, as a JSON object.
+/// The flag `--device`: the facts about a device, as a JSON object.
 enum DeviceFlag {
-    /// The object, or nil where the flag was not given.
+    /// Returns the object, or nil if the flag was not given.
     ///
-    /// Anything else than an object ends with 64.
+    /// Throws a failure with exit code 64 if the value is not a JSON object.
     static func object(_ text: String?) throws(CommandFailure) -> JSONValue? {
         guard let text else { return nil }
         do throws(JSONError) {
@@ -14,12 +14,16 @@ enum DeviceFlag {
         } catch {
             throw CommandFailure(
                 .usage, "flag --device, byte \(error.offset): \(error.text)",
-                advice: "give an object, {\"app\":\"6.1.0\"}")
+                advice: "pass a JSON object such as {\"app\":\"6.1.0\"}")
         }
-        throw CommandFailure(.usage, "flag --device: expected an object", advice: "give an object, {\"app\":\"6.1.0\"}")
+        throw CommandFailure(
+            .usage, "flag --device: the value is not a JSON object",
+            advice: "pass a JSON object such as {\"app\":\"6.1.0\"}")
     }
 
-    /// The device; one of which nothing is known where the flag was not given.
+    /// Returns the device.
+    ///
+    /// A device without the flag has no known facts.
     static func device(_ text: String?) throws(CommandFailure) -> Device {
         try object(text).map { Device($0) } ?? Device()
     }

@@ -1,11 +1,10 @@
 internal import RouteTools
-
-/// Help, made from the declarations.
+/// Help texts, generated from the declarations.
 enum HelpText {
     private static let width = 100
     private static let indent = 28
 
-    /// The help of one command.
+    /// Returns the help text of one command.
     static func of(_ command: CommandDeclaration, style: Style) -> String {
         var lines = [command.summary + ".", ""]
         lines += [style.heading("Usage:") + " linkd \(command.name)" + usage(command) + " [flags]"]
@@ -17,16 +16,17 @@ enum HelpText {
         let settings =
             command.rows.map(FlagDeclaration.init(setting:))
             + (command.readsSettings ? [CommandDeclaration.config] : [])
-        lines += section("Settings (environment and file too, see `linkd config --reference`):", settings, style)
-        lines += section("Of every command:", CommandDeclaration.common, style)
+        lines += section(
+            "Settings (also in the environment and the file, see `linkd config --reference`):", settings, style)
+        lines += section("Flags of every command:", CommandDeclaration.common, style)
         lines += ["", style.heading("Examples:")]
         for example in command.examples {
-            lines += ["  " + style.name(example.line)] + wrap(example.words, indent: 6)
+            lines += ["  " + style.name(example.line)] + wrap(example.description, indent: 6)
         }
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// The help of all commands, or of the group that `path` names.
+    /// Returns the list of all commands, or of the group at `path`.
     static func overview(_ commands: [CommandDeclaration], path: [String], style: Style) -> String {
         var lines: [String] = []
         if path.isEmpty {
@@ -35,7 +35,7 @@ enum HelpText {
                 "publishes one decision per device, exactly once.",
             ]
         } else {
-            lines = ["`linkd \(path.joined(separator: " "))` has these commands."]
+            lines = ["`linkd \(path.joined(separator: " "))` is a group of commands."]
         }
         let shown = commands.filter { $0.path.starts(with: path) }
         let words = path + ["COMMAND"]
@@ -47,8 +47,8 @@ enum HelpText {
         if path.isEmpty {
             lines +=
                 ["", style.heading("Flags:")] + entry("--version", "Show the versions of linkd and librdkafka.", style)
-            lines += entry("--help, -h", "Show this help; `linkd COMMAND --help` shows a command's.", style)
-            lines += ["", "Begin with `linkd demo`: it needs no broker."]
+            lines += entry("--help, -h", "Show this help. `linkd COMMAND --help` shows the help of a command.", style)
+            lines += ["", "Start with `linkd demo`. It needs no broker."]
         }
         return lines.joined(separator: "\n") + "\n"
     }
@@ -64,8 +64,10 @@ enum HelpText {
         return ["", style.heading(title)]
             + flags.flatMap { flag in
                 let value = flag.isSwitch ? "" : " " + (flag.placeholder ?? flag.type.placeholder)
-                let words = flag.defaultWords.map { " (default: \($0))" } ?? ""
-                let several = flag.repeats ? " Several: repeat it\(splits(flag) ? ", or part with commas" : "")." : ""
+                let words = flag.defaultText.map { " (default: \($0))" } ?? ""
+                let repetition =
+                    splits(flag) ? " Repeat the flag, or separate values with commas." : " Can be repeated."
+                let several = flag.repeats ? repetition : ""
                 return entry(flag.names.joined(separator: ", ") + value, flag.help + several + words, style)
             }
     }

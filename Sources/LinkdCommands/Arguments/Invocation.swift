@@ -1,15 +1,15 @@
 internal import KafkaClient
 
-/// One call of a command: what was given, and where to print.
+/// One invocation of a command: its arguments, environment, and console.
 struct Invocation {
-    /// What the command line says.
+    /// The parsed command line.
     let arguments: ParsedArguments
-    /// The environment of the process.
+    /// The environment variables of the process.
     let environment: [String: String]
-    /// Where to print.
+    /// The console for results and messages.
     let console: Console
 
-    /// The effective settings.
+    /// Returns the effective settings.
     func settings() throws(CommandFailure) -> Settings {
         var file: (path: String, source: SettingSource)?
         if let path = text("config") {
@@ -19,19 +19,19 @@ struct Invocation {
         }
         return try Settings(
             flags: arguments.settings, environment: environment, configFile: file,
-            knows: { KnownProperties.named($0) != nil })
+            isKnownProperty: { KnownProperties.named($0) != nil })
     }
 
-    /// Whether a switch is on.
+    /// Returns a Boolean value that indicates whether a switch is on.
     func isOn(_ flag: String) -> Bool { arguments.values[flag] == .boolean(true) }
 
-    /// The text of a flag, if it was given.
+    /// Returns the text of a flag, or nil if the flag was not given.
     func text(_ flag: String) -> String? {
         if case .text(let text) = arguments.values[flag] { return text }
         return nil
     }
 
-    /// The number of a flag, if it was given: a count, bytes, or milliseconds.
+    /// Returns the number of a flag (a count, bytes, or milliseconds), or nil if the flag was not given.
     func number(_ flag: String) -> Int64? {
         switch arguments.values[flag] {
         case .integer(let number), .size(let number), .duration(let number): number
@@ -39,21 +39,21 @@ struct Invocation {
         }
     }
 
-    /// The items of a flag; none when it was not given.
+    /// Returns the items of a flag, which are empty if the flag was not given.
     func list(_ flag: String) -> [String] {
         if case .list(let items) = arguments.values[flag] { return items }
         return []
     }
 
-    /// The `key=value` items of a flag; none when it was not given.
+    /// Returns the `key=value` items of a flag, which are empty if the flag was not given.
     func pairs(_ flag: String) -> [KeyValue] {
         if case .pairs(let pairs) = arguments.values[flag] { return pairs }
         return []
     }
 
-    /// What stands behind the flags.
+    /// The operands, which follow the flags.
     var operands: [String] { arguments.operands }
 
-    /// Whether a program will read the results.
+    /// A Boolean value that indicates whether the command prints its results as JSON.
     var json: Bool { isOn("json") }
 }

@@ -1,18 +1,18 @@
 internal import RouteTools
 internal import LinkCoordinator
 
-/// What a command line says, checked against the command's declaration.
+/// A command line that was checked against the declaration of its command.
 struct ParsedArguments: Sendable {
-    /// Values of the command's own and common flags, by the first name without dashes.
+    /// The values of the command's own and common flags, by the first name without dashes.
     private(set) var values: [String: SettingValue] = [:]
-    /// Texts of the flags that are settings, by the setting's name.
+    /// The texts of the flags of settings, by the name of the setting.
     private(set) var settings: [String: SettingTexts] = [:]
-    /// What stands behind the flags.
+    /// The operands, which follow the flags.
     private(set) var operands: [String] = []
 
     private var texts: [String: (declaration: FlagDeclaration, texts: [String])] = [:]
 
-    /// Reads the arguments behind the command's own words.
+    /// Parses the arguments that follow the words of the command.
     init(_ arguments: some Sequence<String>, of command: CommandDeclaration) throws(CommandFailure) {
         var rest = Array(arguments)[...]
         var flagsEnded = false
@@ -22,18 +22,18 @@ struct ParsedArguments: Sendable {
             } else if argument == "--" {
                 flagsEnded = true
             } else {
-                try take(argument, &rest, command)
+                try parseFlag(argument, &rest, command)
             }
         }
         if texts["help"] != nil {
             values["help"] = .boolean(true)
             return
         }
-        for (name, given) in texts.sorted(by: { $0.key < $1.key }) { try settle(name, given, command) }
+        for (name, given) in texts.sorted(by: { $0.key < $1.key }) { try storeValue(name, given, command) }
         try checkOperands(command)
     }
 
-    private mutating func take(
+    private mutating func parseFlag(
         _ argument: String, _ rest: inout ArraySlice<String>, _ command: CommandDeclaration
     ) throws(CommandFailure) {
         let (name, attached) = Self.parts(argument)
@@ -42,7 +42,7 @@ struct ParsedArguments: Sendable {
         }
         let key = Self.key(flag)
         if texts[key] != nil, !flag.repeats, !flag.isSwitch {
-            throw CommandFailure(.usage, "flag \(name) is given twice", advice: "give it once")
+            throw CommandFailure(.usage, "flag \(name) is given twice", advice: "pass it once")
         }
         let value: String
         if let attached {
@@ -54,12 +54,14 @@ struct ParsedArguments: Sendable {
             rest = rest.dropFirst()
         } else {
             throw CommandFailure(
-                .usage, "flag \(name) has no value", advice: "give \(flag.type.expectation), as in \(name) VALUE")
+                .usage, "flag \(name) has no value", advice: "pass \(flag.type.expectation), as in \(name) VALUE")
         }
         texts[key, default: (flag, [])].texts.append(value)
     }
 
-    /// `--name=value` and `-xvalue` hold their value; everything else is a name.
+    /// Splits `--name=value` and `-xvalue` into name and value.
+    ///
+    /// Any other argument is a name only.
     private static func parts(_ argument: String) -> (name: String, value: String?) {
         if argument.hasPrefix("--") {
             guard let sign = argument.firstIndex(of: "=") else { return (argument, nil) }
@@ -73,7 +75,7 @@ struct ParsedArguments: Sendable {
         String(flag.names[0].drop { $0 == "-" })
     }
 
-    private mutating func settle(
+    private mutating func storeValue(
         _ name: String, _ given: (declaration: FlagDeclaration, texts: [String]), _ command: CommandDeclaration
     ) throws(CommandFailure) {
         let flag = given.declaration
@@ -85,7 +87,8 @@ struct ParsedArguments: Sendable {
         guard let value = flag.type.parse(texts, splitting: false) else {
             let shown = Escaping.visible(DisplayWidth.cut(texts.joined(separator: ","), to: 80))
             throw CommandFailure(
-                .usage, "`\(shown)` is no value for flag \(flag.names[0])", advice: "give \(flag.type.expectation)")
+                .usage, "`\(shown)` is not a valid value for flag \(flag.names[0])",
+                advice: "pass \(flag.type.expectation)")
         }
         values[name] = value
     }
@@ -95,13 +98,13 @@ struct ParsedArguments: Sendable {
         if operands.count > allowed.upperBound {
             let extra = Escaping.visible(operands[allowed.upperBound])
             throw CommandFailure(
-                .usage, "`linkd \(command.name)` takes no argument `\(extra)`",
-                advice: "leave it out; `linkd \(command.name) --help` shows what it takes")
+                .usage, "`linkd \(command.name)` does not accept the argument `\(extra)`",
+                advice: "remove it, or see `linkd \(command.name) --help` for the arguments")
         }
         if operands.count < allowed.lowerBound {
             throw CommandFailure(
-                .usage, "`linkd \(command.name)` needs \(command.operands?.name ?? "an argument")",
-                advice: "`linkd \(command.name) --help` shows what it takes")
+                .usage, "`linkd \(command.name)` needs the argument \(command.operands?.name ?? "")",
+                advice: "see `linkd \(command.name) --help` for the arguments")
         }
     }
 
@@ -109,6 +112,6 @@ struct ParsedArguments: Sendable {
         let nearest = NearestName.of(name, among: command.allFlags.flatMap(\.names).filter { $0.hasPrefix("--") })
         return CommandFailure(
             .usage, "`linkd \(command.name)` has no flag \(Escaping.visible(name))",
-            advice: nearest.map { "use \($0)" } ?? "`linkd \(command.name) --help` lists its flags")
+            advice: nearest.map { "use \($0)" } ?? "see `linkd \(command.name) --help` for its flags")
     }
 }

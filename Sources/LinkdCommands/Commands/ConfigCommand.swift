@@ -1,23 +1,26 @@
 internal import RouteTools
-
-/// `linkd config`: the settings that apply, and where each came from.
+/// `linkd config`: prints the effective settings and the source of each.
 enum ConfigCommand {
     static let command = Command(
         path: ["config"],
-        summary: "Show the settings that apply and where each came from",
+        summary: "Print the effective settings and the source of each",
         discussion: [
-            "Flags go before the environment, that before the file, and that before the defaults. Secrets are masked."
+            "Flags override the environment, which overrides the file, which overrides the defaults. Secrets are "
+                + "masked."
         ],
         flags: [
-            FlagDeclaration("--reference", type: .boolean, "Print the manual of all settings, in Markdown."),
+            FlagDeclaration("--reference", type: .boolean, "Print the reference of all settings, in Markdown."),
             FlagDeclaration("--json", type: .boolean, "Print one JSON object."),
         ],
         settings: .config,
         examples: [
-            CommandExample(line: "linkd config", words: "What a worker would use here."),
+            CommandExample(line: "linkd config", description: "The settings that a worker would use here."),
             CommandExample(
-                line: "linkd config --config worker.json --lanes 4 --json", words: "The same for a program to read."),
-            CommandExample(line: "linkd config --reference", words: "All settings, with types, bounds and defaults."),
+                line: "linkd config --config worker.json --lanes 4 --json",
+                description: "The same as JSON, with other settings."),
+            CommandExample(
+                line: "linkd config --reference",
+                description: "The reference of all settings, with types, bounds, and defaults."),
         ],
         run: run)
 
@@ -36,7 +39,7 @@ enum ConfigCommand {
         for row in SettingsTable.rows where row.name != "librdkafka" {
             let entry = settings.entry(row.name)
             let isDefault = entry.source == .default
-            let value = entry.value.map { Escaping.visible($0.description) } ?? "(\(row.defaultWords))"
+            let value = entry.value.map { Escaping.visible($0.description) } ?? "(\(row.defaultText))"
             table.add([
                 TextTable.Cell(row.name, .name),
                 TextTable.Cell(value, isDefault ? .dim : nil),

@@ -3,23 +3,24 @@ internal import KafkaClient
 internal import LinkCoordinator
 internal import LinkIngest
 
-/// `linkd demo`: everything once, on a broker inside the process.
+/// `linkd demo`: shows the whole pipeline on a broker inside the process.
 enum DemoCommand {
     static let command = Command(
         path: ["demo"],
-        summary: "See events become decisions, on a broker inside this process",
+        summary: "Run samples through a worker and a broker inside this process",
         discussion: [
-            "Starts librdkafka's mock cluster, creates the topics, sends the samples that linkd ships, runs a worker "
-                + "with the shipped tables, and shows what came out. Nothing is installed, nothing is left behind.",
-            "The mock cluster has no transactions: that everything happens exactly once shows on a real broker only.",
+            "Starts librdkafka's mock cluster, creates the topics, sends the samples that come with linkd, runs a "
+                + "worker with the tables that come with linkd, and prints the results. It installs nothing and "
+                + "leaves no files.",
+            "The mock cluster has no transactions. Only a real broker shows that records are processed exactly once.",
         ],
         flags: [
             FlagDeclaration(
-                "--keep", type: .boolean, "Leave the broker up and print its address, until Ctrl-C.")
+                "--keep", type: .boolean, "Keep the broker running until Ctrl-C, and print its address.")
         ],
         examples: [
-            CommandExample(line: "linkd demo", words: "Takes a few seconds."),
-            CommandExample(line: "linkd demo --keep", words: "Then look around with `linkd inspect` or kcat."),
+            CommandExample(line: "linkd demo", description: "Runs the demo in a few seconds."),
+            CommandExample(line: "linkd demo --keep", description: "Keeps the broker for `linkd inspect` or kcat."),
         ],
         run: { call throws(CommandFailure) in try Demo(call).run() })
 }
@@ -39,32 +40,34 @@ private struct Demo {
     init(_ call: Invocation) throws(CommandFailure) {
         self.call = call
         keep = call.isOn("keep")
-        // Settings of a real cluster are nothing for the demo: it takes the defaults.
-        settings = try Settings(flags: [:], environment: [:], configFile: nil, knows: { _ in true })
+        // The demo ignores the user's settings, which are meant for a real cluster.
+        settings = try Settings(flags: [:], environment: [:], configFile: nil, isKnownProperty: { _ in true })
         let files = ShippedFiles(environment: call.environment)
         var tables: [Table] = []
         for path in try files.tables() {
             guard let table = try CheckedTable(path: path).table else {
                 throw CommandFailure(
-                    .badData, "the shipped table \(path) is refused", advice: "`linkd routes check` shows why")
+                    .badData, "the table \(path), which comes with linkd, is refused",
+                    advice: "see `linkd routes check` for the problems")
             }
             tables.append(table)
         }
         self.tables = tables
         samples = try SampleRecord.all(
-            files, EventCheck(settings, fixed: nil, otherwise: Array("d-0042".utf8)))
+            files, EventCheck(settings, fixedKey: nil, fallbackKey: Array("d-0042".utf8)))
     }
 
     func run() throws(CommandFailure) -> ExitCode {
-        if keep { Platform.holdStopSignals() }
+        if keep { Platform.blockStopSignals() }
         let start = Platform.monotonicSeconds
         let cluster = try startCluster()
         defer { withExtendedLifetime(cluster) {} }
         let connection = Connection(bootstrap: [cluster.bootstrapServers])
         call.console.note(
-            "A broker inside this process, \(samples.count) sample records, one worker with \(tables.count) tables …")
-        try send(connection)
-        try work(connection)
+            "Running \(samples.count) sample records through a worker with "
+                + "\(Counts.text(tables.count, "table")) on a broker inside this process …")
+        try sendSamples(connection)
+        try runWorker(connection)
         let decisions = try read(Self.output, connection)
         let dead = try read(Self.deadLetters, connection)
         let report = DemoReport(try read(Self.input, connection), on: call.console.out)
@@ -76,7 +79,7 @@ private struct Demo {
         printNext(cluster)
         if keep {
             call.console.flush()
-            Platform.waitForStop()
+            Platform.waitForStopSignal()
         }
         return .success
     }
@@ -88,28 +91,28 @@ private struct Demo {
             return cluster
         } catch {
             throw CommandFailure(
-                .internalError, "librdkafka's mock cluster does not start: \(error)",
-                advice: "check that this process may open ports on 127.0.0.1")
+                .internalError, "librdkafka's mock cluster did not start: \(error)",
+                advice: "check that this process can open ports on 127.0.0.1")
         }
     }
 
-    private func send(_ connection: Connection) throws(CommandFailure) {
+    private func sendSamples(_ connection: Connection) throws(CommandFailure) {
         var sender = try EventSender(connection, topic: Self.input)
         for sample in samples { try sender.send(key: sample.key, value: sample.value, headers: sample.headers) }
         sender.finish { _ in }
         guard sender.deliveries.delivered == samples.count else {
             throw CommandFailure(
-                .internalError, "the mock cluster took \(sender.deliveries.delivered) of \(samples.count) records",
-                advice: "run it again")
+                .internalError, "the mock cluster accepted \(sender.deliveries.delivered) of \(samples.count) records",
+                advice: "run `linkd demo` again")
         }
     }
 
-    private func work(_ connection: Connection) throws(CommandFailure) {
+    private func runWorker(_ connection: Connection) throws(CommandFailure) {
         var configuration = WorkerConfiguration(bootstrap: connection.bootstrap)
         configuration.isMockBroker = true
         configuration.stopAfter = Int64(samples.count)
         configuration.version = LinkdVersion.text
-        // The mock's group waits for up to a session timeout when somebody joins.
+        // The mock group coordinator waits for up to a session timeout when a member joins.
         configuration.clientProperties = [
             ClientProperty("consumer.session.timeout.ms", "6000"),
             ClientProperty("consumer.heartbeat.interval.ms", "500"),
@@ -117,7 +120,7 @@ private struct Demo {
         let log = Log(level: .error, format: .text)
         defer { log.close() }
         let worker = Worker(configuration, log: log)
-        // A mock cluster that lost a record must not keep the demo for ever.
+        // Ends the demo if the mock cluster has lost a record.
         SystemThread.start {
             Platform.sleep(milliseconds: 60_000)
             worker.stop()
@@ -128,8 +131,9 @@ private struct Demo {
         }
         guard outcome.report.records == samples.count else {
             throw CommandFailure(
-                .internalError, "the worker took \(outcome.report.records) of \(samples.count) records in a minute",
-                advice: "run it again")
+                .internalError,
+                "the worker processed \(outcome.report.records) of \(samples.count) records in a minute",
+                advice: "run `linkd demo` again")
         }
     }
 
@@ -148,9 +152,9 @@ private struct Demo {
     private func printNext(_ cluster: MockCluster) {
         let out = call.console.out
         out.line()
-        out.line("This broker was librdkafka's own: it shows the way of a record, not that each happens exactly once.")
-        out.line("That needs a real broker, which the same commands take:")
-        out.line("  " + out.style.name("docker compose up -d") + "  (or any Kafka from 2.5 on)")
+        out.line("This run used librdkafka's mock broker, which cannot show that records are processed exactly once.")
+        out.line("For that, run the same commands with a real broker:")
+        out.line("  " + out.style.name("docker compose up -d") + "  (or any Kafka 2.5 or later)")
         out.line("  " + out.style.name("linkd topics create -b localhost:9092"))
         out.line("  " + out.style.name("linkd worker -b localhost:9092 --table config/routes/shop.json"))
         out.line("  " + out.style.name("linkd produce -b localhost:9092 config/samples/shop.jsonl"))
@@ -159,7 +163,7 @@ private struct Demo {
         guard keep else { return }
         let broker = cluster.bootstrapServers
         out.line()
-        out.line("The broker stays up at " + out.style.heading(broker) + " until Ctrl-C:")
+        out.line("The broker runs at " + out.style.heading(broker) + " until Ctrl-C:")
         out.line("  " + out.style.name("linkd inspect -b \(broker) --outcome reject"))
         out.line("  " + out.style.name("kcat -C -e -b \(broker) -t \(Self.output) -f '%k %s\\n'"))
     }

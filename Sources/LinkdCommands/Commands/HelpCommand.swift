@@ -1,18 +1,21 @@
 internal import RouteTools
 internal import LinkCoordinator
 
-/// `linkd help`: the help of all commands, or of one.
+/// `linkd help`: prints the help of all commands, or of one.
 enum HelpCommand {
-    /// The command; `others` are all that there are beside it.
+    /// Returns the command.
+    ///
+    /// The parameter `others` holds the declarations of all other commands.
     static func command(listing others: [CommandDeclaration]) -> Command {
         Command(
             path: ["help"],
-            summary: "Show help for all commands, or for one",
+            summary: "Show the help of all commands, or of one",
             operands: OperandDeclaration(
                 name: "COMMAND", help: "The words of a command, such as `topics create`.", count: 0...2),
             examples: [
-                CommandExample(line: "linkd help", words: "All commands."),
-                CommandExample(line: "linkd help topics create", words: "One command, with its flags and examples."),
+                CommandExample(line: "linkd help", description: "All commands."),
+                CommandExample(
+                    line: "linkd help topics create", description: "One command, with its flags and examples."),
             ],
             run: { call throws(CommandFailure) in try run(call, others + [command(listing: others).declaration]) })
     }
@@ -31,7 +34,7 @@ enum HelpCommand {
             let nearest = NearestName.of(typed, among: commands.map(\.name))
             throw CommandFailure(
                 .usage, "there is no command `\(Escaping.visible(typed))`",
-                advice: nearest.map { "use `linkd help \($0)`" } ?? "`linkd help` lists all")
+                advice: nearest.map { "use `linkd help \($0)`" } ?? "see `linkd help` for all commands")
         }
         call.console.out.write(HelpText.overview(inside, path: call.operands, style: style))
         return .success

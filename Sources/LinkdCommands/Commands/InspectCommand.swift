@@ -1,45 +1,56 @@
 internal import KafkaClient
 
-/// `linkd inspect`: reads decisions or dead letters.
+/// `linkd inspect`: prints decisions or dead letters.
 enum InspectCommand {
     static let command = Command(
         path: ["inspect"],
-        summary: "Read decisions or dead letters",
+        summary: "Print decisions or dead letters",
         discussion: [
-            "Reads committed records from the start of a topic to its end as it is now; no consumer group is joined.",
-            "Format tokens: %t topic, %p partition, %o offset, %k key, %K its length, %s value, %S its length, "
-                + "%T timestamp in milliseconds, %h headers, %% a percent sign, \\n \\t, %{member} a member of the "
-                + "decision, %{dlq.reason} a header.",
+            "Reads the committed records of a topic, from its start to its end at the time of the call, without a "
+                + "consumer group.",
+            "Format tokens: %t topic, %p partition, %o offset, %k key, %K length of the key, %s value, %S length of "
+                + "the value, %T timestamp in milliseconds, %h headers, %% percent sign, \\n, \\t, %{member} member "
+                + "of the decision, %{dlq.reason} header.",
         ],
         flags: [
-            FlagDeclaration("--topic", type: .topic, default: "the setting `output`: link-decisions", "What to read."),
+            FlagDeclaration("--topic", type: .topic, default: "the setting `output`: link-decisions", "Topic to read."),
             FlagDeclaration("--dlq", type: .boolean, "Read the dead-letter topics of the inputs."),
-            FlagDeclaration("--device", type: .text(bytes: 1...256), placeholder: "ID", "Only this device."),
-            FlagDeclaration("--route", type: .text(bytes: 1...256), placeholder: "ID", "Only this route."),
             FlagDeclaration(
-                "--outcome", type: .choice(["navigate", "external", "deferred", "none", "reject"]), "Only this outcome."
+                "--device", type: .text(bytes: 1...256), placeholder: "ID",
+                "Print records of this device only."),
+            FlagDeclaration(
+                "--route", type: .text(bytes: 1...256), placeholder: "ID",
+                "Print decisions of this route only."),
+            FlagDeclaration(
+                "--outcome", type: .choice(["navigate", "external", "deferred", "none", "reject"]),
+                "Print decisions with this outcome only."
             ),
             FlagDeclaration(
-                "--reason", type: .text(bytes: 1...64), "Only this reason, of a decision or a dead letter."),
-            FlagDeclaration("--since", type: .time, "Only from this time on."),
-            FlagDeclaration("--until", type: .time, "Only up to this time."),
-            FlagDeclaration("--partition", type: .integer(0...2_147_483_647), "Only this partition."),
-            FlagDeclaration("--count", type: .integer(0...(1 << 53)), "Stop after so many."),
-            FlagDeclaration("--follow", type: .boolean, "Wait for more at the end."),
-            FlagDeclaration("--json", type: .boolean, "Print one JSON object a line."),
+                "--reason", type: .text(bytes: 1...64), "Print decisions and dead letters with this reason only."),
+            FlagDeclaration("--since", type: .time, "Print records from this time on."),
+            FlagDeclaration("--until", type: .time, "Print records up to this time."),
+            FlagDeclaration("--partition", type: .integer(0...2_147_483_647), "Read this partition only."),
+            FlagDeclaration("--count", type: .integer(0...(1 << 53)), "Stop after this number of records."),
+            FlagDeclaration("--follow", type: .boolean, "Wait for new records at the end."),
+            FlagDeclaration("--json", type: .boolean, "Print one JSON object per line."),
             FlagDeclaration(
-                "--format", "-f", type: .text(bytes: 0...65536), placeholder: "FORMAT", "Print by this format."),
+                "--format", "-f", type: .text(bytes: 0...65536), placeholder: "FORMAT",
+                "Print each record in this format."),
         ],
         settings: .inspect,
         examples: [
-            CommandExample(line: "linkd inspect -b localhost:9092 --device d-0042", words: "One device's decisions."),
+            CommandExample(
+                line: "linkd inspect -b localhost:9092 --device d-0042",
+                description: "The decisions of one device."),
             CommandExample(
                 line: "linkd inspect -b localhost:9092 --outcome reject --since 1h --json",
-                words: "What was refused in the last hour, for a program."),
+                description: "The links rejected in the last hour, as JSON."),
             CommandExample(
                 line: "linkd inspect -b localhost:9092 --dlq -f '%{dlq.reason}\\t%t-%p-%o\\n'",
-                words: "Dead letters with their reasons."),
-            CommandExample(line: "linkd inspect -b localhost:9092 --follow", words: "Everything, and what comes next."),
+                description: "The dead letters with their reasons."),
+            CommandExample(
+                line: "linkd inspect -b localhost:9092 --follow",
+                description: "All decisions, then new ones as they arrive."),
         ],
         run: run)
 
@@ -48,7 +59,7 @@ enum InspectCommand {
         let filter = filter(call)
         let printer = RecordPrinter(try mode(call), on: call.console.out)
         let connection = try Connection(settings)
-        let topics = try topics(call, settings, connection.admin())
+        let topics = try topics(call, settings, connection.makeAdmin())
         var scan = try TopicScan(
             connection, topics: topics, partition: call.number("partition").map { Int32($0) }, since: filter.since,
             follow: call.isOn("follow"))
@@ -56,7 +67,7 @@ enum InspectCommand {
         while left > 0, !scan.isDone {
             let more = try scan.next { record in
                 let json = record.json
-                if filter.takes(record, json) {
+                if filter.matches(record, json) {
                     printer.print(record, json)
                     left -= 1
                 }
@@ -71,7 +82,7 @@ enum InspectCommand {
     private static func mode(_ call: Invocation) throws(CommandFailure) -> RecordPrinter.Mode {
         guard let format = call.text("format") else { return call.json ? .json : .readable }
         if call.json {
-            throw CommandFailure(.usage, "--json and --format exclude each other", advice: "give one of them")
+            throw CommandFailure(.usage, "--json and --format cannot be combined", advice: "pass only one of them")
         }
         return .format(try FormatTokens(format))
     }

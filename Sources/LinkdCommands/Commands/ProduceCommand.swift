@@ -7,43 +7,45 @@ enum ProduceCommand {
         path: ["produce"],
         summary: "Send link events from files or standard input",
         discussion: [
-            "A line is an event (a JSON object), or a bare link; a file whose first line names members is CSV "
-                + "(RFC 4180), with `device.app` for a member of the device. Empty cells are absent members.",
-            "The key of a record is `--key`, else the event's `device.id`, else the first of its `devices`, else "
-                + "`--device`, else none; records of one device keep their order. A line that cannot be read is named "
-                + "and not sent; the rest is.",
+            "Each line is an event (a JSON object) or a bare link. A file whose first line consists of member names is "
+                + "CSV (RFC 4180), with `device.app` for a member of the device. An empty cell is an absent member.",
+            "The key of a record is `--key`, the event's `device.id`, the first of its `devices`, or `--device`, "
+                + "whichever is present first. Otherwise the record has no key. Records of one device keep their "
+                + "order. A line that cannot be read is reported and skipped.",
         ],
         flags: [
             FlagDeclaration(
-                "--topic", type: .topic, default: "the setting `input` when it is one topic: link-events",
-                "Where to send."),
+                "--topic", type: .topic, default: "the setting `input` if it is one topic: link-events",
+                "Topic to send to."),
             FlagDeclaration(
-                "--format", type: .choice(InputFormat.allCases.map(\.rawValue)), default: "auto", "What the input is."),
+                "--format", type: .choice(InputFormat.allCases.map(\.rawValue)), default: "auto",
+                "Format of the input."),
             FlagDeclaration(
-                "--device", type: .text(bytes: 1...256), placeholder: "ID", "Key of events that name no device."),
+                "--device", type: .text(bytes: 1...256), placeholder: "ID", "Key of events without a device."),
             FlagDeclaration("--key", type: .text(bytes: 1...65536), "Key of every record."),
             FlagDeclaration(
                 "--header", type: .pairs(count: 0...64), repeats: true, placeholder: "NAME=VALUE",
                 "Header of every record."),
-            FlagDeclaration("--rate", type: .integer(1...10_000_000), "At most so many records a second."),
-            FlagDeclaration("--count", type: .integer(0...(1 << 53)), "Stop after so many records."),
+            FlagDeclaration("--rate", type: .integer(1...10_000_000), "Limit of records per second."),
+            FlagDeclaration("--count", type: .integer(0...(1 << 53)), "Stop after this number of records."),
             FlagDeclaration(
-                "--raw", type: .boolean, "Send lines as they are, unchecked; the key is `--key` or `--device`."),
-            FlagDeclaration("--dry-run", type: .boolean, "Check and count only; no broker is needed."),
+                "--raw", type: .boolean, "Send lines without a check. The key is `--key` or `--device`."),
+            FlagDeclaration("--dry-run", type: .boolean, "Only check and count, without a broker."),
             FlagDeclaration("--json", type: .boolean, "Print the summary as JSON."),
         ],
         settings: .produce,
         operands: OperandDeclaration(
-            name: "FILE", help: "Files to send; `-` or none is standard input.", count: 0...1000),
+            name: "FILE", help: "Files to send. `-` or no file means standard input.", count: 0...1000),
         examples: [
             CommandExample(
-                line: "linkd produce -b localhost:9092 config/samples/shop.jsonl", words: "Sends events, one a line."),
+                line: "linkd produce -b localhost:9092 config/samples/shop.jsonl",
+                description: "Sends events, one per line."),
             CommandExample(
                 line: "echo 'shop:///p/new' | linkd produce -b localhost:9092 --device d-0042",
-                words: "Sends one link for one device."),
+                description: "Sends one link for one device."),
             CommandExample(
                 line: "linkd produce --dry-run config/samples/events.csv",
-                words: "Checks a CSV file without a broker."),
+                description: "Checks a CSV file without a broker."),
         ],
         run: { call throws(CommandFailure) in
             var job = try ProduceJob(call)
@@ -69,8 +71,8 @@ private struct ProduceJob {
         self.call = call
         settings = try call.settings()
         check = EventCheck(
-            settings, fixed: call.text("key").map { Array($0.utf8) },
-            otherwise: call.text("device").map { Array($0.utf8) })
+            settings, fixedKey: call.text("key").map { Array($0.utf8) },
+            fallbackKey: call.text("device").map { Array($0.utf8) })
         headers = call.pairs("header").map { RecordHeader(name: Array($0.key.utf8), value: Array($0.value.utf8)) }
         format = InputFormat(rawValue: call.text("format") ?? "auto") ?? .auto
         limit = call.number("count").map { Int($0) } ?? .max
@@ -79,75 +81,80 @@ private struct ProduceJob {
     }
 
     mutating func run() throws(CommandFailure) -> ExitCode {
-        Interruption.watch()
+        Interruption.installHandlers()
         if !call.isOn("dry-run") { sender = try makeSender() }
         for path in call.operands.isEmpty ? ["-"] : call.operands where wantsMore {
             let source = try ByteSource(path: path)
-            if source.isTerminal { call.console.note("Type events or links, one a line; end with Ctrl-D.") }
+            if source.isTerminal { call.console.note("Type events or links, one per line. End with Ctrl-D.") }
             var input = try EventInput(
                 source, format: format, raw: call.isOn("raw"), passthrough: settings.list("passthrough"))
-            while wantsMore, let line = input.next() { try take(line, of: source) }
-            if source.hasFailed { unreadable(EventLine.Fault(text: "reading failed"), at: nil, of: source) }
+            while wantsMore, let line = input.next() { try send(line, of: source) }
+            if source.hasFailed {
+                reportUnreadable(EventLine.Fault(text: "the input cannot be read"), at: nil, of: source)
+            }
         }
-        return end()
+        return printSummary()
     }
 
-    /// Whether fewer than `--count` were taken, and the user did not end it.
+    /// A Boolean value that indicates whether `--count` is not reached and the user has not interrupted the command.
     private var wantsMore: Bool { summary.read - summary.unreadable < limit && Interruption.signalNumber == nil }
 
-    /// The topic exists, and a broker answers.
+    /// Returns a sender, after a broker has confirmed that the topic exists.
     private func makeSender() throws(CommandFailure) -> EventSender {
         let inputs = settings.list("input")
         guard let topic = call.text("topic") ?? (inputs.count == 1 && !inputs[0].hasPrefix("^") ? inputs[0] : nil)
         else {
-            throw CommandFailure(.usage, "there are several input topics", advice: "name one with --topic")
+            throw CommandFailure(.usage, "there are several input topics", advice: "select one with --topic")
         }
         let connection = try Connection(settings)
-        let admin = try connection.admin()
+        let admin = try connection.makeAdmin()
         let described: [TopicDescription]
         do throws(KafkaError) {
             described = try admin.describe(topics: [topic], timeoutMilliseconds: 10_000)
         } catch {
-            throw CommandFailure(error, while: "looking at topic \(topic)")
+            throw CommandFailure(error, while: "describing topic \(topic)")
         }
         if let error = described.first?.error { throw CommandFailure(error, while: "sending to \(topic)") }
         return try EventSender(connection, topic: topic)
     }
 
-    private mutating func take(_ line: EventLine, of source: ByteSource) throws(CommandFailure) {
+    private mutating func send(_ line: EventLine, of source: ByteSource) throws(CommandFailure) {
         summary.read += 1
         let key: [UInt8]?
         let value: [UInt8]
         switch line.value {
-        case .failure(let fault): return unreadable(fault, at: line.line, of: source)
+        case .failure(let fault): return reportUnreadable(fault, at: line.line, of: source)
         case .success(let bytes): value = bytes
         }
         if call.isOn("raw") {
-            key = check.fixed ?? check.otherwise
+            key = check.fixedKey ?? check.fallbackKey
         } else {
             switch check.key(of: value) {
-            case .failure(let fault): return unreadable(fault, at: line.line, of: source)
+            case .failure(let fault): return reportUnreadable(fault, at: line.line, of: source)
             case .success(let found): key = found
             }
         }
         if key == nil { summary.withoutKey += 1 }
         guard sender != nil else { return }
-        pace()
+        waitForRate()
         try sender?.send(key: key, value: value, headers: headers)
         showProgress()
     }
 
-    private mutating func unreadable(_ fault: EventLine.Fault, at line: Int?, of source: ByteSource) {
+    private mutating func reportUnreadable(_ fault: EventLine.Fault, at line: Int?, of source: ByteSource) {
         summary.unreadable += 1
         progress.clear()
-        let place = line.map { "\(source.name), line \($0)" } ?? source.name
-        // A file of another kind would fill the screen.
-        if summary.unreadable <= 20 { call.console.warn("\(Escaping.visible(place)): \(fault.text); not sent") }
-        if summary.unreadable == 21 { call.console.warn("More lines cannot be read; they are counted only.") }
+        let location = line.map { "\(source.name), line \($0)" } ?? source.name
+        let consequence = line == nil ? "" : " (line not sent)"
+        // Limits the output in case the file has another format.
+        if summary.unreadable <= 20 {
+            call.console.warn("\(Escaping.visible(location)): \(fault.text)\(consequence)")
+        }
+        if summary.unreadable == 21 { call.console.warn("More lines cannot be read. They are only counted.") }
     }
 
     /// Waits until the next record is due.
-    private func pace() {
+    private func waitForRate() {
         guard let rate, let sender else { return }
         let due = start + Double(sender.sent) / Double(rate)
         while Interruption.signalNumber == nil {
@@ -161,14 +168,14 @@ private struct ProduceJob {
         guard let sender, sender.sent % 64 == 0 else { return }
         let elapsed = max(0.001, Platform.monotonicSeconds - start)
         let rate = Int(Double(sender.sent) / elapsed)
-        progress.show("sent \(sender.sent), delivered \(sender.deliveries.delivered), \(rate) a second")
+        progress.show("sent \(sender.sent), delivered \(sender.deliveries.delivered), \(rate) per second")
     }
 
-    private mutating func end() -> ExitCode {
+    private mutating func printSummary() -> ExitCode {
         if let sender {
             var line = progress
             sender.finish { counts in
-                line.show("sent \(sender.sent), delivered \(counts.delivered), waiting for the rest")
+                line.show("sent \(sender.sent), delivered \(counts.delivered), waiting for the others")
             }
             line.clear()
             summary.sent = sender.sent
@@ -178,38 +185,43 @@ private struct ProduceJob {
         progress.clear()
         summary.seconds = Platform.monotonicSeconds - start
         let console = call.console
-        if call.json { console.out.line(summary.json) } else if !console.quiet { console.out.line(summary.words) }
+        if call.json { console.out.line(summary.json) } else if !console.quiet { console.out.line(summary.text) }
         if let number = Interruption.signalNumber {
             let failure = CommandFailure(
                 ExitCode(rawValue: 128 + number),
-                "ended by signal \(number): \(summary.delivered) of \(summary.read) were delivered",
-                advice: "send the rest again; what was delivered is in the topic")
-            console.end(failure)
+                "ended by signal \(number) with \(summary.delivered) of \(Counts.text(summary.read, "record")) "
+                    + "delivered",
+                advice: "send the others again (the delivered records are in the topic)")
+            console.printFailure(failure)
             return failure.code
         }
         if summary.failed > 0 {
-            let failure = undelivered()
-            console.end(failure)
+            let failure = deliveryFailure()
+            console.printFailure(failure)
             return failure.code
         }
         if summary.unreadable > 0 {
-            console.end(
+            console.printFailure(
                 CommandFailure(
-                    .badData, "\(summary.unreadable) of \(summary.read) lines cannot be read",
-                    advice: "correct the lines named above and send them again; the others were taken"))
+                    .badData, "\(summary.unreadable) of \(Counts.text(summary.read, "line")) cannot be read",
+                    advice: "correct the lines listed above and send only those again"))
             return .badData
         }
         return .success
     }
 
-    /// Why records were not delivered: a finding, or a right that is missing.
-    private func undelivered() -> CommandFailure {
+    /// Returns the failure for undelivered records: a finding, or a missing access right.
+    private func deliveryFailure() -> CommandFailure {
         let failures = sender?.failures ?? []
         let why = failures.map { "\($0.code.name) \($0.count)" }.joined(separator: ", ")
-        let reason = "\(summary.failed) of \(summary.sent) records were not delivered (\(why))"
+        let reason = "\(summary.failed) of \(Counts.text(summary.sent, "record")) not delivered (\(why))"
         if failures.first?.code == .topicAuthorizationFailed {
-            return CommandFailure(.refused, reason, advice: "grant this user Write on the topic, then send them again")
+            return CommandFailure(
+                .refused, reason,
+                advice: "grant this user Write access to the topic, then send them again")
         }
-        return CommandFailure(.finding, reason, advice: "see what the broker says of the topic, then send them again")
+        return CommandFailure(
+            .finding, reason,
+            advice: "check the topic with `linkd topics check`, then send them again")
     }
 }

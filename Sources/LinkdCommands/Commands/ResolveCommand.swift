@@ -6,37 +6,39 @@ internal import LinkIngest
 internal import ByteStorage
 internal import StrictJSON
 
-/// `linkd resolve`: resolves without a broker.
+/// `linkd resolve`: resolves links and events without a broker.
 enum ResolveCommand {
     static let command = Command(
         path: ["resolve"],
-        summary: "Resolve links or events here, without a broker",
+        summary: "Resolve links or events without a broker",
         discussion: [
-            "Takes links from the arguments, or lines of standard input, each a link or an event (a JSON object). "
-                + "`--json` prints the exact bytes of each decision, one line per device, without the members that "
-                + "the worker adds. What a worker would make a dead letter is printed as such and makes the code 65.",
-            "With `--explain` a table that is refused is used too, if it reads, so that a problem's link shows it.",
+            "Reads links from the arguments, or lines of standard input. Each is a link or an event (a JSON object). "
+                + "`--json` prints the exact bytes of each decision, one line per device, without the members that the "
+                + "worker adds. An input that a worker would turn into a dead letter is printed as one, and the exit "
+                + "code is 65.",
+            "With `--explain`, a refused table that can be parsed is used too, so that the link of a problem shows it.",
         ],
         flags: [
             FlagDeclaration(
                 "--device", type: .text(bytes: 2...65536), placeholder: "JSON",
-                "What is known of the device of bare links."),
+                "Facts about the device of bare links."),
             FlagDeclaration(
                 "--explain", type: .boolean,
-                "Say why: which patterns fit, which did not, and which variant was taken."),
+                "Explain each decision: which patterns match, which do not, and which variant was chosen."),
             FlagDeclaration("--json", type: .boolean, "Print decisions as JSON, byte for byte."),
         ],
         settings: .resolve,
         operands: OperandDeclaration(
-            name: "LINK", help: "Links or events; without any, the lines of standard input.", count: 0...10_000),
+            name: "LINK", help: "Links or events. Without any, the lines of standard input.", count: 0...10_000),
         examples: [
             CommandExample(
-                line: "linkd resolve 'https://shop.example/p/new'", words: "With the tables that linkd ships."),
+                line: "linkd resolve 'https://shop.example/p/new'", description: "With the tables that come with linkd."
+            ),
             CommandExample(
                 line: "linkd resolve --device '{\"platform\":\"ios\",\"app\":\"3.9.0\"}' --explain 'shop:///p/new'",
-                words: "For a device with an older app, with the reasons."),
+                description: "For a device with an older app, with an explanation."),
             CommandExample(
-                line: "linkd resolve --table my.json --json < events.jsonl", words: "Events, for a program."),
+                line: "linkd resolve --table my.json --json < events.jsonl", description: "Resolves events, as JSON."),
         ],
         run: { call throws(CommandFailure) in
             var job = try ResolveJob(call)
@@ -72,7 +74,7 @@ private struct ResolveJob: ~Copyable {
     mutating func run() throws(CommandFailure) -> ExitCode {
         if call.operands.isEmpty {
             let source = try ByteSource(path: "-")
-            if source.isTerminal { call.console.note("Type links or events, one a line; end with Ctrl-D.") }
+            if source.isTerminal { call.console.note("Type links or events, one per line. End with Ctrl-D.") }
             var line: [UInt8] = []
             while source.line(into: &line, limit: EventInput.limit) {
                 let trimmed = EventInput.trim(line)
@@ -83,8 +85,10 @@ private struct ResolveJob: ~Copyable {
         }
         guard deadLetters > 0 else { return .success }
         throw CommandFailure(
-            .badData, "\(deadLetters) of \(inputs) inputs would be dead letters",
-            advice: "correct them, or see what a reason means in the guide to events")
+            .badData,
+            "\(deadLetters) of \(Counts.text(inputs, "input")) would become "
+                + "\(deadLetters == 1 ? "a dead letter" : "dead letters")",
+            advice: "correct the inputs (the guide to events explains each reason)")
     }
 
     private mutating func resolve(_ input: [UInt8]) {
@@ -95,7 +99,7 @@ private struct ResolveJob: ~Copyable {
         var explanations: [Explanation] = []
         var unclaimed: [(table: Table, explanation: Explanation)] = []
         let cause = value.withUnsafeBufferPointer { value in
-            // The key of a bare link; an event names its own device.
+            // A bare link needs a key for its device. An event has its own device.
             let key: ByteView? = value.first == UInt8(ascii: "{") ? nil : ByteView("device")
             if call.isOn("explain") { explanations = explainer.explain(value: ByteView(value), key: key) }
             let cause = processor.process(value: ByteView(value), key: key, into: &arena) { device, decision, _ in
@@ -126,14 +130,18 @@ private struct ResolveJob: ~Copyable {
         call.console.out.line(view.style.name(Escaping.visible(text)))
     }
 
-    /// The decision's exact bytes; with an explanation this is its last member.
+    /// Prints the exact bytes of a decision.
+    ///
+    /// An explanation is its last member.
     private func printJSON(_ bytes: [UInt8]) {
         let line = String(decoding: bytes, as: UTF8.self)
         let out = call.console.out
         out.line(out.isTerminal ? Escaping.json(line) : line)
     }
 
-    /// A bare link with the facts of `--device` becomes an event; everything else stays as it is.
+    /// Returns an event for a bare link with the facts of `--device`.
+    ///
+    /// Any other input is returned unchanged.
     private func event(_ input: [UInt8]) -> [UInt8] {
         guard let device, input.first != UInt8(ascii: "{"), let link = String(validating: input, as: UTF8.self),
             input.contains(UInt8(ascii: ":")), !input.contains(where: { $0 <= 0x20 || $0 == 0x7F })
@@ -170,7 +178,9 @@ private struct ResolveJob: ~Copyable {
         }
     }
 
-    /// `{"dead_letter":{"reason","stage","pointer","detail"}}`; the pointer is null where no member is at fault.
+    /// Prints `{"dead_letter":{"reason","stage","pointer","detail"}}`.
+    ///
+    /// The pointer is null if no member is at fault.
     private func printDeadLetter(
         _ cause: DeadLetterCause, _ input: [UInt8], _ unclaimed: [(table: Table, explanation: Explanation)]
     ) {
@@ -208,7 +218,7 @@ private struct ResolveJob: ~Copyable {
         out.line(json.finish())
     }
 
-    /// Why a table does not claim a link: all of it where it may be meant, else a line.
+    /// Prints why a table does not claim a link: all of the explanation if it has suggestions, otherwise one line.
     private func printUnclaimed(_ table: Table, _ explanation: Explanation) {
         let out = call.console.out
         let name = view.style.name(Escaping.visible(table.id))
@@ -217,8 +227,8 @@ private struct ResolveJob: ~Copyable {
             for line in explanation.text.split(separator: "\n") { out.line("      " + Escaping.visible(String(line))) }
             return
         }
-        let words = explanation.failure?.words ?? "claims it too"
-        let listed = explanation.listed.isEmpty ? "" : "; listed are \(list(explanation.listed))"
+        let words = explanation.failure?.words ?? "also claims it"
+        let listed = explanation.listed.isEmpty ? "" : " (the table lists \(list(explanation.listed)))"
         out.line("    " + name + "  " + Escaping.visible(words + listed))
     }
 

@@ -3,31 +3,34 @@ internal import RouteAnalysis
 internal import LinkCoordinator
 internal import StrictJSON
 
-/// `linkd routes check`: says what is wrong with tables.
+/// `linkd routes check`: reports the problems of tables.
 enum RoutesCheckCommand {
     static let command = Command(
         path: ["routes", "check"],
-        summary: "Check route tables, and run their examples",
+        summary: "Check route tables and run their examples",
         discussion: [
-            "Every problem is shown with its place, its code and what to do. A table that a worker would refuse ends "
-                + "with 65; warnings alone with 0, or with 65 where --strict is given."
+            "Prints every problem with its location, its code, and a suggestion. A table that a worker would refuse "
+                + "ends with exit code 65. Warnings alone end with 0, or with 65 if --strict is given."
         ],
         flags: [
-            FlagDeclaration("--strict", type: .boolean, "End with 65 for warnings too."),
+            FlagDeclaration("--strict", type: .boolean, "End with exit code 65 also for warnings."),
             FlagDeclaration(
                 "--allow", type: .texts(count: 1...64, bytes: 1...64), repeats: true, placeholder: "CODE",
-                "Leave out warnings of this code."),
+                "Ignore warnings with this code."),
             FlagDeclaration("--json", type: .boolean, "Print one JSON object."),
         ],
         settings: .routes,
         operands: OperandDeclaration(
-            name: "FILE", help: "Tables; without any those of --table, else the ones that linkd ships.", count: 0...64),
+            name: "FILE",
+            help: "Table files. Default: those of --table, or those that come with linkd.", count: 0...64),
         examples: [
-            CommandExample(line: "linkd routes check", words: "The tables that linkd ships."),
-            CommandExample(line: "linkd routes check my-table.json --json", words: "For an editor or a build."),
+            CommandExample(line: "linkd routes check", description: "The tables that come with linkd."),
+            CommandExample(
+                line: "linkd routes check my-table.json --json",
+                description: "The result as JSON, for an editor or a build."),
             CommandExample(
                 line: "linkd routes check my-table.json --strict --allow unused_screen",
-                words: "For a build that takes no warnings but those of one code."),
+                description: "A build that fails on warnings, except those with one code."),
         ],
         run: run)
 
@@ -49,8 +52,8 @@ enum RoutesCheckCommand {
             let warnings = checked.reduce(conflicts.count) { $0 + $1.problems.count }
             guard call.isOn("strict"), warnings > 0 else { return .success }
             throw CommandFailure(
-                .badData, warnings == 1 ? "there is 1 warning" : "there are \(warnings) warnings",
-                advice: "mend what is named above, or leave a code out with --allow CODE")
+                .badData, "the tables have \(Counts.text(warnings, "warning"))",
+                advice: "fix the problems listed above, or ignore a code with --allow CODE")
         }
         let count = checked.count { $0.table == nil }
         throw CommandFailure(
@@ -58,10 +61,12 @@ enum RoutesCheckCommand {
             count == 1
                 ? "table \(Escaping.visible(first.path)) is refused: \(first.errorsText)"
                 : "\(count) tables are refused, the first is \(Escaping.visible(first.path))",
-            advice: "mend what is named above")
+            advice: "fix the problems listed above")
     }
 
-    /// The codes that are left out; a word that is no code of a warning ends with 64.
+    /// Returns the codes to ignore.
+    ///
+    /// A word that is not the code of a warning ends with exit code 64.
     private static func allowed(_ words: [String]) throws(CommandFailure) -> Set<TableProblem.Code> {
         var codes: Set<TableProblem.Code> = []
         for word in words {
@@ -74,10 +79,10 @@ enum RoutesCheckCommand {
             throw CommandFailure(
                 .usage,
                 isError
-                    ? "'\(Escaping.visible(word))' is the code of errors, which cannot be left out"
-                    : "'\(Escaping.visible(word))' is no code of a warning",
-                advice: NearestName.of(word, among: known).map { "did you mean '\($0)'?" }
-                    ?? "the codes are \(known.joined(separator: ", "))")
+                    ? "`\(Escaping.visible(word))` is the code of an error, which cannot be ignored"
+                    : "`\(Escaping.visible(word))` is not the code of a warning",
+                advice: NearestName.of(word, among: known).map { "use `\($0)`" }
+                    ?? "use one of \(known.joined(separator: ", "))")
         }
         return codes
     }
@@ -94,7 +99,8 @@ enum RoutesCheckCommand {
             guard let table = checked.table else { continue }
             out.line(
                 out.style.paint("ok", .good) + "  \(Escaping.visible(table.identity))  "
-                    + "\(table.source.routes.count) routes, \(table.source.examples.count) examples hold  "
+                    + "\(Counts.text(table.source.routes.count, "route")), "
+                    + "\(Counts.text(table.source.examples.count, "example")) passed  "
                     + out.style.paint(file, .dim))
         }
     }

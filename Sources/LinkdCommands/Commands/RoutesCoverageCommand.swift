@@ -3,42 +3,42 @@ internal import RouteAnalysis
 internal import LinkCoordinator
 internal import StrictJSON
 
-/// `linkd routes coverage`: which routes of a table decisions took.
+/// `linkd routes coverage`: counts the routes of a table that decisions took.
 enum RoutesCoverageCommand {
     static let command = Command(
         path: ["routes", "coverage"],
-        summary: "Count which routes, variants and reasons decisions took, and which never",
+        summary: "Count the routes, variants, and reasons of recorded decisions",
         discussion: [
-            "Reads decisions, one JSON object a line, as `linkd inspect --json` and `linkd resolve --json` print them; "
-                + "what is no decision is counted and passed over. Decisions of every version of the table count for "
-                + "routes and reasons, those of this very version for variants too (a decision names its variant by "
-                + "number); those of other tables do not count. Which pattern was taken is told by decisions with "
-                + "their trace only (`linkd resolve --explain --json`)."
+            "Reads decisions, one JSON object per line, as `linkd inspect --json` and `linkd resolve --json` print "
+                + "them. Lines that are not decisions are counted and skipped. Routes and reasons count for decisions "
+                + "of all versions of the table, variants only for decisions of this version (a decision identifies "
+                + "its variant by number). Decisions of other tables do not count. Patterns count only for decisions "
+                + "with a trace (`linkd resolve --explain --json`)."
         ],
         flags: [
             FlagDeclaration(
-                "--decisions", type: .file, default: "-, standard input", "File with decisions, one a line."),
+                "--decisions", type: .file, default: "-, standard input", "File with decisions, one per line."),
             FlagDeclaration("--json", type: .boolean, "Print one JSON object."),
-            FlagDeclaration("--all", type: .boolean, "End with 1 where a route was never taken."),
+            FlagDeclaration("--all", type: .boolean, "End with exit code 1 if a route was never taken."),
         ],
-        operands: OperandDeclaration(name: "TABLE", help: "The table's file.", count: 1...1),
+        operands: OperandDeclaration(name: "TABLE", help: "The file of the table.", count: 1...1),
         examples: [
             CommandExample(
                 line: "linkd inspect -b localhost:9092 --json | linkd routes coverage config/routes/shop.json",
-                words: "What the decisions of a topic took."),
+                description: "The coverage of the decisions in a topic."),
             CommandExample(
                 line: "linkd resolve --explain --json < links.txt | linkd routes coverage my.json --all",
-                words: "Whether a list of links tests every route of a table, for CI."),
+                description: "Fails in CI if a list of links does not cover every route."),
         ],
         run: run)
 
-    /// Longest line that is read, in bytes.
+    /// The size limit of a line, in bytes.
     private static let limit = 8 << 20
 
     private static func run(_ call: Invocation) throws(CommandFailure) -> ExitCode {
-        let table = try CheckedTable.whole(call.operands[0])
+        let table = try CheckedTable.validTable(at: call.operands[0])
         let source = try ByteSource(path: call.text("decisions") ?? "-")
-        if source.isTerminal { call.console.note("Paste decisions, one a line; end with Ctrl-D.") }
+        if source.isTerminal { call.console.note("Paste decisions, one per line. End with Ctrl-D.") }
         var coverage = Coverage(of: table)
         var unreadable = 0
         var line: [UInt8] = []
@@ -53,23 +53,24 @@ enum RoutesCoverageCommand {
         }
         if source.hasFailed {
             throw CommandFailure(
-                .badData, "reading \(Escaping.visible(source.name)) failed", advice: "name a file that can be read")
+                .badData, "\(Escaping.visible(source.name)) cannot be read to its end",
+                advice: "specify a file that this user can read")
         }
         let report = CoverageReport(table, coverage, unreadable: unreadable)
         if call.json { call.console.out.line(report.json) } else { report.print(on: call.console.out) }
         let never = report.neverTaken
         if call.isOn("all"), !never.isEmpty {
             throw CommandFailure(
-                .finding, "\(never.count) of \(coverage.routes.count) routes were never taken",
+                .finding, "\(never.count) of \(Counts.text(coverage.routes.count, "route")) never taken",
                 advice: "add links that take them, or remove the routes")
         }
         return .success
     }
 }
 
-/// A decision as the commands print it.
+/// A decision in the output of a command.
 enum InspectedDecision {
-    /// The decision of a line: the object itself, or the member `value` of what `linkd inspect --json` prints.
+    /// Returns the decision of a line: the object itself, or the member `value` in the output of `inspect`.
     static func read(_ bytes: [UInt8]) -> Decision? {
         guard let decision = Decision(json: bytes) else { return nil }
         if decision.value["outcome"] != nil { return decision }

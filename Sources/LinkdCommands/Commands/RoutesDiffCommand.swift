@@ -2,69 +2,70 @@ internal import RouteTools
 internal import RouteAnalysis
 internal import LinkCoordinator
 
-/// `linkd routes diff`: what two tables decide differently.
+/// `linkd routes diff`: compares the decisions of two tables.
 enum RoutesDiffCommand {
     static let command = Command(
         path: ["routes", "diff"],
-        summary: "Say which links two tables decide differently",
+        summary: "Compare the decisions of two tables",
         discussion: [
-            "With recorded traffic each line is resolved with both tables and the decisions are compared, member by "
-                + "member, the table's own name aside. A line is a link or an event, as `linkd resolve` takes them; a "
-                + "tab and a number behind it say how often it came.",
-            "Without it all links are looked at, as sets: those that choose one pattern in the old table and one in "
-                + "the new, with the same rewrites before and the same redirects behind them, on a device of every "
-                + "kind that the routes concerned tell apart, with values of every kind that their fields tell apart "
-                + "in query, path, fragment and payload. Then requests that are no links. The changes are told by "
-                + "the edit of the table that brings them about, each edit once, with what it does, a link or "
-                + "another request and a device that show it, and the values that changed for these. What was not "
-                + "looked at whole is said.",
-            "A change is breaking where a request led somewhere (navigate, external, deferred) and no longer does, "
-                + "is caught by a fallback or must have a claim first; where another URL is opened, another screen "
-                + "is on top, or a screen of the stack is gone; and where a screen has lost a value or has another. "
-                + "So is an application that is no longer listed: events that name it become dead letters. "
-                + "Applications, screens, values and links that are added, another order of the same reasons, "
-                + "presentation, mode, notices and notes break nothing.",
-            "Ends with 0 if nothing of what --fail-on names was found, with 1 if something was, with another code if "
-                + "it could not tell.",
+            "With recorded traffic, each line is resolved with both tables and the decisions are compared member by "
+                + "member, except for the table's name. A line is a link or an event, as in `linkd resolve`. A tab "
+                + "and a number after it state how often it occurred.",
+            "Without traffic, the comparison covers all links, as sets. A set consists of the links that select one "
+                + "pattern in the old table and one in the new, with the same rewrites before and the same redirects "
+                + "after. Each set is tried on every kind of device that its routes distinguish, with every kind of "
+                + "value that their fields distinguish in query, path, fragment, and payload. Requests without a link "
+                + "follow. Each edit of the table that causes a change is reported once, with its effects, a request "
+                + "and a device that show them, and the values that changed. The report lists what was compared only "
+                + "in part.",
+            "A change is breaking if a request that led somewhere (navigate, external, deferred) no longer does, falls "
+                + "back, or now requires a claim; if another URL opens, another screen is on top, or a screen is "
+                + "removed from the stack; and if a screen loses a value or receives another one. Removing an "
+                + "application is breaking too, because events that name it become dead letters. All other changes "
+                + "are not breaking: added applications, screens, values, and links, another order of the same "
+                + "reasons, presentation, mode, notices, and notes.",
+            "Ends with exit code 0 if no change that --fail-on selects was found, with 1 if one was found, and with "
+                + "another code if the tables could not be compared.",
         ],
         flags: [
-            FlagDeclaration("--traffic", type: .file, "File with links or events, `-` for standard input."),
+            FlagDeclaration("--traffic", type: .file, "File with links or events. `-` means standard input."),
             FlagDeclaration(
                 "--fail-on", type: .choice(["any", "breaking", "none"]), default: "any",
-                "Which changes end with 1: any, only breaking ones, or none."),
-            FlagDeclaration("--json", type: .boolean, "Print one JSON object, with an object for each cause."),
+                "Changes that end with exit code 1."),
+            FlagDeclaration("--json", type: .boolean, "Print one JSON object, with one object per cause."),
         ],
-        operands: OperandDeclaration(name: "OLD NEW", help: "The files of two tables.", count: 2...2),
+        operands: OperandDeclaration(name: "OLD NEW", help: "The files of the two tables.", count: 2...2),
         examples: [
             CommandExample(
                 line: "linkd routes diff config/routes/shop.json my-shop.json",
-                words: "What a change of a table changes, with a link for each."),
+                description: "The effects of an edit, with a link for each."),
             CommandExample(
                 line: "linkd routes diff config/routes/shop.json my-shop.json --traffic links.txt",
-                words: "What it does to yesterday's links."),
+                description: "The effects on recorded links."),
             CommandExample(
                 line: "linkd routes diff config/routes/shop.json my-shop.json --fail-on breaking",
-                words: "For CI: links may be added, but none may be lost."),
+                description: "Fails in CI if an edit breaks links."),
         ],
         run: run)
 
     private static func run(_ call: Invocation) throws(CommandFailure) -> ExitCode {
-        let old = try CheckedTable.whole(call.operands[0])
-        let new = try CheckedTable.whole(call.operands[1])
+        let old = try CheckedTable.validTable(at: call.operands[0])
+        let new = try CheckedTable.validTable(at: call.operands[1])
         let breakingOnly = call.text("fail-on") == "breaking"
         if let path = call.text("traffic") {
-            let report = try traffic(path, call, old, new)
+            let report = try compareTraffic(path, call, old, new)
             print(call, old, new, report.print, report.write)
             let difference = report.difference
             let found = breakingOnly ? difference.breaking : difference.total - difference.same
-            return try end(
-                call, found, "of \(difference.total) decisions \(breakingOnly ? "lose something" : "differ")")
+            return try checkChanges(
+                call, found,
+                "of \(Counts.text(difference.total, "decision")) changed\(breakingOnly ? " in a breaking way" : "")")
         }
         let report = SetsReport(difference: new.difference(from: old))
         print(call, old, new, report.print, report.write)
         let found = breakingOnly ? report.breaking : report.difference.groups.count
         let kind = (breakingOnly ? "breaking " : "") + (found == 1 ? "cause" : "causes")
-        return try end(call, found, "\(kind) of changes between \(old.identity) and \(new.identity)")
+        return try checkChanges(call, found, "\(kind) of changes between \(old.identity) and \(new.identity)")
     }
 
     private static func print(
@@ -84,21 +85,21 @@ enum RoutesDiffCommand {
         out.line(json.finish())
     }
 
-    private static func end(
+    private static func checkChanges(
         _ call: Invocation, _ changed: Int, _ words: String
     ) throws(CommandFailure) -> ExitCode {
         guard changed > 0, call.text("fail-on") != "none" else { return .success }
         throw CommandFailure(
             .finding, Escaping.visible("\(changed) \(words)"),
-            advice: "look at the examples above with `linkd routes explain`, and change the table if they are not meant"
+            advice: "see `linkd routes explain` for the links above, and change the table if a change is not intended"
         )
     }
 
-    private static func traffic(
+    private static func compareTraffic(
         _ path: String, _ call: Invocation, _ old: Table, _ new: Table
     ) throws(CommandFailure) -> DifferenceReport {
         let source = try ByteSource(path: path)
-        if source.isTerminal { call.console.note("Type links or events, one a line; end with Ctrl-D.") }
+        if source.isTerminal { call.console.note("Type links or events, one per line. End with Ctrl-D.") }
         var reader = TrafficReader(old: old, new: new)
         var line: [UInt8] = []
         while source.line(into: &line, limit: TrafficReader.limit) {
@@ -107,7 +108,8 @@ enum RoutesDiffCommand {
         }
         if source.hasFailed {
             throw CommandFailure(
-                .badData, "reading \(Escaping.visible(source.name)) failed", advice: "name a file that can be read")
+                .badData, "\(Escaping.visible(source.name)) cannot be read to its end",
+                advice: "specify a file that this user can read")
         }
         return DifferenceReport(difference: reader.difference, unreadable: reader.unreadable)
     }

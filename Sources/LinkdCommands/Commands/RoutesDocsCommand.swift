@@ -1,22 +1,24 @@
 internal import RouteTools
 internal import LinkCoordinator
 
-/// `linkd routes docs`: a table as a Markdown document.
+/// `linkd routes docs`: writes a table as a Markdown document.
 enum RoutesDocsCommand {
     static let command = Command(
         path: ["routes", "docs"],
-        summary: "Write a table as Markdown: every route with its data, conditions and examples",
+        summary: "Write the documentation of a table, in Markdown",
         discussion: [
-            "Routes come in the order of their ids, so a change of a table is a small change of the document. Examples "
-                + "are the table's own, resolved again; where none shows a pattern, a link is generated, and said so."
+            "Routes are sorted by their ids, so that a small edit of the table is a small edit of the document. "
+                + "Examples are those of the table, resolved again. A pattern without an example gets a generated "
+                + "link, marked as such."
         ],
-        operands: OperandDeclaration(name: "TABLE", help: "The table's file.", count: 1...1),
+        operands: OperandDeclaration(name: "TABLE", help: "The file of the table.", count: 1...1),
         examples: [
             CommandExample(
-                line: "linkd routes docs config/routes/shop.json > ROUTES.md", words: "For a team's documents.")
+                line: "linkd routes docs config/routes/shop.json > ROUTES.md",
+                description: "A page for a team's documentation.")
         ],
         run: { call throws(CommandFailure) in
-            call.console.out.write(RoutesDocument.text(try CheckedTable.whole(call.operands[0])))
+            call.console.out.write(RoutesDocument.text(try CheckedTable.validTable(at: call.operands[0])))
             return .success
         })
 }

@@ -3,34 +3,35 @@ internal import RouteAnalysis
 internal import LinkCoordinator
 internal import StrictJSON
 
-/// `linkd routes explain`: how one table comes to its decisions.
+/// `linkd routes explain`: explains how one table decides links.
 enum RoutesExplainCommand {
     static let command = Command(
         path: ["routes", "explain"],
-        summary: "Say how one table decides links: each phase, each pattern, each variant",
+        summary: "Explain how one table decides links",
         discussion: [
-            "The same words as `linkd resolve --explain`, which takes events too and finds the table by itself. "
-                + "`--json` prints a decision a line, with the trace as its last member `explain`."
+            "Explains each phase, pattern, and variant in the same words as `linkd resolve --explain`, which also "
+                + "accepts events and selects the table. `--json` prints one decision per line, with the trace as its "
+                + "last member, `explain`."
         ],
         flags: [
             FlagDeclaration(
-                "--device", type: .text(bytes: 2...65536), placeholder: "JSON", "What is known of the device."),
-            FlagDeclaration("--json", type: .boolean, "Print one JSON object a link."),
+                "--device", type: .text(bytes: 2...65536), placeholder: "JSON", "Facts about the device."),
+            FlagDeclaration("--json", type: .boolean, "Print one JSON object per link."),
         ],
-        operands: OperandDeclaration(name: "TABLE LINK", help: "The table's file, then links.", count: 2...10_000),
+        operands: OperandDeclaration(name: "TABLE LINK", help: "The file of the table, then links.", count: 2...10_000),
         examples: [
             CommandExample(
                 line: "linkd routes explain config/routes/shop.json 'https://shop.example/o/12'",
-                words: "Why this link becomes what it becomes."),
+                description: "How this link is decided."),
             CommandExample(
                 line: "linkd routes explain config/routes/shop.json --device '{\"app\":\"3.9.0\"}' shop:///p/new",
-                words: "For a device with an older app."),
+                description: "For a device with an older app."),
         ],
         run: run)
 
     private static func run(_ call: Invocation) throws(CommandFailure) -> ExitCode {
         let device = try DeviceFlag.device(call.text("device"))
-        let table = try CheckedTable.explainable(call.operands[0], on: call.console)
+        let table = try CheckedTable.explainableTable(at: call.operands[0], on: call.console)
         let out = call.console.out
         for (index, link) in call.operands.dropFirst().enumerated() {
             let explanation = table.explain(.link(link), device: device)

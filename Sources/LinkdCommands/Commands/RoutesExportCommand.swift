@@ -1,48 +1,49 @@
 internal import RouteTools
 internal import LinkCoordinator
 
-/// `linkd routes export`: a table for other systems.
+/// `linkd routes export`: writes a table in the format of another system.
 enum RoutesExportCommand {
     static let command = Command(
         path: ["routes", "export"],
-        summary: "Write a table for iOS, Android or Swift: which links open the app, and how to make them",
+        summary: "Export a table for iOS, Android, or Swift",
         discussion: [
             "aasa: Apple's apple-app-site-association file with `components`. android: intent filters for a manifest. "
-                + "assetlinks: the file of a site that lets an Android app open its links. swift: an enum with a case "
-                + "for each route, and a function that writes its link.",
-            "Some patterns cannot be said exactly. Then the export takes more links than the table, and a line on "
-                + "standard error names each of them; the table still decides in the app. It takes fewer in two cases, "
-                + "which are named there too: a slash at the end of a path is not exported, and of a block's rewrites "
-                + "the first \(LinkShape.maxRewrites) only.",
+                + "assetlinks: the file of a site that allows an Android app to open its links. swift: an enum with a "
+                + "case for each route, and a function that writes its link.",
+            "Some patterns have no exact equivalent. For those, the export matches more links than the table, and a "
+                + "line on standard error names each one. The table still decides in the app. In two cases the export "
+                + "matches fewer links, also with a line on standard error: a slash at the end of a path is not "
+                + "exported, and only the first \(LinkShape.maxRewrites) rewrites of a block are exported.",
         ],
         flags: [
-            FlagDeclaration("--format", type: .choice(Format.allCases.map(\.rawValue)), "What to write; required."),
+            FlagDeclaration("--format", type: .choice(Format.allCases.map(\.rawValue)), "Format to write. Required."),
             FlagDeclaration(
                 "--app-id", type: .texts(count: 1...64, bytes: 3...256), repeats: true, placeholder: "TEAM.BUNDLE",
-                "aasa: the app's identifier with its prefix."),
+                "aasa: app identifier with its prefix."),
             FlagDeclaration(
                 "--host", type: .text(bytes: 1...253), placeholder: "HOST",
-                "aasa: only what holds for this host; else for all hosts of the table."),
+                "aasa: export for this host only. Default: all hosts of the table."),
             FlagDeclaration(
-                "--package", type: .text(bytes: 3...256), default: "the table's application, if there is one",
-                placeholder: "NAME", "assetlinks: the app's package."),
+                "--package", type: .text(bytes: 3...256), default: "the application of the table, if it lists one",
+                placeholder: "NAME", "assetlinks: package name of the app."),
             FlagDeclaration(
                 "--fingerprint", type: .texts(count: 1...64, bytes: 95...95), repeats: true, placeholder: "AB:CD:…",
-                "assetlinks: SHA-256 of the certificate that signs the app, as keytool prints it."),
+                "assetlinks: SHA-256 fingerprint of the app's signing certificate, as keytool prints it."),
             FlagDeclaration(
-                "--type-name", type: .name(bytes: 1...64), default: "made of the table's id",
-                "swift: the enum's name."),
+                "--type-name", type: .name(bytes: 1...64), default: "derived from the id of the table",
+                "swift: name of the enum."),
         ],
-        operands: OperandDeclaration(name: "TABLE", help: "The table's file.", count: 1...1),
+        operands: OperandDeclaration(name: "TABLE", help: "The file of the table.", count: 1...1),
         examples: [
             CommandExample(
                 line: "linkd routes export config/routes/shop.json --format aasa --app-id ABCDE12345.com.example.shop",
-                words: "For https://shop.example/.well-known/apple-app-site-association."),
+                description: "The file for https://shop.example/.well-known/apple-app-site-association."),
             CommandExample(
-                line: "linkd routes export config/routes/shop.json --format android", words: "For an <activity>."),
+                line: "linkd routes export config/routes/shop.json --format android",
+                description: "Intent filters for an <activity>."),
             CommandExample(
                 line: "linkd routes export config/routes/shop.json --format swift > ShopLink.swift",
-                words: "For an app that makes links."),
+                description: "Links as Swift code, for an app."),
         ],
         run: run)
 
@@ -51,71 +52,72 @@ enum RoutesExportCommand {
     private static func run(_ call: Invocation) throws(CommandFailure) -> ExitCode {
         guard let format = call.text("format").flatMap(Format.init) else {
             throw CommandFailure(
-                .usage, "no format is named",
-                advice: "give --format " + Format.allCases.map(\.rawValue).joined(separator: "|"))
+                .usage, "no format is specified",
+                advice: "pass --format " + Format.allCases.map(\.rawValue).joined(separator: "|"))
         }
-        let table = try CheckedTable.whole(call.operands[0])
+        let table = try CheckedTable.validTable(at: call.operands[0])
         switch format {
-        case .aasa: try apple(call, table)
+        case .aasa: try exportAssociation(call, table)
         case .android:
             let filters = AndroidFilters(table)
-            guard !filters.filters.isEmpty else { throw nothing(table, "links with a scheme of their own") }
+            guard !filters.filters.isEmpty else { throw emptyExport(table, "links with a scheme of their own") }
             call.console.out.write(filters.xml)
-            tell(filters.notes, call)
-        case .assetlinks: try assetLinks(call, table)
+            printNotes(filters.notes, call)
+        case .assetlinks: try exportAssetLinks(call, table)
         case .swift:
             let links = SwiftLinks(table, typeName: call.text("type-name"))
             call.console.out.write(links.text)
-            tell(links.notes, call)
+            printNotes(links.notes, call)
         }
         return .success
     }
 
-    private static func apple(_ call: Invocation, _ table: Table) throws(CommandFailure) {
+    private static func exportAssociation(_ call: Invocation, _ table: Table) throws(CommandFailure) {
         let appIDs = call.list("app-id")
         guard !appIDs.isEmpty else {
             throw CommandFailure(
-                .usage, "no app is named", advice: "give --app-id PREFIX.BUNDLE, for example ABCDE12345.com.example.app"
+                .usage, "no app is specified",
+                advice: "pass --app-id PREFIX.BUNDLE, for example ABCDE12345.com.example.app"
             )
         }
         guard let association = AppleAssociation(table, host: call.text("host")?.lowercased()) else {
-            throw nothing(table, "https links")
+            throw emptyExport(table, "https links")
         }
         call.console.out.write(association.json(appIDs: appIDs))
-        tell(association.notes, call)
-        tellHosts(table, call, file: "apple-app-site-association") { "applinks:\($0)" }
+        printNotes(association.notes, call)
+        printHosts(table, call, file: "apple-app-site-association") { "applinks:\($0)" }
     }
 
-    private static func assetLinks(_ call: Invocation, _ table: Table) throws(CommandFailure) {
+    private static func exportAssetLinks(_ call: Invocation, _ table: Table) throws(CommandFailure) {
         let applications = table.source.applications.map(\.value)
         guard let package = call.text("package") ?? (applications.count == 1 ? applications[0] : nil) else {
             throw CommandFailure(
-                .usage, "no package is named", advice: "give --package NAME, for example com.example.app")
+                .usage, "no package is specified", advice: "pass --package NAME, for example com.example.app")
         }
         let fingerprints = call.list("fingerprint")
         guard !fingerprints.isEmpty, fingerprints.allSatisfy(AssetLinks.isFingerprint) else {
             throw CommandFailure(
-                .usage, fingerprints.isEmpty ? "no fingerprint is named" : "a fingerprint is no SHA-256",
-                advice: "give --fingerprint with 32 bytes in hexadecimal and colons, as keytool -list -v prints them")
+                .usage, fingerprints.isEmpty ? "no fingerprint is specified" : "a fingerprint is not a SHA-256",
+                advice: "pass --fingerprint with 32 hexadecimal bytes and colons, as keytool -list -v prints them")
         }
-        guard WebBlock.first(table.source) != nil else { throw nothing(table, "https links") }
+        guard WebBlock.first(table.source) != nil else { throw emptyExport(table, "https links") }
         call.console.out.write(AssetLinks.json(package: package, fingerprints: fingerprints))
-        tellHosts(table, call, file: "assetlinks.json") { "android:host=\"\($0)\"" }
+        printHosts(table, call, file: "assetlinks.json") { "android:host=\"\($0)\"" }
     }
 
-    private static func nothing(_ table: Table, _ what: String) -> CommandFailure {
+    private static func emptyExport(_ table: Table, _ what: String) -> CommandFailure {
         CommandFailure(
-            .badData, "table \(Escaping.visible(table.id)) takes no \(what): there is nothing to export",
-            advice: "list the scheme https and a host in its `link`, or export --format swift")
+            .badData, "table \(Escaping.visible(table.id)) matches no \(what), so there is nothing to export",
+            advice: "add the scheme https and a host to its `link`, or use --format swift")
     }
 
-    /// What the export cannot say.
-    private static func tell(_ notes: ExportNotes, _ call: Invocation) {
+    /// Prints what the export cannot express.
+    private static func printNotes(_ notes: ExportNotes, _ call: Invocation) {
         for line in notes.lines { call.console.warn("note: " + Escaping.visible(line)) }
     }
 
-    /// Where the file belongs, and how an app names the hosts.
-    private static func tellHosts(_ table: Table, _ call: Invocation, file: String, name: (String) -> String) {
+    /// Prints the URL of the file on each host, and the entry of the host in the app.
+    private static func printHosts(_ table: Table, _ call: Invocation, file: String, name: (String) -> String) {
         guard let (block, _) = WebBlock.first(table.source) else { return }
         for rule in WebBlock.hosts(block) {
             let text = Escaping.visible(rule.text)
@@ -124,10 +126,10 @@ enum RoutesExportCommand {
             case .exact(_, nil): words = "Serve it as https://\(text)/.well-known/\(file)"
             case .suffix: words = "Serve it as https://HOST/.well-known/\(file) on each host of \(text)"
             default:
-                call.console.warn("note: the port of \(text) cannot be said: serve the file on its default port")
+                call.console.warn("note: the file cannot state the port of \(text), so serve it on the default port")
                 continue
             }
-            call.console.note("\(words); the app names \(Escaping.visible(name(rule.text))).")
+            call.console.note("\(words). The entry in the app is \(Escaping.visible(name(rule.text))).")
         }
     }
 }

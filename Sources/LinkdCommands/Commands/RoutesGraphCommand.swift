@@ -1,30 +1,30 @@
 internal import RouteTools
 internal import LinkCoordinator
 
-/// `linkd routes graph`: a table as a picture.
+/// `linkd routes graph`: draws a table.
 enum RoutesGraphCommand {
     static let command = Command(
         path: ["routes", "graph"],
-        summary: "Draw a table: routes, coordinators, screens, and what leads where",
+        summary: "Draw the routes, coordinators, and screens of a table",
         discussion: [
-            "Routes stand left with their patterns and conditions, coordinators with their screens right. Lines show "
-                + "targets, redirects, notices, parents, guards and the fallback. The SVG needs no style sheet, so "
-                + "that any program draws it, and suits dark pages where style sheets are read; Mermaid "
-                + "and Graphviz texts are for documents that draw them."
+            "Routes with patterns and conditions are on the left, coordinators with screens on the right. Lines show "
+                + "targets, redirects, notices, parents, guards, and the fallback. Any program can draw the SVG, "
+                + "because it needs no style sheet. It adapts to dark pages in programs that support style sheets. "
+                + "Mermaid and Graphviz texts are for documents that draw them."
         ],
         flags: [
-            FlagDeclaration("--format", type: .choice(["svg", "mermaid", "dot"]), default: "svg", "What to print.")
+            FlagDeclaration("--format", type: .choice(["svg", "mermaid", "dot"]), default: "svg", "Format to print.")
         ],
-        operands: OperandDeclaration(name: "TABLE", help: "The table's file.", count: 1...1),
+        operands: OperandDeclaration(name: "TABLE", help: "The file of the table.", count: 1...1),
         examples: [
             CommandExample(
-                line: "linkd routes graph config/routes/shop.json > shop.svg", words: "A picture for a browser."),
+                line: "linkd routes graph config/routes/shop.json > shop.svg", description: "An image for a browser."),
             CommandExample(
                 line: "linkd routes graph config/routes/shop.json --format mermaid",
-                words: "For a Markdown document."),
+                description: "A diagram for a Markdown document."),
         ],
         run: { call throws(CommandFailure) in
-            let graph = RouteGraphBuilder.graph(of: try CheckedTable.whole(call.operands[0]))
+            let graph = RouteGraphBuilder.graph(of: try CheckedTable.validTable(at: call.operands[0]))
             switch call.text("format") {
             case "mermaid": call.console.out.write(GraphText.mermaid(graph))
             case "dot": call.console.out.write(GraphText.dot(graph))

@@ -2,7 +2,7 @@ internal import RouteTools
 internal import LinkCoordinator
 internal import StrictJSON
 
-/// `linkd routes list`: the routes of tables.
+/// `linkd routes list`: prints the routes of tables.
 enum RoutesListCommand {
     static let command = Command(
         path: ["routes", "list"],
@@ -10,10 +10,11 @@ enum RoutesListCommand {
         flags: [FlagDeclaration("--json", type: .boolean, "Print one JSON object.")],
         settings: .routes,
         operands: OperandDeclaration(
-            name: "FILE", help: "Tables; without any those of --table, else the ones that linkd ships.", count: 0...64),
+            name: "FILE",
+            help: "Table files. Default: those of --table, or those that come with linkd.", count: 0...64),
         examples: [
-            CommandExample(line: "linkd routes list", words: "The tables that linkd ships."),
-            CommandExample(line: "linkd routes list config/routes/shop.json", words: "One table."),
+            CommandExample(line: "linkd routes list", description: "The tables that come with linkd."),
+            CommandExample(line: "linkd routes list config/routes/shop.json", description: "One table."),
         ],
         run: run)
 
@@ -22,7 +23,7 @@ enum RoutesListCommand {
         let shipped = ShippedFiles(environment: call.environment)
         let paths = call.operands.isEmpty ? try LoadedTables.paths(settings, shipped) : call.operands
         var tables: [Table] = []
-        for path in paths { tables.append(try CheckedTable.whole(path)) }
+        for path in paths { tables.append(try CheckedTable.validTable(at: path)) }
         if call.json { printJSON(tables, call.console.out) } else { printText(tables, call.console.out) }
         return .success
     }

@@ -1,34 +1,37 @@
 internal import RouteTools
 internal import KafkaClient
 
-/// `linkd topics check`: looks at the topics, and says what should be otherwise.
+/// `linkd topics check`: reports the problems of the topics.
 enum TopicsCheckCommand {
     static let command = Command(
         path: ["topics", "check"],
-        summary: "Look at the topics and say what should be otherwise",
+        summary: "Check the topics and report their problems",
         discussion: [
-            "Ends with 1 when something was found, and with 77 when a right is missing. `--probe` tries the rights to "
-                + "write and to use a transactional id, with one aborted transaction per output topic."
+            "Ends with exit code 1 if there is a problem, and with 77 if an access right is missing. `--probe` also "
+                + "tests the rights to write and to use a transactional id, with one aborted transaction per output "
+                + "topic."
         ],
         flags: [
-            FlagDeclaration("--partitions", type: .integer(1...10_000), "Partitions that each topic should have."),
-            FlagDeclaration("--replication", type: .integer(1...100), "Copies that each partition should have."),
-            FlagDeclaration("--probe", type: .boolean, "Try the rights to write, too."),
+            FlagDeclaration("--partitions", type: .integer(1...10_000), "Expected number of partitions of each topic."),
+            FlagDeclaration("--replication", type: .integer(1...100), "Expected number of replicas of each partition."),
+            FlagDeclaration("--probe", type: .boolean, "Also test the rights to write."),
             FlagDeclaration("--json", type: .boolean, "Print one JSON object."),
         ],
         settings: .topics,
         examples: [
-            CommandExample(line: "linkd topics check -b localhost:9092", words: "What is there, and what is wrong."),
+            CommandExample(
+                line: "linkd topics check -b localhost:9092",
+                description: "The state of the topics, and their problems."),
             CommandExample(
                 line: "linkd topics check -b localhost:9092 --partitions 24 --replication 3 --probe",
-                words: "Against what was declared, rights included."),
+                description: "Checks partitions, replicas, and access rights."),
         ],
         run: run)
 
     private static func run(_ call: Invocation) throws(CommandFailure) -> ExitCode {
         let settings = try call.settings()
         let connection = try Connection(settings)
-        let admin = try connection.admin()
+        let admin = try connection.makeAdmin()
         let names = try TopicNames(settings, admin)
         let declarations = TopicDeclaration.all(of: names)
         let state = try TopicState(declarations, admin)
@@ -53,7 +56,7 @@ enum TopicsCheckCommand {
             first.isRefusal ? .refused : .finding,
             findings.count == 1
                 ? "topic \(first.topic) \(first.text)"
-                : "\(findings.count) findings, the first: topic \(first.topic) \(first.text)",
+                : "\(findings.count) problems, the first: topic \(first.topic) \(first.text)",
             advice: first.advice)
     }
 

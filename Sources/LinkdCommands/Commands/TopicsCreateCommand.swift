@@ -1,43 +1,47 @@
 internal import RouteTools
 internal import KafkaClient
 
-/// `linkd topics create`: creates the topics that are missing.
+/// `linkd topics create`: creates the missing topics.
 enum TopicsCreateCommand {
     static let command = Command(
         path: ["topics", "create"],
-        summary: "Create the topics that are missing",
+        summary: "Create the missing topics",
         discussion: [
-            "Inputs, output and dead-letter topics of the settings, with `cleanup.policy=delete`. A topic that is "
-                + "there is not changed; one with fewer partitions than asked for is a finding (1). With a regular "
-                + "expression as input only the output and the dead-letter topics of what matches are created."
+            "Creates the input, output, and dead-letter topics of the settings, with `cleanup.policy=delete`. An "
+                + "existing topic is not changed. If it has fewer partitions than requested, the exit code is 1. If "
+                + "the input is a regular expression, only the output topic and the dead-letter topics of matching "
+                + "inputs are created."
         ],
         flags: [
-            FlagDeclaration("--partitions", type: .integer(1...10_000), default: "6", "Partitions of each topic."),
+            FlagDeclaration(
+                "--partitions", type: .integer(1...10_000), default: "6",
+                "Number of partitions of each topic."),
             FlagDeclaration(
                 "--replication", type: .integer(-1...100), default: "-1, the broker's default",
-                "Copies of each partition."),
+                "Number of replicas of each partition."),
             FlagDeclaration(
                 "--retention", type: .duration(1000...(3650 * 86_400_000)), default: "7d",
-                "How long records are kept."),
+                "Retention time of records."),
             FlagDeclaration(
                 "--dlq-retention", type: .duration(1000...(3650 * 86_400_000)), default: "30d",
-                "How long dead letters are kept."),
+                "Retention time of dead letters."),
             FlagDeclaration(
-                "--set", type: .pairs(count: 0...64), repeats: true, "A setting of Kafka's for each new topic."),
-            FlagDeclaration("--dry-run", type: .boolean, "Ask the broker whether it would, and create nothing."),
+                "--set", type: .pairs(count: 0...64), repeats: true, "Kafka setting of each new topic."),
+            FlagDeclaration("--dry-run", type: .boolean, "Validate the request with the broker, and create nothing."),
             FlagDeclaration("--json", type: .boolean, "Print one JSON object."),
         ],
         settings: .topics,
         examples: [
-            CommandExample(line: "linkd topics create -b localhost:9092", words: "All topics with their defaults."),
+            CommandExample(
+                line: "linkd topics create -b localhost:9092", description: "All topics with their defaults."),
             CommandExample(
                 line:
                     "linkd topics create -b localhost:9092 --partitions 24 --replication 3 --set min.insync.replicas=2",
-                words: "For a cluster of three brokers."),
+                description: "Topics for a cluster of three brokers."),
         ],
         run: run)
 
-    /// What became of one topic.
+    /// The result for one topic.
     private struct Outcome {
         var declaration: TopicDeclaration
         var state: String
@@ -47,7 +51,7 @@ enum TopicsCreateCommand {
 
     private static func run(_ call: Invocation) throws(CommandFailure) -> ExitCode {
         let settings = try call.settings()
-        let admin = try Connection(settings).admin()
+        let admin = try Connection(settings).makeAdmin()
         let names = try TopicNames(settings, admin)
         let declarations = TopicDeclaration.all(of: names).filter { !names.isPattern || $0.role != .input }
         let state = try TopicState(TopicDeclaration.all(of: names), admin)
@@ -78,7 +82,7 @@ enum TopicsCreateCommand {
         }
     }
 
-    /// Waits until brokers tell clients of the new topics, which takes them a moment after the controller's answer.
+    /// Waits until the brokers return the new topics to clients, which is shortly after the controller's response.
     private static func awaitTopics(_ names: [String], _ admin: KafkaAdmin) throws(KafkaError) {
         let end = Platform.monotonicSeconds + 10
         while Platform.monotonicSeconds < end {
@@ -122,16 +126,16 @@ enum TopicsCreateCommand {
         return Outcome(
             declaration: declaration, state: "exists", partitions: there,
             finding: CommandFailure(
-                .finding, "topic \(declaration.name) has \(there) partitions, \(wanted) are asked for",
-                advice:
-                    "add partitions with Kafka's own tools (devices move to other partitions then), or ask for \(there)"
+                .finding, "topic \(declaration.name) has \(Counts.text(there, "partition")), \(wanted) requested",
+                advice: "add partitions with Kafka's own tools (which moves devices to other partitions), or request "
+                    + "\(there)"
             ))
     }
 
     private static func refused(_ name: String, _ error: KafkaError) -> CommandFailure {
         if case .authorization = KafkaErrorClass(error) { return CommandFailure(error, while: "creating \(name)") }
         return CommandFailure(
-            .configuration, "the broker refuses to create \(name): \(Escaping.visible(error.description))",
+            .configuration, "the broker refused to create \(name): \(Escaping.visible(error.description))",
             advice: "correct --partitions, --replication or --set")
     }
 

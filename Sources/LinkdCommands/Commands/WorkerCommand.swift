@@ -5,36 +5,36 @@ internal import LinkCoordinator
 internal import LinkIngest
 internal import StrictJSON
 
-/// `linkd worker`: the main job.
+/// `linkd worker`: runs the worker.
 enum WorkerCommand {
     static let command = Command(
         path: ["worker"],
         summary: "Resolve events into decisions, exactly once",
         discussion: [
-            "Consumes the input topics, resolves every event with the route tables, and publishes a decision for each "
-                + "device in the same transaction as the input's offsets. What cannot be read becomes a dead letter. "
-                + "SIGTERM or SIGINT ends it after what is under way is committed; a second one, a second or more "
-                + "later, at once. SIGHUP is logged and ignored.",
-            "Ends with 0 after a signal or `--stop-after`, 65 (a table refused, data lost), 69 (no broker), "
-                + "75 (gave up for now), 77 (not allowed), 78 (a topic or setting), 79 (another process has the "
+            "Consumes the input topics, resolves every event with the route tables, and publishes one decision per "
+                + "device in the same transaction as the offsets of the input. An event that cannot be processed "
+                + "becomes a dead letter. SIGTERM or SIGINT ends the worker after it has committed its current work. "
+                + "A second signal, at least one second later, ends it at once. SIGHUP is logged and ignored.",
+            "Exit codes: 0 (after a signal or `--stop-after`), 65 (a refused table, data loss), 69 (no broker), 75 "
+                + "(gave up for now), 77 (not authorized), 78 (a topic or setting), 79 (another process uses the "
                 + "instance name), 80 (forced end).",
         ],
         settings: .worker,
         examples: [
             CommandExample(
                 line: "linkd worker -b localhost:9092 --table config/routes/shop.json",
-                words: "One table, all defaults."),
+                description: "Runs with one table and all defaults."),
             CommandExample(
                 line: "linkd worker -b k1:9092,k2:9092 --table shop.json --instance shop-0 --lanes 4",
-                words: "One of a fixed fleet: a restart takes over at once."),
+                description: "Runs a member of a fleet of fixed size. A restart takes over at once."),
             CommandExample(
                 line: "linkd worker -b localhost:9092 --table shop.json --stop-after 100000 --report json",
-                words: "So many records, then figures for a program."),
+                description: "Processes 100,000 records, then prints a report as JSON."),
         ],
         run: run)
 
     private static func run(_ call: Invocation) throws(CommandFailure) -> ExitCode {
-        // Before anything that takes time: a stop that is asked for during the start is one.
+        // Installed before anything slow, so that a signal during the start stops the worker.
         StopSignals.install()
         linkd_keep_freed_memory()
         let settings = try call.settings()
@@ -81,7 +81,7 @@ enum WorkerCommand {
             log.log(
                 LogEntry(
                     .warning, "table.loaded", conflict.text,
-                    [LogField("advice", .text("such events become dead letters; let one table alone claim them"))]))
+                    [LogField("advice", .text("change the tables so that only one of them claims such events"))]))
         }
         log.log(
             LogEntry(
@@ -101,7 +101,7 @@ enum WorkerCommand {
         }
     }
 
-    /// The worker's part of the settings.
+    /// Returns the configuration of the worker.
     static func configuration(_ settings: Settings, _ console: Console) throws(CommandFailure) -> WorkerConfiguration {
         var result = WorkerConfiguration(bootstrap: try settings.requireBootstrap())
         let inputs = settings.list("input")

@@ -1,23 +1,25 @@
 internal import RouteTools
 internal import StrictJSON
 
-/// What `linkd demo` prints: decisions by table, dead letters, how many of each.
+/// The output of `linkd demo`: decisions by table, dead letters, and counts.
 struct DemoReport {
     private let out: Channel
     private let view: DecisionView
-    /// What each record asks, by topic-partition-offset, which begins the id of each of its decisions.
-    private let asks: [String: String]
+    /// The request of each record, by topic-partition-offset, which is the prefix of the ids of its decisions.
+    private let requests: [String: String]
 
-    /// Prints on a channel; the records that were sent say what was asked.
+    /// Creates a report for a channel.
+    ///
+    /// The sent records provide the request of each decision.
     init(_ sent: [InspectedRecord], on out: Channel) {
         self.out = out
         view = DecisionView(style: out.style)
-        asks = Dictionary(
+        requests = Dictionary(
             sent.map { ("\($0.topic)-\($0.partition)-\($0.offset)", Self.request($0)) },
             uniquingKeysWith: { first, _ in first })
     }
 
-    /// What a record asks, in a few words.
+    /// Returns a short text of a record's request.
     private static func request(_ record: InspectedRecord) -> String {
         guard let event = record.json else { return String(decoding: record.value ?? [], as: UTF8.self) }
         if let link = event["link"]?.string { return link }
@@ -28,11 +30,11 @@ struct DemoReport {
 
     private func request(of decision: JSONValue) -> String {
         let id = decision["decision"]?.string ?? ""
-        let place = id.lastIndex(of: "-").map { String(id[..<$0]) } ?? id
-        return asks[place] ?? ""
+        let record = id.lastIndex(of: "-").map { String(id[..<$0]) } ?? id
+        return requests[record] ?? ""
     }
 
-    /// Decisions, grouped by the table that made them.
+    /// Prints the decisions, grouped by table.
     func print(decisions: [InspectedRecord]) {
         let read = decisions.compactMap { record in record.json }
         let tables = Set(read.compactMap { $0["table"]?.string }).sorted()
@@ -40,13 +42,15 @@ struct DemoReport {
             out.line()
             out.line(out.style.heading(Escaping.visible(table)))
             let group = read.filter { $0["table"]?.string == table }
-                .sorted { Self.order($0) < Self.order($1) }
+                .sorted { Self.sortKey($0) < Self.sortKey($1) }
             print(group)
         }
     }
 
-    /// By event; those without an id of their own last, as they stand in the topic.
-    private static func order(_ decision: JSONValue) -> (Int, String, String) {
+    /// The sort key of a decision: by event.
+    ///
+    /// Events without an id come last, in the order of the topic.
+    private static func sortKey(_ decision: JSONValue) -> (Int, String, String) {
         let event = decision["event"]?.string ?? ""
         let id = decision["decision"]?.string ?? ""
         return (id.hasPrefix(event) ? 1 : 0, event, id)
@@ -55,11 +59,11 @@ struct DemoReport {
     private func print(_ decisions: [JSONValue]) {
         var rows: [(link: String, device: String, decision: JSONValue)] = []
         for decision in decisions {
-            let asks = request(of: decision).split(separator: " ").joined(separator: " ")
+            let text = request(of: decision).split(separator: " ").joined(separator: " ")
             let device = decision["device"]?.string ?? ""
             rows.append(
                 (
-                    DisplayWidth.cut(Escaping.visible(asks), to: 48),
+                    DisplayWidth.cut(Escaping.visible(text), to: 48),
                     DisplayWidth.cut(Escaping.visible(device), to: 14), decision
                 ))
         }
@@ -77,12 +81,12 @@ struct DemoReport {
         }
     }
 
-    /// Dead letters with their reasons.
+    /// Prints the dead letters with their reasons.
     func print(deadLetters: [InspectedRecord]) {
         guard !deadLetters.isEmpty else { return }
         out.line()
         out.line(out.style.heading("dead letters"))
-        var table = TextTable([("REASON", .left), ("STAGE", .left), ("WHAT WAS EXPECTED", .left)])
+        var table = TextTable([("REASON", .left), ("STAGE", .left), ("DETAIL", .left)])
         let rows = deadLetters.map { record in
             [record.header("dlq.reason") ?? "", record.header("dlq.stage") ?? "", record.header("dlq.detail") ?? ""]
         }
@@ -95,7 +99,7 @@ struct DemoReport {
         for line in table.lines(style: out.style) { out.line("  " + line) }
     }
 
-    /// How many of each outcome and reason.
+    /// Prints the number of each outcome and reason.
     func printCounts(records: Int, decisions: [InspectedRecord], deadLetters: [InspectedRecord], seconds: Double) {
         var counts: [String: Int] = [:]
         for record in decisions {
@@ -106,9 +110,9 @@ struct DemoReport {
         for record in deadLetters { counts["dead letter " + (record.header("dlq.reason") ?? "?"), default: 0] += 1 }
         out.line()
         out.line(
-            out.style.heading("\(records) records")
-                + " became \(decisions.count) decisions and \(deadLetters.count) dead letters, "
-                + "in \(Decimals.text(seconds)) s:"
+            out.style.heading(Counts.text(records, "record"))
+                + " became \(Counts.text(decisions.count, "decision")) and "
+                + "\(Counts.text(deadLetters.count, "dead letter")), in \(Decimals.text(seconds)) s:"
         )
         var table = TextTable([("", .right), ("", .left)])
         for (name, count) in counts.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {

@@ -1,7 +1,7 @@
 internal import KafkaClient
 internal import StrictJSON
 
-/// One record of the samples, as it is sent.
+/// A record of the samples.
 struct SampleRecord: Equatable {
     /// The key, or nil for none.
     var key: [UInt8]?
@@ -10,7 +10,7 @@ struct SampleRecord: Equatable {
     /// The headers.
     var headers: [RecordHeader] = []
 
-    /// All samples: events, links, rows, and whole records most of which are dead letters.
+    /// Reads all samples: events, links, CSV rows, and complete records, most of which become dead letters.
     static func all(_ files: ShippedFiles, _ check: EventCheck) throws(CommandFailure) -> [SampleRecord] {
         let directory = try files.path("samples")
         var records: [SampleRecord] = []
@@ -31,14 +31,15 @@ struct SampleRecord: Equatable {
         while let line = input.next() {
             guard case .success(let value) = line.value, case .success(let key) = check.key(of: value) else {
                 throw CommandFailure(
-                    .badData, "\(path), line \(line.line) cannot be read", advice: "install linkd's samples again")
+                    .badData, "\(path), line \(line.line) cannot be read",
+                    advice: "reinstall the samples that come with linkd")
             }
             records.append(SampleRecord(key: key, value: value))
         }
         return records
     }
 
-    /// Lines with `key`, `value` as text or `hex` as bytes, and `headers`.
+    /// Reads lines with `key`, `value` as text or `hex` as bytes, and `headers`.
     private static func whole(_ path: String) throws(CommandFailure) -> [SampleRecord] {
         let source = try ByteSource(path: path)
         var records: [SampleRecord] = []

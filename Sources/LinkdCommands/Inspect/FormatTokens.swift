@@ -2,7 +2,7 @@ internal import RouteTools
 internal import KafkaClient
 internal import StrictJSON
 
-/// A format like kcat's: `%t %p %o %k %K %s %S %T %h %%`, `\n \t`, and `%{member}` of a decision or a header.
+/// A format like that of kcat: `%t %p %o %k %K %s %S %T %h %%`, `\n \t`, and `%{member}` of a decision or a header.
 struct FormatTokens: Equatable {
     /// A part of a format.
     enum Part: Equatable {
@@ -11,10 +11,12 @@ struct FormatTokens: Equatable {
         case member(String)
     }
 
-    /// The parts in their order.
+    /// The parts, in order.
     let parts: [Part]
 
-    /// Reads a format; an unknown token ends with 64.
+    /// Parses a format.
+    ///
+    /// An unknown token ends with exit code 64.
     init(_ format: String) throws(CommandFailure) {
         var parts: [Part] = []
         var text: [UInt8] = []
@@ -37,7 +39,9 @@ struct FormatTokens: Equatable {
         self.parts = parts
     }
 
-    /// What follows a percent sign; nil is the sign itself.
+    /// Parses the text after a percent sign.
+    ///
+    /// Returns nil for a second percent sign.
     private static func token(_ rest: inout Substring) throws(CommandFailure) -> Part? {
         switch rest.popFirst() {
         case "%": return nil
@@ -75,11 +79,13 @@ struct FormatTokens: Equatable {
 
     private static func unknown(_ token: String) -> CommandFailure {
         CommandFailure(
-            .usage, "there is no format token `\(Escaping.visible(token))`",
+            .usage, "`\(Escaping.visible(token))` is not a valid format token",
             advice: "use %t %p %o %k %K %s %S %T %h %% %{member} \\n \\t")
     }
 
-    /// The bytes for a record; for a terminal its control characters are shown, not sent.
+    /// Returns the bytes of a record.
+    ///
+    /// With `escaped`, control characters become visible escapes.
     func bytes(_ record: InspectedRecord, _ json: JSONValue?, escaped: Bool) -> [UInt8] {
         var result: [UInt8] = []
         for part in parts {

@@ -1,10 +1,12 @@
 internal import StrictJSON
 
-/// Which records `linkd inspect` shows; what is nil lets everything through.
+/// The filter of `linkd inspect`.
+///
+/// A property that is nil matches every record.
 struct RecordFilter {
-    /// The device's id: the record's key.
+    /// The id of the device, which is the key of the record.
     var device: String?
-    /// The route's id.
+    /// The id of the route.
     var route: String?
     /// The outcome.
     var outcome: String?
@@ -15,8 +17,10 @@ struct RecordFilter {
     /// The last timestamp, in milliseconds since 1970.
     var until: Int64?
 
-    /// Whether a record is to be shown; `json` is its value, read.
-    func takes(_ record: InspectedRecord, _ json: JSONValue?) -> Bool {
+    /// Returns a Boolean value that indicates whether a record matches.
+    ///
+    /// The parameter `json` is its parsed value.
+    func matches(_ record: InspectedRecord, _ json: JSONValue?) -> Bool {
         if let since, record.timestamp < since { return false }
         if let until, record.timestamp > until { return false }
         if let device, !(record.key?.elementsEqual(device.utf8) ?? false), json?["device"]?.string != device {

@@ -2,9 +2,9 @@ internal import RouteTools
 internal import KafkaClient
 internal import StrictJSON
 
-/// Prints records of a topic: for people, as JSON lines, or by a format.
+/// A printer of records: for people, as JSON lines, or in a format.
 struct RecordPrinter {
-    /// How to print.
+    /// The output format.
     enum Mode {
         case readable
         case json
@@ -14,13 +14,15 @@ struct RecordPrinter {
     private let mode: Mode
     private let out: Channel
 
-    /// Prints on a channel.
+    /// Creates a printer for a channel.
     init(_ mode: Mode, on out: Channel) {
         self.mode = mode
         self.out = out
     }
 
-    /// Prints one record; `json` is its value, read.
+    /// Prints a record.
+    ///
+    /// The parameter `json` is its parsed value.
     func print(_ record: InspectedRecord, _ json: JSONValue?) {
         switch mode {
         case .readable: for line in readable(record, json) { out.line(line) }
@@ -35,8 +37,8 @@ struct RecordPrinter {
         let style = out.style
         let time = record.timestamp < 0 ? "no time" : Timestamps.text(record.timestamp)
         let key = record.key.map { Escaping.visible($0) } ?? "no key"
-        let place = "\(record.topic)-\(record.partition)-\(record.offset)"
-        let head = style.paint("\(time)  \(Escaping.visible(place))", .dim) + "  \(style.name(key))"
+        let identifier = "\(record.topic)-\(record.partition)-\(record.offset)"
+        let head = style.paint("\(time)  \(Escaping.visible(identifier))", .dim) + "  \(style.name(key))"
         if record.isDeadLetter { return [head + "  " + deadLetter(record)] + detail(record) }
         guard let json, json["outcome"] != nil else {
             let value = record.value.map { Escaping.visible($0) } ?? style.paint("null", .dim)
@@ -67,7 +69,9 @@ struct RecordPrinter {
         return parts.isEmpty ? [] : ["    " + Escaping.visible(parts.joined(separator: ", "))]
     }
 
-    /// `{"topic","partition","offset","timestamp","key","headers","value"}`; bytes that are no UTF-8 as `…_base64`.
+    /// Returns `{"topic","partition","offset","timestamp","key","headers","value"}`.
+    ///
+    /// Bytes that are not UTF-8 are named `…_base64`.
     static func envelope(_ record: InspectedRecord, _ value: JSONValue?) -> String {
         var json = JSONText()
         json.beginObject()

@@ -2,21 +2,21 @@ internal import ByteStorage
 internal import KafkaClient
 internal import StrictJSON
 
-/// Reads topics from a start to their stable end as it was when the scan began, or on and on.
+/// A scan of topics, from a start to the stable end at the time of the scan's start, or without an end.
 struct TopicScan {
     private let reader: KafkaReader
     private let follow: Bool
-    /// Partitions that are not at their end yet, with the offset behind their last record.
+    /// The end offsets of the partitions that have records left.
     private var open: [TopicPartition: Int64] = [:]
 
-    /// Finds the partitions' ends and starts to read.
+    /// Fetches the ends of the partitions and starts to read.
     ///
     /// - Parameters:
-    ///   - connection: How to reach the cluster.
-    ///   - topics: The topics; each must exist.
+    ///   - connection: The connection to the cluster.
+    ///   - topics: The topics, which must exist.
     ///   - partition: The only partition to read, or nil for all.
     ///   - since: The first timestamp, in milliseconds since 1970, or nil.
-    ///   - follow: Whether to go on behind the end.
+    ///   - follow: A Boolean value that indicates whether to continue after the end.
     init(
         _ connection: Connection, topics: [String], partition: Int32?, since: Int64?, follow: Bool
     ) throws(CommandFailure) {
@@ -30,7 +30,7 @@ struct TopicScan {
                         "enable.partition.eof": "true", "auto.offset.reset": "error", "fetch.wait.max.ms": "100",
                     ]))
         } catch {
-            throw connection.refused(error)
+            throw connection.configurationFailure(error)
         }
         for topic in topics {
             do throws(KafkaError) {
@@ -48,17 +48,19 @@ struct TopicScan {
         guard !partitions.isEmpty else { throw KafkaError(code: .unknownPartition) }
         var starts: [TopicPartition: Int64] = [:]
         for id in partitions {
-            let place = TopicPartition(topic: topic, partition: id)
-            let ends = try reader.watermarks(of: place, timeoutMilliseconds: 10_000)
-            starts[place] = ends.low
-            if ends.high > ends.low { open[place] = ends.high }
+            let partition = TopicPartition(topic: topic, partition: id)
+            let ends = try reader.watermarks(of: partition, timeoutMilliseconds: 10_000)
+            starts[partition] = ends.low
+            if ends.high > ends.low { open[partition] = ends.high }
         }
         if let since { try moveStarts(&starts, since) }
         let reading = follow ? starts.keys.sorted() : starts.keys.filter { open[$0] != nil }.sorted()
         try reader.start(reading.map { PartitionOffset($0, offset: starts[$0] ?? LogicalOffset.beginning) })
     }
 
-    /// Starts at the first record of that time; a partition without one is at its end.
+    /// Starts each partition at its first record of that time or later.
+    ///
+    /// A partition without one is at its end.
     private mutating func moveStarts(_ starts: inout [TopicPartition: Int64], _ since: Int64) throws(KafkaError) {
         let times = starts.keys.sorted().map { PartitionOffset($0, offset: since) }
         for result in try reader.offsets(forTimes: times, timeoutMilliseconds: 10_000) {
@@ -71,21 +73,23 @@ struct TopicScan {
         }
     }
 
-    /// Whether everything that was there at the start has been read.
+    /// A Boolean value that indicates whether the scan has read all records.
     var isDone: Bool { !follow && open.isEmpty }
 
-    /// Waits for records and hands each to `body` until it says false; false when it did.
+    /// Waits for records and passes each one to `body` until it returns false.
+    ///
+    /// Returns false in that case.
     mutating func next(_ body: (InspectedRecord) -> Bool) throws(CommandFailure) -> Bool {
         _ = reader.poll(max: 1000, timeoutMilliseconds: 200)
         for record in reader.records {
             let topic = reader.topicName(at: record.topic)
-            let place = TopicPartition(topic: topic, partition: record.partition)
+            let partition = TopicPartition(topic: topic, partition: record.partition)
             if !follow {
-                guard let end = open[place], record.offset < end else {
-                    open[place] = nil
+                guard let end = open[partition], record.offset < end else {
+                    open[partition] = nil
                     continue
                 }
-                if record.offset == end - 1 { open[place] = nil }
+                if record.offset == end - 1 { open[partition] = nil }
             }
             let copy = InspectedRecord(
                 topic: topic, partition: record.partition, offset: record.offset, timestamp: record.timestamp,
@@ -93,11 +97,11 @@ struct TopicScan {
                 headers: record.hasHeaders ? reader.headers(of: record.index) : [])
             if !body(copy) { return false }
         }
-        for event in reader.events { try take(event) }
+        for event in reader.events { try handle(event) }
         return true
     }
 
-    private mutating func take(_ event: ConsumerEvent) throws(CommandFailure) {
+    private mutating func handle(_ event: ConsumerEvent) throws(CommandFailure) {
         switch event.kind {
         case .endOfPartition:
             open[TopicPartition(topic: reader.topicName(at: event.topic), partition: event.partition)] = nil

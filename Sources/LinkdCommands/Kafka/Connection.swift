@@ -1,29 +1,31 @@
 internal import RouteTools
 internal import KafkaClient
 
-/// How the commands reach a cluster: brokers and properties from the settings, and what a failure to do so means.
+/// A connection to a cluster, with the brokers and properties of the settings.
 struct Connection {
-    /// Brokers to begin with.
+    /// The brokers for the first connection.
     let bootstrap: [String]
-    /// How long to wait for the first answer, in milliseconds.
+    /// The time to wait for the first response, in milliseconds.
     let startTimeout: Int64
     private let properties: [LibrdkafkaPair]
 
-    /// Takes the connection settings; without a broker it fails with 64.
+    /// Creates a connection from the settings.
+    ///
+    /// Settings without a broker end with exit code 64.
     init(_ settings: Settings) throws(CommandFailure) {
         bootstrap = try settings.requireBootstrap()
         startTimeout = settings.number("start.timeout")
         properties = settings.properties
     }
 
-    /// A cluster that needs no settings: the one inside this process.
+    /// Creates a connection to the cluster inside this process, which needs no settings.
     init(bootstrap: [String]) {
         self.bootstrap = bootstrap
         startTimeout = 10_000
         properties = []
     }
 
-    /// Properties of one client: what the command wants, then what the user set.
+    /// Returns the configuration of a client: the properties of the command, overridden by those of the user.
     func configuration(
         _ role: ClientRole, _ wanted: KeyValuePairs<String, String> = [:]
     ) -> ClientConfiguration {
@@ -37,7 +39,7 @@ struct Connection {
         return result
     }
 
-    /// An unprefixed property counts for both clients, unless librdkafka has it for the other one only.
+    /// A property without a prefix applies to both clients, unless librdkafka has it for only one of them.
     private func applies(_ key: String, _ role: ClientRole) -> Bool {
         let bare = LibrdkafkaKeys.bare(key)
         if bare != key { return key.hasPrefix(role.rawValue + ".") }
@@ -48,13 +50,13 @@ struct Connection {
         }
     }
 
-    /// A client for questions and orders, once a broker has answered it.
-    func admin() throws(CommandFailure) -> KafkaAdmin {
+    /// Returns an admin client, after a broker has answered it.
+    func makeAdmin() throws(CommandFailure) -> KafkaAdmin {
         let admin: KafkaAdmin
         do {
             admin = try KafkaAdmin(configuration(.producer))
         } catch {
-            throw refused(error)
+            throw configurationFailure(error)
         }
         let start = Platform.monotonicSeconds
         var last: KafkaError?
@@ -66,15 +68,15 @@ struct Connection {
                 last = error
             }
             for case .error(let error) in admin.takeEvents() {
-                if KafkaErrorClass(error) == .authentication { throw notAuthenticated(error) }
+                if KafkaErrorClass(error) == .authentication { throw authenticationFailure(error) }
                 last = error
             }
-            if (Platform.monotonicSeconds - start) * 1000 >= Double(startTimeout) { throw unreachable(last) }
+            if (Platform.monotonicSeconds - start) * 1000 >= Double(startTimeout) { throw timeoutFailure(last) }
         }
     }
 
-    /// No broker in time: 69.
-    private func unreachable(_ error: KafkaError?) -> CommandFailure {
+    /// Returns the failure for a cluster that did not answer in time (exit code 69).
+    private func timeoutFailure(_ error: KafkaError?) -> CommandFailure {
         CommandFailure(
             .unavailable,
             "no broker of \(bootstrap.joined(separator: ",")) answered within \(Durations.text(startTimeout))"
@@ -82,53 +84,55 @@ struct Connection {
             advice: "check --bootstrap and the network, or raise --start-timeout; `linkd demo` needs no broker")
     }
 
-    /// Credentials refused: 77, or 78 when the library is known to be the reason.
-    private func notAuthenticated(_ error: KafkaError) -> CommandFailure {
+    /// Returns the failure for refused credentials: exit code 77, or 78 if this version of librdkafka is the cause.
+    private func authenticationFailure(_ error: KafkaError) -> CommandFailure {
         let mechanism = properties.first { LibrdkafkaKeys.bare($0.key).hasPrefix("sasl.mechanism") }?.value ?? ""
         if mechanism.hasPrefix("SCRAM"), !LibraryInfo.supportsSCRAM {
             return CommandFailure(
                 .configuration,
-                "the broker refused SCRAM, which librdkafka \(LibraryInfo.versionText) does wrongly for "
-                    + "Kafka from 3.7.2 on (issue 4895)",
-                advice: "install librdkafka 2.6.1 or newer, or use PLAIN over TLS or client certificates")
+                "the broker refused SCRAM, which librdkafka \(LibraryInfo.versionText) implements incorrectly for "
+                    + "Kafka 3.7.2 and later (issue 4895)",
+                advice: "install librdkafka 2.6.1 or later, or use PLAIN over TLS or client certificates")
         }
         return CommandFailure(
             .refused, "the broker refused to authenticate this client (\(error.name))",
-            advice: "check KAFKA_SECURITY_PROTOCOL, KAFKA_SASL_MECHANISMS, user, password and certificates")
+            advice: "check KAFKA_SECURITY_PROTOCOL, KAFKA_SASL_MECHANISMS, user, password, and certificates")
     }
 
-    /// A client that librdkafka would not make: 78.
-    func refused(_ error: ConfigurationError) -> CommandFailure {
+    /// Returns the failure for a configuration that librdkafka refused (exit code 78).
+    func configurationFailure(_ error: ConfigurationError) -> CommandFailure {
         let pair = properties.first { LibrdkafkaKeys.bare($0.key) == error.property }
         return CommandFailure(
             pair?.source.code ?? .configuration,
             "librdkafka refuses its configuration" + (pair.map { " from \($0.source.description)" } ?? "")
                 + ": " + Escaping.visible(error.text),
-            advice: "correct the property; `linkd config` shows where each came from")
+            advice: "correct the property (`linkd config` prints the source of each)")
     }
 }
 
 extension CommandFailure {
-    /// What an error of a call means for the command that made it; `what` says what it was doing.
+    /// Creates the failure for an error of librdkafka.
+    ///
+    /// `what` describes the operation.
     init(_ error: KafkaError, while what: String) {
         switch KafkaErrorClass(error) {
         case .authorization(let resource):
             self.init(
                 .refused, "\(what): not allowed (\(error.name))",
-                advice: "grant this user the \(resource.rawValue) right that it needs")
+                advice: "grant this user access to the \(resource.rawValue)")
         case .authentication:
             self.init(
                 .refused, "\(what): the broker refused to authenticate this client",
-                advice: "check user, password and certificates")
+                advice: "check user, password, and certificates")
         default:
             switch error.code {
             case .unknownTopic, .unknownTopicOrPartition, .unknownPartition:
                 self.init(
                     .configuration, "\(what): the topic does not exist",
-                    advice: "create it with `linkd topics create`, or name another")
+                    advice: "create it with `linkd topics create`, or specify another topic")
             case .transport, .timedOut, .allBrokersDown, .resolve, .requestTimedOut, .leaderNotAvailable:
                 self.init(
-                    .unavailable, "\(what): no answer in time (\(error.name))",
+                    .unavailable, "\(what): no response in time (\(error.name))",
                     advice: "check that all brokers can be reached and try again")
             default:
                 self.init(

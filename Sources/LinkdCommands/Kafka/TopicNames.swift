@@ -10,16 +10,20 @@ internal import KafkaClient
 
 /// The topics that a worker with these settings reads and writes.
 struct TopicNames {
-    /// Input topics, or with a regular expression those of the cluster that match.
+    /// The input topics.
+    ///
+    /// For a regular expression, the matching topics of the cluster.
     let inputs: [String]
-    /// Topic for decisions.
+    /// The topic for decisions.
     let output: String
-    /// Topics for dead letters, one for each input.
+    /// The topics for dead letters, one for each input.
     let deadLetters: [String]
-    /// Whether the inputs came from a regular expression.
+    /// A Boolean value that indicates whether the setting `input` is a regular expression.
     let isPattern: Bool
 
-    /// Finds the topics; only a regular expression needs to ask the cluster.
+    /// Determines the topics.
+    ///
+    /// A regular expression requires a request to the cluster.
     init(_ settings: Settings, _ admin: KafkaAdmin) throws(CommandFailure) {
         output = settings.text("output") ?? "link-decisions"
         let named = settings.list("input")
@@ -34,7 +38,8 @@ struct TopicNames {
         guard let pattern = TopicPattern(expression) else {
             let source = settings.entry("input").source
             throw CommandFailure(
-                source.code, "\(source.description): `\(Escaping.visible(expression))` is no regular expression",
+                source.code,
+                "\(source.description): `\(Escaping.visible(expression))` is not a valid regular expression",
                 advice: "write a POSIX extended regular expression that begins with ^")
         }
         let metadata: ClusterMetadata
@@ -44,23 +49,23 @@ struct TopicNames {
             throw CommandFailure(error, while: "listing topics")
         }
         let names = metadata.topics.map(\.name).filter(pattern.matches)
-        // The worker's own topics are no inputs, whatever the expression says.
+        // Excludes the worker's own topics, which the expression may also match.
         let own = Set(names.map(settings.deadLetterTopic) + [output])
         return names.filter { !own.contains($0) }.sorted()
     }
 }
 
-/// A POSIX extended regular expression, as librdkafka takes them for topics.
+/// A POSIX extended regular expression, the syntax of librdkafka's topic patterns.
 final class TopicPattern {
     private var compiled = regex_t()
 
-    /// Compiles the expression; nil when it is none.
+    /// Compiles an expression, or returns nil if it is not valid.
     init?(_ expression: String) {
         guard regcomp(&compiled, expression, REG_EXTENDED | REG_NOSUB) == 0 else { return nil }
     }
 
     deinit { regfree(&compiled) }
 
-    /// Whether a topic's name matches.
+    /// Returns a Boolean value that indicates whether a topic's name matches.
     func matches(_ name: String) -> Bool { regexec(&compiled, name, 0, nil, 0) == 0 }
 }

@@ -1,8 +1,7 @@
 internal import RouteTools
-
-/// Bytes of a file or of standard input, a chunk at a time.
+/// A file or standard input, read in chunks.
 final class ByteSource {
-    /// How the input is named in messages.
+    /// The name of the input in messages.
     let name: String
     private let descriptor: Int32
     private let owned: Bool
@@ -11,7 +10,7 @@ final class ByteSource {
     private var end = 0
     private var failed = false
 
-    /// Reads standard input for `-`, else the file.
+    /// Opens the file, or standard input for `-`.
     init(path: String) throws(CommandFailure) {
         chunk = [UInt8](repeating: 0, count: 1 << 16)
         if path == "-" {
@@ -27,7 +26,7 @@ final class ByteSource {
         case .failure(let error):
             throw CommandFailure(
                 .badData, "\(Escaping.visible(path)) cannot be read: \(error.text)",
-                advice: "name a file that this user can read, or - for standard input")
+                advice: "specify a file that this user can read, or - for standard input")
         }
     }
 
@@ -35,31 +34,35 @@ final class ByteSource {
         if owned { Platform.close(descriptor) }
     }
 
-    /// Whether a terminal gives the bytes.
+    /// A Boolean value that indicates whether the input is a terminal.
     var isTerminal: Bool { Platform.isTerminal(descriptor) }
 
-    /// Whether reading ended with an error (a directory, a broken disk).
+    /// A Boolean value that indicates whether a read failed, for example because the path is a directory.
     var hasFailed: Bool { failed }
 
-    /// The next byte without taking it, or nil at the end.
+    /// Returns the next byte without consuming it, or nil at the end.
     func peek() -> UInt8? {
         if position < end { return chunk[position] }
         return fill() ? chunk[position] : nil
     }
 
-    /// The next byte, or nil at the end.
+    /// Returns the next byte, or nil at the end.
     func next() -> UInt8? {
         guard let byte = peek() else { return nil }
         position += 1
         return byte
     }
 
-    /// What was read and not taken yet, at least the next byte unless the input is at its end.
+    /// Returns the bytes that are buffered and not consumed.
+    ///
+    /// They are empty only at the end of the input.
     func window() -> [UInt8] { peek() == nil ? [] : Array(chunk[position..<end]) }
 
-    /// Appends everything up to the next line feed, and takes that too; false at the end of the input.
+    /// Reads up to the next line feed, which is consumed but not returned.
     ///
-    /// Bytes above `limit` are dropped; the line is then one byte longer than the limit.
+    /// Returns false at the end of the input.
+    ///
+    /// Bytes above `limit` are dropped, so that a line that is too long has `limit` + 1 bytes.
     func line(into line: inout [UInt8], limit: Int) -> Bool {
         line.removeAll(keepingCapacity: true)
         guard peek() != nil else { return false }

@@ -1,12 +1,12 @@
-/// Reads comma-separated values as RFC 4180 writes them: quotes, doubled quotes, line ends inside quotes.
+/// A reader of comma-separated values (RFC 4180): quotes, doubled quotes, and line ends inside quotes.
 struct CSVReader {
-    /// One record of the file.
+    /// A record of the file.
     struct Record: Equatable {
         /// The cells.
         var cells: [[UInt8]]
-        /// The line on which it begins, from 1.
+        /// The line on which the record begins, from 1.
         var line: Int
-        /// Why it cannot be read, or nil.
+        /// The error in the record, or nil.
         var fault: String?
     }
 
@@ -14,24 +14,24 @@ struct CSVReader {
     private let limit: Int
     private var line = 1
 
-    /// Reads from the source; a record may have at most `limit` bytes.
+    /// Creates a reader of records with at most `limit` bytes.
     init(_ source: ByteSource, limit: Int) {
         self.source = source
         self.limit = limit
-        // A byte order mark, which spreadsheets write before UTF-8, is no part of the first name.
+        // Skips the byte order mark that spreadsheet programs write before UTF-8.
         if source.peek() == 0xEF {
             for byte in [0xEF, 0xBB, 0xBF] as [UInt8] where source.peek() == byte { _ = source.next() }
         }
     }
 
-    /// The next record, or nil at the end.
+    /// Returns the next record, or nil at the end.
     mutating func next() -> Record? {
         guard source.peek() != nil else { return nil }
         var record = Record(cells: [[]], line: line)
         var bytes = 0
         while let byte = source.next() {
             bytes += 1
-            if bytes > limit { record.fault = "longer than \(limit) bytes" }
+            if bytes > limit { record.fault = "the record has more than \(limit) bytes" }
             switch byte {
             case UInt8(ascii: "\n"):
                 line += 1
@@ -39,7 +39,7 @@ struct CSVReader {
             case UInt8(ascii: "\r") where source.peek() == UInt8(ascii: "\n"): continue
             case UInt8(ascii: ","): record.cells.append([])
             case UInt8(ascii: "\"") where record.cells[record.cells.count - 1].isEmpty: quoted(&record, &bytes)
-            case UInt8(ascii: "\""): record.fault = record.fault ?? "a quote inside a cell without quotes"
+            case UInt8(ascii: "\""): record.fault = record.fault ?? "a cell without quotes contains a quote"
             default:
                 if record.fault == nil { record.cells[record.cells.count - 1].append(byte) }
             }
@@ -47,17 +47,19 @@ struct CSVReader {
         return record
     }
 
-    /// The rest of a cell in quotes, and what may follow it: a comma, a line end, or the end.
+    /// Reads the rest of a quoted cell.
+    ///
+    /// Only a comma, a line end, or the end of the input can follow it.
     private mutating func quoted(_ record: inout Record, _ bytes: inout Int) {
         while let byte = source.next() {
             bytes += 1
-            if bytes > limit { record.fault = "longer than \(limit) bytes" }
+            if bytes > limit { record.fault = "the record has more than \(limit) bytes" }
             if byte == UInt8(ascii: "\n") { line += 1 }
             if byte == UInt8(ascii: "\"") {
                 guard source.peek() == UInt8(ascii: "\"") else {
                     switch source.peek() {
                     case nil, UInt8(ascii: ","), UInt8(ascii: "\n"), UInt8(ascii: "\r"): break
-                    default: record.fault = record.fault ?? "something behind a closing quote"
+                    default: record.fault = record.fault ?? "a closing quote is followed by other text"
                     }
                     return
                 }
@@ -65,6 +67,6 @@ struct CSVReader {
             }
             if record.fault == nil { record.cells[record.cells.count - 1].append(byte) }
         }
-        record.fault = record.fault ?? "a quote that is not closed"
+        record.fault = record.fault ?? "a quote is not closed"
     }
 }

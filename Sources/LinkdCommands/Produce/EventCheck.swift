@@ -2,26 +2,28 @@ internal import RouteTools
 internal import LinkIngest
 internal import ByteStorage
 
-/// Reads events as the worker will, before they are sent: finds their key, or why they would be dead letters.
+/// A check of events before they are sent, with the worker's reader.
+///
+/// It returns the key of an event, or the reason for which it would become a dead letter.
 final class EventCheck {
-    /// `--key`: the key of every record.
-    let fixed: [UInt8]?
-    /// `--device`: the key of events that name no device.
-    let otherwise: [UInt8]?
+    /// The key of every record, from `--key`.
+    let fixedKey: [UInt8]?
+    /// The key of events without a device, from `--device`.
+    let fallbackKey: [UInt8]?
     private var reader: EventReader
 
-    /// Makes a check with a worker's limits.
-    init(_ settings: Settings, fixed: [UInt8]?, otherwise: [UInt8]?) {
-        self.fixed = fixed
-        self.otherwise = otherwise
+    /// Creates a check with the limits of a worker.
+    init(_ settings: Settings, fixedKey: [UInt8]?, fallbackKey: [UInt8]?) {
+        self.fixedKey = fixedKey
+        self.fallbackKey = fallbackKey
         reader = EventReader(
             limits: IngestLimits(settings), passthrough: settings.list("passthrough"))
     }
 
-    /// The key to send an event with, or nil for none: it has no device, and whoever reads it has nowhere to look.
+    /// Returns the key of an event, or nil for an event without a device.
     func key(of value: [UInt8]) -> Result<[UInt8]?, EventLine.Fault> {
         value.withUnsafeBufferPointer { value in
-            guard let key = fixed ?? otherwise else { return read(ByteView(value), key: nil) }
+            guard let key = fixedKey ?? fallbackKey else { return read(ByteView(value), key: nil) }
             return key.withUnsafeBufferPointer { read(ByteView(value), key: ByteView($0)) }
         }
     }
@@ -29,7 +31,7 @@ final class EventCheck {
     private func read(_ value: ByteView, key: ByteView?) -> Result<[UInt8]?, EventLine.Fault> {
         switch reader.read(value: value, key: key) {
         case .event:
-            guard fixed == nil else { return .success(fixed) }
+            guard fixedKey == nil else { return .success(fixedKey) }
             return reader.selectDevice(at: 0)
                 ? .success(reader.devicePointer.pointee.id.array)
                 : .failure(EventLine.Fault(text: "\(reader.failure.reason.rawValue): \(reader.failure.detail)"))
@@ -42,7 +44,7 @@ final class EventCheck {
 }
 
 extension IngestLimits {
-    /// The limits that the settings say.
+    /// Creates the limits from the settings.
     init(_ settings: Settings) {
         self.init(
             recordBytes: Int(settings.number("limits.record.bytes")), depth: Int(settings.number("limits.json.depth")),

@@ -2,9 +2,11 @@ internal import RouteTools
 internal import LinkCoordinator
 internal import StrictJSON
 
-/// Turns rows of a CSV file into events: every column is a member, `device.app` one of the device.
+/// The columns of a CSV file, each a member of the event.
+///
+/// `device.app` is a member of the device.
 struct EventColumns {
-    /// What a column is.
+    /// The meaning of a column.
     private enum Column {
         case member(String)
         case payload
@@ -16,7 +18,7 @@ struct EventColumns {
 
     private let columns: [Column]
 
-    /// How many cells a row has.
+    /// The number of cells in a row.
     var count: Int { columns.count }
 
     private static let members = [
@@ -25,18 +27,20 @@ struct EventColumns {
     private static let facts = ["id", "platform", "app", "os", "locale", "region", "coordinator"]
     private static let lists = ["capabilities", "claims"]
 
-    /// The names that a header may hold, for messages and help.
+    /// The valid column names, for messages.
     static var names: [String] {
         members + ["payload", "params.NAME"] + (facts + lists).map { "device." + $0 } + ["device.attributes.NAME"]
     }
 
-    /// Whether a line looks like a header: its first name is one that is known.
+    /// Returns a Boolean value that indicates whether a line is a header: its first cell is a valid column name.
     static func isHeader(_ cells: [[UInt8]]) -> Bool {
         guard let first = cells.first else { return false }
         return column(String(decoding: first, as: UTF8.self), passthrough: []) != nil
     }
 
-    /// Reads the header; `passthrough` are members that may be columns too.
+    /// Reads the header.
+    ///
+    /// The names in `passthrough` are also valid.
     init(header: [[UInt8]], file: String, passthrough: [String]) throws(CommandFailure) {
         var columns: [Column] = []
         var seen: Set<String> = []
@@ -44,13 +48,13 @@ struct EventColumns {
             let name = String(decoding: cell, as: UTF8.self)
             guard seen.insert(name).inserted else {
                 throw CommandFailure(
-                    .badData, "\(file): column `\(Escaping.visible(name))` stands twice",
-                    advice: "name each column once")
+                    .badData, "\(file): column `\(Escaping.visible(name))` is listed twice",
+                    advice: "list each column once")
             }
             guard let column = Self.column(name, passthrough: passthrough) else {
                 let nearest = NearestName.of(name, among: Self.names)
                 throw CommandFailure(
-                    .badData, "\(file): there is no column `\(Escaping.visible(DisplayWidth.cut(name, to: 60)))`",
+                    .badData, "\(file): `\(Escaping.visible(DisplayWidth.cut(name, to: 60)))` is not a valid column",
                     advice: nearest.map { "write `\($0)`" } ?? "use " + Self.names.joined(separator: ", "))
             }
             columns.append(column)
@@ -75,7 +79,9 @@ struct EventColumns {
         }
     }
 
-    /// The event of a row, or nil when its payload is no JSON; an empty cell is an absent member.
+    /// Returns the event of a row, or nil if its payload is not JSON.
+    ///
+    /// An empty cell is an absent member.
     func event(_ cells: [[UInt8]]) -> [UInt8]? {
         for (column, cell) in zip(columns, cells) where !cell.isEmpty {
             if case .payload = column, (try? JSONValue.parse(cell)) == nil { return nil }

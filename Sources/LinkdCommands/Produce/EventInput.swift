@@ -1,34 +1,36 @@
 internal import StrictJSON
 
-/// How the lines of an input are to be read.
+/// The format of an input.
 enum InputFormat: String, CaseIterable {
     case auto, jsonl, url, csv
 }
 
-/// One line of an input, read.
+/// A line of an input.
 struct EventLine {
-    /// The value to send, or why the line cannot be read.
+    /// The value to send, or the error in the line.
     var value: Result<[UInt8], Fault>
-    /// The line on which it begins, from 1.
+    /// The line on which the value begins, from 1.
     var line: Int
 
-    /// Why a line cannot be read; never holds a byte of it.
+    /// The error in a line.
+    ///
+    /// It never contains bytes of the line.
     struct Fault: Error, Equatable {
-        /// What was expected.
+        /// A description of the error.
         var text: String
     }
 }
 
-/// Reads one input as events: JSON lines, bare URLs, or CSV with a header.
+/// A reader of events from JSON lines, bare URLs, or CSV with a header.
 struct EventInput {
-    /// What the input is read as.
+    /// The way to split the input into values.
     private enum Mode {
         case lines(InputFormat)
         case raw
         case table(CSVReader, EventColumns)
     }
 
-    /// Largest line in bytes: a record of the largest size that a worker can be told to read.
+    /// The size limit of a line, in bytes, which is the largest record that a worker can be configured to read.
     static let limit = 32 << 20
 
     private let source: ByteSource
@@ -36,7 +38,9 @@ struct EventInput {
     private var number = 0
     private var buffer: [UInt8] = []
 
-    /// Opens an input; `auto` looks at its first byte that is no white space.
+    /// Opens an input.
+    ///
+    /// The format `auto` is determined from its first line.
     init(
         _ source: ByteSource, format: InputFormat, raw: Bool, passthrough: [String]
     ) throws(CommandFailure) {
@@ -58,7 +62,9 @@ struct EventInput {
         mode = .table(reader, columns)
     }
 
-    /// A letter at the start, and a comma or line end before any colon: no JSON and no URL.
+    /// Returns whether the first line has a comma before any colon, or is a single column name.
+    ///
+    /// JSON and URLs do not.
     private static func looksLikeCSV(_ source: ByteSource) -> Bool {
         for byte in source.window() {
             switch byte {
@@ -72,7 +78,7 @@ struct EventInput {
         return false
     }
 
-    /// The next line that is not blank, or nil at the end.
+    /// Returns the next line that is not blank, or nil at the end.
     mutating func next() -> EventLine? {
         switch mode {
         case .raw:
@@ -93,10 +99,13 @@ struct EventInput {
     private func row(_ record: CSVReader.Record, _ columns: EventColumns) -> Result<[UInt8], EventLine.Fault> {
         if let fault = record.fault { return .failure(EventLine.Fault(text: fault)) }
         guard record.cells.count == columns.count else {
-            return .failure(EventLine.Fault(text: "\(record.cells.count) cells where the header has \(columns.count)"))
+            return .failure(
+                EventLine.Fault(
+                    text:
+                        "the row has \(Counts.text(record.cells.count, "cell")), the header has \(columns.count)"))
         }
         guard let event = columns.event(record.cells) else {
-            return .failure(EventLine.Fault(text: "the payload is no JSON"))
+            return .failure(EventLine.Fault(text: "the payload is not valid JSON"))
         }
         return .success(event)
     }
@@ -107,10 +116,14 @@ struct EventInput {
             let trimmed = Self.trim(buffer)
             if trimmed.isEmpty { continue }
             if format == .jsonl, trimmed.first != UInt8(ascii: "{") {
-                return EventLine(value: .failure(EventLine.Fault(text: "expected an object")), line: number)
+                return EventLine(value: .failure(EventLine.Fault(text: "the line is not a JSON object")), line: number)
             }
             if format == .url, trimmed.first == UInt8(ascii: "{") {
-                return EventLine(value: .failure(EventLine.Fault(text: "expected a link")), line: number)
+                return EventLine(
+                    value: .failure(
+                        EventLine.Fault(
+                            text:
+                                "the line is a JSON object, not a link")), line: number)
             }
             return EventLine(value: bounded(Array(trimmed)), line: number)
         }
@@ -119,10 +132,10 @@ struct EventInput {
 
     private func bounded(_ bytes: [UInt8]) -> Result<[UInt8], EventLine.Fault> {
         bytes.count <= Self.limit
-            ? .success(bytes) : .failure(EventLine.Fault(text: "longer than \(Self.limit) bytes"))
+            ? .success(bytes) : .failure(EventLine.Fault(text: "the line has more than \(Self.limit) bytes"))
     }
 
-    /// The bytes without ASCII white space at both ends.
+    /// Returns the bytes without ASCII white space at both ends.
     static func trim(_ bytes: [UInt8]) -> ArraySlice<UInt8> {
         func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
         guard let first = bytes.firstIndex(where: { !isBlank($0) }), let last = bytes.lastIndex(where: { !isBlank($0) })

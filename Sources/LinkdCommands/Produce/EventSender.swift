@@ -1,14 +1,14 @@
 internal import KafkaClient
 internal import ByteStorage
 
-/// Sends records to one topic, and counts what became of them.
+/// A producer for one topic that counts deliveries.
 struct EventSender {
     private let producer: KafkaProducer
     private let topic: ProducerTopic
     private let name: String
     private(set) var sent = 0
 
-    /// Makes an idempotent producer whose placement is the Java client's.
+    /// Creates an idempotent producer that assigns keys to partitions as the Java client does.
     init(_ connection: Connection, topic name: String) throws(CommandFailure) {
         let configuration = connection.configuration(
             .producer,
@@ -20,23 +20,25 @@ struct EventSender {
         do {
             producer = try KafkaProducer(configuration)
         } catch {
-            throw connection.refused(error)
+            throw connection.configurationFailure(error)
         }
         self.name = name
         do throws(KafkaError) {
             topic = try producer.topic(name)
-            // Before 2.10.1 the first record waits up to a second for the topic's metadata (librdkafka issue 5032).
+            // Before librdkafka 2.10.1 the first record waits up to a second for the topic's metadata (issue 5032).
             _ = try producer.partitionCount(of: topic, timeoutMilliseconds: 10_000)
         } catch {
             throw CommandFailure(error, while: "sending to \(name)")
         }
     }
 
-    /// Offers a record, waiting while the queue is full; not at all once the user wants to end.
+    /// Sends a record, waiting while the queue is full.
+    ///
+    /// Does nothing after the user has interrupted the command.
     mutating func send(key: [UInt8]?, value: [UInt8]?, headers: [RecordHeader]) throws(CommandFailure) {
         while Interruption.signalNumber == nil {
             do throws(KafkaError) {
-                try offer(key, value, headers)
+                try produce(key, value, headers)
                 sent += 1
                 producer.poll(timeoutMilliseconds: 0)
                 return
@@ -47,12 +49,12 @@ struct EventSender {
         }
     }
 
-    /// Serves delivery reports for a while.
+    /// Handles delivery reports for the given time.
     func wait(milliseconds: Int32) { producer.poll(timeoutMilliseconds: milliseconds) }
 
-    /// Waits until the fate of every record is known; `progress` is called again and again meanwhile.
+    /// Waits until every record is delivered or has failed, and calls `progress` repeatedly meanwhile.
     ///
-    /// Once the user wants to end it waits at most 5 s more: what is on its way then is told as not delivered.
+    /// After an interruption it waits at most 5 more seconds. Records in flight then count as not delivered.
     func finish(progress: (DeliveryCounts) -> Void) {
         var patience = 25
         while producer.outstanding > 0, producer.fatalError == nil, patience > 0 {
@@ -65,16 +67,16 @@ struct EventSender {
         }
     }
 
-    /// What was delivered so far.
+    /// The deliveries so far.
     var deliveries: DeliveryCounts { producer.deliveries }
 
-    /// Why records failed, most frequent first.
+    /// The errors of failed records, most frequent first.
     var failures: [(code: KafkaErrorCode, count: Int)] {
         producer.deliveries.failures.map { ($0.key, $0.value) }
             .sorted { ($1.count, $0.code.rawValue) < ($0.count, $1.code.rawValue) }
     }
 
-    private func offer(_ key: [UInt8]?, _ value: [UInt8]?, _ headers: [RecordHeader]) throws(KafkaError) {
+    private func produce(_ key: [UInt8]?, _ value: [UInt8]?, _ headers: [RecordHeader]) throws(KafkaError) {
         try Views.with(key) { key throws(KafkaError) in
             try Views.with(value) { value throws(KafkaError) in
                 try Views.with(headers) { headers throws(KafkaError) in
@@ -85,15 +87,15 @@ struct EventSender {
     }
 }
 
-/// Lends bytes as views for the time of a call.
+/// Views of bytes that are valid during a call.
 private enum Views {
-    /// Calls `body` with a view of the bytes, or nil where there are none.
+    /// Calls `body` with a view of the bytes, or with nil if there are none.
     static func with(_ bytes: [UInt8]?, _ body: (ByteView?) throws(KafkaError) -> Void) throws(KafkaError) {
         guard let bytes else { return try body(nil) }
         try bytes.withUnsafeBufferPointer { bytes throws(KafkaError) in try body(ByteView(bytes)) }
     }
 
-    /// Calls `body` with views of the headers' bytes.
+    /// Calls `body` with views of the headers.
     static func with(
         _ headers: [RecordHeader], _ body: ([HeaderView]) throws(KafkaError) -> Void
     ) throws(KafkaError) {

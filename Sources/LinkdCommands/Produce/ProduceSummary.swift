@@ -1,23 +1,22 @@
 internal import RouteTools
-
-/// What `linkd produce` has done.
+/// The result of `linkd produce`.
 struct ProduceSummary {
-    /// Lines or rows.
+    /// The number of lines or rows.
     var read = 0
-    /// Records handed to the client.
+    /// The number of records passed to the client.
     var sent = 0
-    /// Records that a broker has.
+    /// The number of records that a broker has acknowledged.
     var delivered = 0
-    /// Records that no broker has.
+    /// The number of records that no broker has acknowledged.
     var failed = 0
-    /// Lines that could not be read, and were not sent.
+    /// The number of lines that could not be read and were skipped.
     var unreadable = 0
-    /// Records without a key: they have no order.
+    /// The number of records without a key, which have no order.
     var withoutKey = 0
-    /// How long it took.
+    /// The duration in seconds.
     var seconds = 0.0
 
-    /// One line of JSON.
+    /// The summary as one line of JSON.
     var json: String {
         var json = JSONText()
         json.beginObject()
@@ -32,8 +31,8 @@ struct ProduceSummary {
         return json.finish()
     }
 
-    /// The same in words.
-    var words: String {
+    /// The summary for people.
+    var text: String {
         "read \(read), sent \(sent), delivered \(delivered), failed \(failed), unreadable \(unreadable), "
             + "without key \(withoutKey), in \(Decimals.text(seconds)) s"
     }

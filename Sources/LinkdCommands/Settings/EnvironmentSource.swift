@@ -1,39 +1,42 @@
 internal import LinkCoordinator
 
-/// Reads settings from the environment: `LINKD_…` by the table, `KAFKA_…` as properties of librdkafka.
+/// The settings of the environment: `LINKD_…` variables, and `KAFKA_…` variables as properties of librdkafka.
 struct EnvironmentSource {
-    /// Settings by name.
+    /// The texts by the name of the setting.
     var settings: [String: SettingTexts] = [:]
-    /// Properties of librdkafka.
+    /// The properties of librdkafka.
     var properties: [LibrdkafkaPair] = []
 
-    /// Variables that are no settings of the table.
+    /// `LINKD_…` variables that are not settings.
     private static let others: Set<String> = ["LINKD_CONFIG", "LINKD_HOME", "LINKD_FAULTS"]
 
-    /// Reads `environment`; `knows` says whether librdkafka has a property of that name.
-    init(_ environment: [String: String], knows: (String) -> Bool) throws(CommandFailure) {
+    /// Reads `environment`.
+    ///
+    /// `isKnownProperty` returns whether librdkafka has a property of that name.
+    init(_ environment: [String: String], isKnownProperty: (String) -> Bool) throws(CommandFailure) {
         for (variable, value) in environment.sorted(by: { $0.key < $1.key }) where !value.isEmpty {
             if variable.hasPrefix("LINKD_") {
-                try takeOwn(variable, value)
+                try readSetting(variable, value)
             } else if variable.hasPrefix("KAFKA_") {
-                try takeProperty(variable, value, knows: knows)
+                try readProperty(variable, value, isKnownProperty: isKnownProperty)
             }
         }
     }
 
-    private mutating func takeOwn(_ variable: String, _ value: String) throws(CommandFailure) {
+    private mutating func readSetting(_ variable: String, _ value: String) throws(CommandFailure) {
         if Self.others.contains(variable) || variable.hasPrefix("LINKD_TEST_") { return }
         guard let row = SettingsTable.rows.first(where: { $0.variable == variable }) else {
             let nearest = NearestName.of(variable, among: SettingsTable.rows.map(\.variable))
             throw CommandFailure(
-                .configuration, "environment variable \(variable) is no setting",
-                advice: nearest.map { "set \($0) instead" } ?? "unset it; `linkd config --reference` lists all")
+                .configuration, "environment variable \(variable) is not a setting",
+                advice: nearest.map { "set \($0) instead" }
+                    ?? "unset it, or see `linkd config --reference` for all settings")
         }
         settings[row.name] = SettingTexts(texts: [value], splitting: true, source: .environment(variable))
     }
 
-    private mutating func takeProperty(
-        _ variable: String, _ value: String, knows: (String) -> Bool
+    private mutating func readProperty(
+        _ variable: String, _ value: String, isKnownProperty: (String) -> Bool
     ) throws(CommandFailure) {
         let source = SettingSource.environment(variable)
         if variable == "KAFKA_BOOTSTRAP_SERVERS" {
@@ -42,22 +45,22 @@ struct EnvironmentSource {
             return
         }
         let key = String(variable.dropFirst(6)).lowercased().replacing("_", with: ".")
-        if knows(key) {
+        if isKnownProperty(key) {
             properties.append(LibrdkafkaPair(key: key, value: value, source: source))
             return
         }
-        guard key.hasSuffix(".file"), knows(String(key.dropLast(5))) else { return }
+        guard key.hasSuffix(".file"), isKnownProperty(String(key.dropLast(5))) else { return }
         properties.append(
             LibrdkafkaPair(key: String(key.dropLast(5)), value: try secret(in: value, variable), source: source))
     }
 
-    /// The content of a secret's file, without the line end that editors put there.
+    /// Returns the contents of a secret's file, without the newline that editors append.
     private func secret(in path: String, _ variable: String) throws(CommandFailure) -> String {
         switch Platform.contents(of: path, limit: 65536) {
         case .failure(let error):
             throw CommandFailure(
                 .configuration, "environment variable \(variable): file \(path) cannot be read: \(error.text)",
-                advice: "name a file that this user can read")
+                advice: "specify a file that this user can read")
         case .success(var bytes):
             if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
             if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }

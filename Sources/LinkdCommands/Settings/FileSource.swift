@@ -1,33 +1,35 @@
 internal import LinkCoordinator
 internal import StrictJSON
 
-/// Reads settings from a JSON file: `{"commit": {"interval": "100ms"}}` for `commit.interval`.
+/// The settings of a JSON file, such as `{"commit": {"interval": "100ms"}}` for `commit.interval`.
 struct FileSource {
-    /// Settings by name.
+    /// The texts by the name of the setting.
     var settings: [String: SettingTexts] = [:]
-    /// Properties of librdkafka, the object `librdkafka`.
+    /// The properties of librdkafka, from the member `librdkafka`.
     var properties: [LibrdkafkaPair] = []
 
-    /// Largest file.
+    /// The size limit of the file.
     static let limitBytes = 1 << 20
 
     private let path: String
     private let text: [UInt8]
 
-    /// No file: nothing is set.
+    /// Creates a source without settings, for a command line without a settings file.
     init() {
         path = ""
         text = []
     }
 
-    /// Reads the file; `source` says who named it.
+    /// Reads the file.
+    ///
+    /// `source` is the flag or variable that named it.
     init(path: String, namedBy source: SettingSource) throws(CommandFailure) {
         self.path = path
         switch Platform.contents(of: path, limit: Self.limitBytes) {
         case .failure(let error):
             throw CommandFailure(
                 .configuration, "settings file \(path) (\(source.description)) cannot be read: \(error.text)",
-                advice: "name a JSON file that this user can read")
+                advice: "specify a JSON file that this user can read")
         case .success(let bytes): text = bytes
         }
         let root: JSONValue
@@ -37,15 +39,17 @@ struct FileSource {
             throw failure(error.text, at: error.offset, advice: "write strict JSON (RFC 8259)")
         }
         guard case .object(let members) = root.kind else {
-            throw failure("expected an object", at: root.offset, advice: "write {\"bootstrap\": [\"host:9092\"]}")
+            throw failure(
+                "the settings file is not a JSON object", at: root.offset,
+                advice: "write {\"bootstrap\": [\"host:9092\"]}")
         }
-        for member in members { try take(member, path: member.name) }
+        for member in members { try readMember(member, path: member.name) }
     }
 
-    private mutating func take(_ member: JSONMember, path name: String) throws(CommandFailure) {
+    private mutating func readMember(_ member: JSONMember, path name: String) throws(CommandFailure) {
         if member.value.isNull { return }
         if name == "librdkafka", case .object(let pairs) = member.value.kind {
-            for pair in pairs { try takeProperty(pair) }
+            for pair in pairs { try readProperty(pair) }
             return
         }
         if let row = SettingsTable.row(name), !member.name.contains(".") {
@@ -54,13 +58,14 @@ struct FileSource {
         }
         let inside = SettingsTable.rows.contains { $0.name.hasPrefix(name + ".") }
         guard inside, case .object(let members) = member.value.kind else { throw unknown(member, name) }
-        for next in members { try take(next, path: name + "." + next.name) }
+        for next in members { try readMember(next, path: name + "." + next.name) }
     }
 
-    private mutating func takeProperty(_ pair: JSONMember) throws(CommandFailure) {
+    private mutating func readProperty(_ pair: JSONMember) throws(CommandFailure) {
         guard let value = scalar(pair.value) else {
             throw failure(
-                "expected a text, number or boolean", at: pair.value.offset, advice: "write \"key\": \"value\"")
+                "a property of librdkafka must be a string, a number, or a Boolean", at: pair.value.offset,
+                advice: "write \"key\": \"value\"")
         }
         properties.append(LibrdkafkaPair(key: pair.name, value: value, source: source(pair.nameOffset)))
     }
@@ -74,10 +79,11 @@ struct FileSource {
             return SettingTexts(texts: [text], splitting: true, source: source)
         }
         throw failure(
-            "`\(row.name)` is of the wrong type", at: value.offset, advice: "write \(row.type.expectation)")
+            "the value of `\(row.name)` has the wrong type", at: value.offset,
+            advice: "write \(row.type.expectation)")
     }
 
-    /// Numbers may stand for counts and sizes only, booleans for booleans only.
+    /// A JSON number is valid for counts and sizes only, and a JSON Boolean for Booleans only.
     private func fits(_ value: JSONValue, _ type: ValueType) -> Bool {
         switch (value.kind, type) {
         case (.number, .integer), (.number, .size), (.bool, .boolean): true
@@ -104,8 +110,9 @@ struct FileSource {
         }
         let nearest = NearestName.of(name, among: names)
         return failure(
-            "`\(name)` is no setting", at: member.nameOffset,
-            advice: nearest.map { "write `\($0)` instead" } ?? "take it out; `linkd config --reference` lists all")
+            "`\(name)` is not a setting", at: member.nameOffset,
+            advice: nearest.map { "write `\($0)` instead" }
+                ?? "remove it, or see `linkd config --reference` for all settings")
     }
 
     private func source(_ offset: Int) -> SettingSource {
@@ -113,9 +120,9 @@ struct FileSource {
     }
 
     private func failure(_ reason: String, at offset: Int, advice: String) -> CommandFailure {
-        let place = JSONPlace.locate(offset: offset, in: text)
+        let location = JSONPlace.locate(offset: offset, in: text)
         return CommandFailure(
-            .configuration, "settings file \(path), line \(place.line), column \(place.column): \(reason)",
+            .configuration, "settings file \(path), line \(location.line), column \(location.column): \(reason)",
             advice: advice)
     }
 }

@@ -1,4 +1,4 @@
-/// Which commands take a setting as a flag.
+/// The commands that accept a setting as a flag.
 struct CommandSet: OptionSet, Sendable {
     let rawValue: Int
 
@@ -10,10 +10,10 @@ struct CommandSet: OptionSet, Sendable {
     static let routes = CommandSet(rawValue: 1 << 5)
     static let config = CommandSet(rawValue: 1 << 6)
 
-    /// The commands that speak to a broker, and `config`, which shows what they would use.
+    /// The commands that connect to a broker, and `config`, which shows their settings.
     static let connecting: CommandSet = [.worker, .produce, .inspect, .topics, .config]
 
-    /// The names, for the manual.
+    /// The names of the commands, for the reference.
     var names: [String] {
         let all: [(CommandSet, String)] = [
             (.worker, "worker"), (.produce, "produce"), (.inspect, "inspect"), (.topics, "topics"),
@@ -23,34 +23,38 @@ struct CommandSet: OptionSet, Sendable {
     }
 }
 
-/// What a setting is when nobody sets it.
+/// The default of a setting.
 enum SettingDefault: Sendable {
-    /// This value, in the form of a flag.
+    /// A constant value, in the form of a flag.
     case value(String)
-    /// A value that depends on the machine, and the words for it.
-    case computed(words: String, @Sendable () -> String)
-    /// No value, and the words for what happens then.
-    case none(words: String)
+    /// A value that depends on the machine, with its description.
+    case computed(description: String, @Sendable () -> String)
+    /// No value, with a description of the consequence.
+    case none(description: String)
 }
 
-/// One row of the settings table.
+/// A row of the settings table.
 struct SettingRow: Sendable {
-    /// Name with dots, as it is in the manual and, nested, in the file.
+    /// The name, with dots, as in the reference and, nested, in the settings file.
     let name: String
-    /// What it may be.
+    /// The type of the value.
     let type: ValueType
-    /// What it is when nobody sets it.
+    /// The default value.
     let `default`: SettingDefault
-    /// The flags that set it, the first is the one to show.
+    /// The flags that set it.
+    ///
+    /// Help texts and errors show the first one.
     let flags: [String]
-    /// Commands that take it as a flag.
+    /// The commands that accept the setting as a flag.
     let commands: CommandSet
-    /// What it does, in a sentence.
+    /// A sentence that describes the effect.
     let help: String
-    /// Bounds in words, where the type's own do not say all.
+    /// A description of bounds that the type does not express.
     let boundsNote: String?
 
-    /// Makes a row; without `flags` the flag is the name with dashes.
+    /// Creates a row.
+    ///
+    /// Without `flags` the flag is the name with dashes for dots.
     init(
         _ name: String, _ type: ValueType, default: SettingDefault, flags: [String]? = nil, _ commands: CommandSet,
         bounds: String? = nil, _ help: String
@@ -64,18 +68,18 @@ struct SettingRow: Sendable {
         self.help = help
     }
 
-    /// The environment variable that sets it.
+    /// The environment variable of the setting.
     var variable: String { "LINKD_" + name.uppercased().replacing(".", with: "_") }
 
     /// The default in words.
-    var defaultWords: String {
+    var defaultText: String {
         switch self.default {
         case .value(let text): text
         case .computed(let words, _), .none(let words): words
         }
     }
 
-    /// The bounds in words, or nothing.
+    /// The bounds, as shown in the reference, or an empty text.
     var bounds: String {
         guard let boundsNote else { return type.bounds }
         return type.bounds.isEmpty ? boundsNote : type.bounds + "; " + boundsNote

@@ -1,14 +1,14 @@
-/// Where a value came from.
+/// The source of a setting's value.
 enum SettingSource: Equatable, Sendable {
     case `default`
-    /// A file and the line in it.
+    /// A file, and the line in it.
     case file(String, line: Int)
-    /// A variable of the environment.
+    /// An environment variable.
     case environment(String)
-    /// A flag of the command line.
+    /// A command-line flag.
     case flag(String)
 
-    /// In words.
+    /// The description of the source in messages.
     var description: String {
         switch self {
         case .default: "default"
@@ -18,32 +18,34 @@ enum SettingSource: Equatable, Sendable {
         }
     }
 
-    /// The code that a wrong value from here ends with: 64 for the command line, 78 for environment and file.
+    /// The exit code for a wrong value: 64 from a flag, 78 from the environment or a file.
     var code: ExitCode {
         if case .flag = self { return .usage }
         return .configuration
     }
 }
 
-/// The texts that one source has for one setting, before they are read.
+/// The unparsed texts of a setting from one source.
 struct SettingTexts: Sendable {
-    /// The repetitions of a flag, the elements of an array, or the one text.
+    /// The repetitions of a flag, the elements of an array, or a single text.
     var texts: [String]
-    /// Whether commas part the items of a list in a text.
+    /// A Boolean value that indicates whether commas separate the items of a list.
     var splitting: Bool
-    /// Where it came from.
+    /// The source of the texts.
     var source: SettingSource
 }
 
 /// A property of librdkafka with its source.
 struct LibrdkafkaPair: Equatable, Sendable {
-    /// The property, perhaps with `consumer.` or `producer.`.
+    /// The key, optionally with the prefix `consumer.` or `producer.`.
     var key: String
-    /// Its value; never shown when the key is a secret.
+    /// The value.
+    ///
+    /// It is never printed if the key is a secret.
     var value: String
-    /// Where it came from.
+    /// The source of the property.
     var source: SettingSource
 
-    /// The value, or stars for a secret.
+    /// The value for output, or asterisks for a secret.
     var shown: String { LibrdkafkaKeys.isSecret(key) ? "****" : value }
 }

@@ -1,4 +1,4 @@
-/// A setting's value after its type and bounds were checked.
+/// A setting's value, checked against its type and bounds.
 enum SettingValue: Equatable, Sendable {
     case text(String)
     case list([String])
@@ -9,7 +9,7 @@ enum SettingValue: Equatable, Sendable {
     case auto
     case pairs([KeyValue])
 
-    /// The value in the form that flags and files take.
+    /// The value in the form that flags and files accept.
     var description: String {
         switch self {
         case .text(let text): text
@@ -24,18 +24,19 @@ enum SettingValue: Equatable, Sendable {
     }
 }
 
-/// A key and its value.
+/// A key with its value.
 struct KeyValue: Equatable, Sendable {
     /// The name.
     var key: String
-    /// What it is set to.
+    /// The value.
     var value: String
 }
 
 extension ValueType {
-    /// The value that texts stand for, or nil when they are not of this type or out of its bounds.
+    /// Parses texts, and returns nil if they have the wrong type or exceed the bounds.
     ///
-    /// `texts` are the flag's repetitions or the elements of a JSON array; `splitting` takes commas apart in them.
+    /// The parameter `texts` holds the flag's repetitions or the elements of a JSON array. With `splitting`, commas
+    /// separate items within a text.
     func parse(_ texts: [String], splitting: Bool) -> SettingValue? {
         guard isList else { return texts.count == 1 ? parse(texts[0]) : nil }
         let items = splitting ? texts.flatMap { separate($0) } : texts
@@ -84,10 +85,10 @@ extension ValueType {
         count.contains(items.count) && items.allSatisfy(good) ? .list(items) : nil
     }
 
-    /// One value with commas as its items.
+    /// Splits a text with commas into its items.
     ///
-    /// A regular expression stays whole; in `key=value` lists a piece without
-    /// `=` belongs to the value before it, since librdkafka's own values hold commas (`debug=eos,feature`).
+    /// A regular expression stays whole. In `key=value` lists a piece without `=` belongs to the value before it,
+    /// because values of librdkafka can contain commas (`debug=eos,feature`).
     private func separate(_ text: String) -> [String] {
         if case .topics = self, text.hasPrefix("^") { return [text] }
         let pieces = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
@@ -119,7 +120,7 @@ extension ValueType {
         }
     }
 
-    /// Kafka's rule for topics: 1 to 249 of `A-Za-z0-9._-`, and neither `.` nor `..`.
+    /// Returns whether Kafka accepts a topic's name: 1 to 249 of `A-Za-z0-9._-`, and neither `.` nor `..`.
     static func isTopic(_ text: String) -> Bool {
         (1...249).contains(text.utf8.count) && isName(text) && text != "." && text != ".."
     }

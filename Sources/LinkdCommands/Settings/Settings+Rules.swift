@@ -1,29 +1,28 @@
 internal import RouteTools
-
-// Rules that hold between settings, and for properties of librdkafka.
+// Rules between settings, and rules for properties of librdkafka.
 extension Settings {
-    /// Checks one property of librdkafka: known, not linkd's own, and no secret on the command line.
-    static func check(_ pair: LibrdkafkaPair, knows: (String) -> Bool) throws(CommandFailure) {
+    /// Checks that a property is known, is not set by linkd itself, and is not a secret on the command line.
+    static func check(_ pair: LibrdkafkaPair, isKnownProperty: (String) -> Bool) throws(CommandFailure) {
         let key = LibrdkafkaKeys.bare(pair.key)
-        let place = pair.source.description
-        if let instead = LibrdkafkaKeys.insteadOf(key) {
-            throw CommandFailure(pair.source.code, "\(place): linkd sets `\(key)` itself", advice: instead)
+        let source = pair.source.description
+        if let instead = LibrdkafkaKeys.alternative(to: key) {
+            throw CommandFailure(pair.source.code, "\(source): linkd sets `\(key)` itself", advice: instead)
         }
-        guard knows(key) else {
+        guard isKnownProperty(key) else {
             throw CommandFailure(
-                pair.source.code, "\(place): librdkafka has no property `\(Escaping.visible(key))`",
+                pair.source.code, "\(source): librdkafka has no property `\(Escaping.visible(key))`",
                 advice: LibrdkafkaKeys.nearest(key).map { "use `\($0)`" }
-                    ?? "look at librdkafka's CONFIGURATION.md for its name")
+                    ?? "see librdkafka's CONFIGURATION.md for the names")
         }
         if LibrdkafkaKeys.isForbiddenAsFlag(key), case .flag = pair.source {
             let variable = "KAFKA_" + key.uppercased().replacing(".", with: "_")
             throw CommandFailure(
-                .usage, "\(place): the secret `\(key)` may not stand on the command line, where others can read it",
+                .usage, "\(source): the secret `\(key)` is not allowed on the command line, where others can read it",
                 advice: "set \(variable), or \(variable)_FILE to the path of a file that holds it")
         }
     }
 
-    /// Checks the settings against each other.
+    /// Checks the rules between settings.
     func checkTogether() throws(CommandFailure) {
         try checkTopics()
         try checkCommit()
@@ -31,7 +30,7 @@ extension Settings {
             throw CommandFailure(
                 entry("report").source.code,
                 "\(entry("report").source.description): `report` needs `stop.after`",
-                advice: "give --stop-after N too")
+                advice: "add --stop-after N, or remove `report`")
         }
     }
 
@@ -42,20 +41,20 @@ extension Settings {
         let source = entry("dlq.topic").source
         if inputs.count > 1 || pattern, !template.contains("{input}") {
             throw CommandFailure(
-                source.code, "\(source.description): `dlq.topic` must hold `{input}` when there are several inputs",
+                source.code, "\(source.description): with several inputs, `dlq.topic` must contain `{input}`",
                 advice: "write {input}.dlq")
         }
         guard !pattern else { return }
         if let twice = Self.repeated(inputs) {
             let source = entry("input").source
             throw CommandFailure(
-                source.code, "\(source.description): input topic \(twice) is named twice", advice: "name it once")
+                source.code, "\(source.description): input topic \(twice) is listed twice", advice: "list it once")
         }
         let deadLetters = inputs.map(deadLetterTopic)
         if let long = deadLetters.first(where: { !ValueType.isTopic($0) }) {
             throw CommandFailure(
-                source.code, "\(source.description): \(Escaping.visible(long)) is no name of a topic",
-                advice: "take a shorter template, topics have at most 249 characters")
+                source.code, "\(source.description): `\(Escaping.visible(long))` is not a valid topic name",
+                advice: "use a shorter template: a topic name has at most 249 characters")
         }
         if let same = deadLetters.first(where: inputs.contains) {
             throw CommandFailure(
@@ -67,8 +66,8 @@ extension Settings {
             let named = entry("output").source
             let code = named == .default ? entry("input").source.code : named.code
             throw CommandFailure(
-                code, "\(named.description): output topic \(output) is an input or dead-letter topic too",
-                advice: "give --output another topic")
+                code, "\(named.description): output topic \(output) is also an input or dead-letter topic",
+                advice: "set --output to another topic")
         }
     }
 
@@ -82,7 +81,7 @@ extension Settings {
             source.code,
             "\(source.description): `commit.interval` \(Durations.text(interval)) is more than a third of "
                 + "transaction.timeout.ms \(timeout)",
-            advice: "give at most \(timeout / 3)ms, or raise -X transaction.timeout.ms")
+            advice: "set at most \(timeout / 3)ms, or raise -X transaction.timeout.ms")
     }
 
     private static func repeated(_ names: [String]) -> String? {

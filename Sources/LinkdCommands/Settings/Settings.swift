@@ -1,29 +1,29 @@
 internal import RouteTools
-
-/// The effective settings: what applies and where it came from.
+/// The effective settings, with the source of each value.
 struct Settings: Sendable {
-    /// One setting that applies.
+    /// The effective value of one setting.
     struct Entry: Sendable, Equatable {
-        /// The value, or nil when nobody set it and there is no default.
+        /// The value, or nil if it is not set and has no default.
         var value: SettingValue?
-        /// Where it came from.
+        /// The source of the value.
         var source: SettingSource
     }
 
     private var entries: [String: Entry] = [:]
 
-    /// Properties of librdkafka in the order of their names, each from the source that goes before the others.
+    /// The properties of librdkafka sorted by name, each from the source with the highest precedence.
     private(set) var properties: [LibrdkafkaPair] = []
 
-    /// Puts flags over environment over file over defaults, and checks every value.
+    /// Merges flags, environment, file, and defaults, in descending precedence, and checks every value.
     ///
-    /// `flags` are texts by the setting's name; `knows` says whether librdkafka has a property of that name.
+    /// The parameter `flags` holds texts by the name of the setting. `isKnownProperty` returns whether librdkafka has a
+    /// property of that name.
     init(
         flags: [String: SettingTexts], environment: [String: String],
         configFile: (path: String, source: SettingSource)?,
-        knows: (String) -> Bool
+        isKnownProperty: (String) -> Bool
     ) throws(CommandFailure) {
-        let variables = try EnvironmentSource(environment, knows: knows)
+        let variables = try EnvironmentSource(environment, isKnownProperty: isKnownProperty)
         let file =
             if let configFile { try FileSource(path: configFile.path, namedBy: configFile.source) } else {
                 FileSource()
@@ -42,7 +42,7 @@ struct Settings: Sendable {
             for pair in try Self.pairs(texts) { merged[pair.key] = pair }
         }
         properties = merged.values.sorted { $0.key < $1.key }
-        for pair in properties { try Self.check(pair, knows: knows) }
+        for pair in properties { try Self.check(pair, isKnownProperty: isKnownProperty) }
         try checkTogether()
     }
 
@@ -64,35 +64,35 @@ struct Settings: Sendable {
         guard case .pairs(let pairs) = row.type.parse(texts.texts, splitting: texts.splitting) else {
             throw CommandFailure(
                 texts.source.code, "\(texts.source.description): a property of librdkafka is not key=value",
-                advice: "write -X key=value, 0..128 of them")
+                advice: "write -X key=value, at most 128 times")
         }
         return pairs.map { LibrdkafkaPair(key: $0.key, value: $0.value, source: texts.source) }
     }
 
-    /// What a wrong value ends with: source, value, what was expected.
+    /// Returns the failure for a wrong value, with its source and what was expected.
     private static func wrong(_ row: SettingRow, _ texts: SettingTexts) -> CommandFailure {
         let shown = Escaping.visible(DisplayWidth.cut(texts.texts.joined(separator: ","), to: 80))
         return CommandFailure(
-            texts.source.code, "\(texts.source.description): `\(shown)` is no value for `\(row.name)`",
-            advice: "give \(row.type.expectation)")
+            texts.source.code, "\(texts.source.description): `\(shown)` is not a valid value for `\(row.name)`",
+            advice: "specify \(row.type.expectation)")
     }
 
-    /// Value and source of a setting.
+    /// Returns the value and the source of a setting.
     func entry(_ name: String) -> Entry { entries[name] ?? Entry(value: nil, source: .default) }
 
-    /// The text of a setting, if it has one.
+    /// Returns the text of a setting, or nil if it has none.
     func text(_ name: String) -> String? {
         if case .text(let text) = entry(name).value { return text }
         return nil
     }
 
-    /// The items of a setting; none when it is unset.
+    /// Returns the items of a setting, which are empty if it is not set.
     func list(_ name: String) -> [String] {
         if case .list(let items) = entry(name).value { return items }
         return []
     }
 
-    /// The number of a setting: a count, bytes, or milliseconds; 0 when it is unset.
+    /// Returns the number of a setting (a count, bytes, or milliseconds), or 0 if it is not set.
     func number(_ name: String) -> Int64 {
         switch entry(name).value {
         case .integer(let number), .size(let number), .duration(let number): number
@@ -100,23 +100,23 @@ struct Settings: Sendable {
         }
     }
 
-    /// The value of a property of librdkafka, as one client sees it.
+    /// Returns the property of librdkafka that applies to one client.
     func property(_ key: String, client: String) -> LibrdkafkaPair? {
         properties.first { $0.key == "\(client).\(key)" } ?? properties.first { $0.key == key }
     }
 
-    /// The brokers; without any the command cannot start.
+    /// Returns the brokers, or throws a failure if there are none.
     func requireBootstrap() throws(CommandFailure) -> [String] {
         let brokers = list("bootstrap")
         guard !brokers.isEmpty else {
             throw CommandFailure(
-                .usage, "no broker is named",
-                advice: "give --bootstrap HOST:PORT, or set KAFKA_BOOTSTRAP_SERVERS; `linkd demo` needs none")
+                .usage, "no broker is specified",
+                advice: "pass --bootstrap HOST:PORT or set KAFKA_BOOTSTRAP_SERVERS (`linkd demo` needs no broker)")
         }
         return brokers
     }
 
-    /// The dead-letter topic of an input topic.
+    /// Returns the dead-letter topic of an input topic.
     func deadLetterTopic(of input: String) -> String {
         (text("dlq.topic") ?? "{input}.dlq").replacing("{input}", with: input)
     }

@@ -1,6 +1,6 @@
-/// Points in time as RFC 3339 texts and as milliseconds since 1970, in UTC.
+/// Conversion between RFC 3339 timestamps and milliseconds since 1970, in UTC.
 enum Timestamps {
-    /// `2026-11-20T10:00:00.123Z`.
+    /// Returns a timestamp such as `2026-11-20T10:00:00.123Z`.
     static func text(_ milliseconds: Int64) -> String {
         let days = floorDivide(milliseconds, 86_400_000)
         let rest = milliseconds &- days &* 86_400_000
@@ -11,7 +11,8 @@ enum Timestamps {
             + ".\(digits(rest % 1000, 3))Z"
     }
 
-    /// A time (`2026-11-20`, `2026-11-20T10:00:00Z`, with fraction or offset) or a duration before now (`15m`).
+    /// Parses a timestamp (`2026-11-20`, `2026-11-20T10:00:00Z`, with fraction or offset) or a duration before now
+    /// (`15m`).
     static func parse(_ text: String, now: Int64) -> Int64? {
         if let ago = Durations.parse(text) { return now >= ago ? now - ago : 0 }
         var rest = Substring(text)
@@ -80,8 +81,8 @@ enum Timestamps {
         }
     }
 
-    // Days and civil dates: the proleptic Gregorian calendar with years that begin in March, so that the leap day
-    // is the last of its year and 400 years are one era of 146,097 days.
+    // Conversion between days and dates of the proleptic Gregorian calendar. A year begins in March, so that the leap
+    // day is the last day of its year and 400 years are one era of 146,097 days.
     private static func daysSince1970(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
         let y = month <= 2 ? year - 1 : year
         let era = floorDivide(y, 400)

@@ -1,41 +1,43 @@
-/// What a setting's or a flag's value may be, with its bounds; parsing and the manual both come from here.
+/// The type and the bounds of a setting or flag.
+///
+/// The parser and the reference both use it.
 indirect enum ValueType: Sendable {
-    /// Any text of so many bytes.
+    /// A text with a number of bytes in a range.
     case text(bytes: ClosedRange<Int>)
-    /// A name of `A-Za-z0-9._-`, of so many bytes.
+    /// A name of `A-Za-z0-9._-`, with a number of bytes in a range.
     case name(bytes: ClosedRange<Int>)
-    /// The name of a topic, as Kafka allows it.
+    /// A topic name that Kafka accepts.
     case topic
-    /// The name of a topic in which `{input}` stands for the input's.
+    /// A topic name in which `{input}` stands for the name of the input topic.
     case topicTemplate
-    /// Names of topics, or one regular expression that begins with `^`.
+    /// A list of topic names, or one regular expression that begins with `^`.
     case topics(count: ClosedRange<Int>)
-    /// `host:port`, several.
+    /// A list of `host:port`.
     case addresses(count: ClosedRange<Int>)
-    /// A whole number.
+    /// An integer.
     case integer(ClosedRange<Int64>)
     /// A number of bytes.
     case size(ClosedRange<Int64>)
-    /// A time span; the bounds are milliseconds.
+    /// A duration, with bounds in milliseconds.
     case duration(ClosedRange<Int64>)
-    /// A time span, or the word `auto`.
+    /// A duration, or `auto`.
     case durationOrAuto(ClosedRange<Int64>)
     /// A point in time, or a duration before now.
     case time
-    /// One of these words.
+    /// One of several words.
     case choice([String])
-    /// `true` or `false`; a flag alone means true.
+    /// `true` or `false`. A flag without a value means true.
     case boolean
     /// The path of a file.
     case file
-    /// Paths of files.
+    /// A list of file paths.
     case files(count: ClosedRange<Int>)
-    /// Several texts, each of so many bytes.
+    /// A list of texts, each with a number of bytes in a range.
     case texts(count: ClosedRange<Int>, bytes: ClosedRange<Int>)
-    /// `key=value`, several.
+    /// A list of `key=value`.
     case pairs(count: ClosedRange<Int>)
 
-    /// The type in a word or two, for help and manual.
+    /// The name of the type in help texts and the reference.
     var name: String {
         switch self {
         case .text: "text"
@@ -58,7 +60,7 @@ indirect enum ValueType: Sendable {
         }
     }
 
-    /// What stands for the value in a help text.
+    /// The placeholder for the value in help texts.
     var placeholder: String {
         switch self {
         case .text: "TEXT"
@@ -78,14 +80,14 @@ indirect enum ValueType: Sendable {
         }
     }
 
-    /// The bounds in words, or nothing.
+    /// The bounds in help texts and the reference, or an empty text.
     var bounds: String {
         switch self {
         case .text(let bytes): "\(bytes.lowerBound)..\(bytes.upperBound) bytes"
         case .name(let bytes): "\(bytes.lowerBound)..\(bytes.upperBound) of `A-Za-z0-9._-`"
         case .topic: "1..249 of `A-Za-z0-9._-`"
-        case .topicTemplate: "a topic's name, in which `{input}` stands for the input's"
-        case .topics(let count): "\(Self.range(count)), names as Kafka's"
+        case .topicTemplate: "a topic name in which `{input}` stands for the input topic"
+        case .topics(let count): "\(Self.range(count)), valid topic names"
         case .addresses(let count), .pairs(let count), .files(let count): Self.range(count)
         case .texts(let count, let bytes): "\(Self.range(count)) of \(bytes.lowerBound)..\(bytes.upperBound) bytes"
         case .integer(let range): "\(range.lowerBound)..\(range.upperBound)"
@@ -96,7 +98,7 @@ indirect enum ValueType: Sendable {
         }
     }
 
-    /// What was expected, for an error.
+    /// The expected value, for error messages.
     var expectation: String {
         switch self {
         case .choice(let words): "one of \(words.joined(separator: ", "))"
@@ -106,13 +108,20 @@ indirect enum ValueType: Sendable {
         case .duration: "a duration such as 250ms, 30s or 5m, in \(bounds)"
         case .durationOrAuto: "`auto` or a duration such as 250ms, in \(bounds)"
         case .size: "a size such as 1048576, 64KiB or 1MiB, in \(bounds)"
-        case .pairs: "key=value, \(bounds) of them"
-        case .integer: "a whole number in \(bounds)"
-        default: "\(name), \(bounds)"
+        case .pairs: "\(bounds) of key=value"
+        case .integer: "an integer in \(bounds)"
+        case .text(let bytes): "a text of \(Self.range(bytes)) bytes"
+        case .name(let bytes): "a name of \(Self.range(bytes)) characters of `A-Za-z0-9._-`"
+        case .topic: "a topic name of 1..249 characters of `A-Za-z0-9._-`"
+        case .topicTemplate: bounds
+        case .topics(let count): "\(Self.range(count)) topic names, or a regular expression that begins with ^"
+        case .addresses: "\(bounds) of host:port"
+        case .files: "\(bounds) files"
+        case .texts(let count, let bytes): "\(Self.range(count)) texts of \(Self.range(bytes)) bytes each"
         }
     }
 
-    /// Whether a value is several.
+    /// A Boolean value that indicates whether the value is a list.
     var isList: Bool {
         switch self {
         case .topics, .addresses, .files, .texts, .pairs: true

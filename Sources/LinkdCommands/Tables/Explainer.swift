@@ -3,19 +3,19 @@ internal import LinkCoordinator
 internal import LinkIngest
 internal import ByteStorage
 
-/// Resolves an event once more and tells why, device by device: for `linkd resolve --explain`.
+/// Explanations of an event's decisions, device by device, for `linkd resolve --explain`.
 struct Explainer: ~Copyable {
     private var reader: EventReader
     private var resolver = Resolver()
     private let tables: TableSet
 
-    /// Explains with these tables.
+    /// Creates an explainer for a set of tables.
     init(_ tables: TableSet, limits: IngestLimits) {
         self.tables = tables
         reader = EventReader(limits: limits)
     }
 
-    /// An explanation for each device of an event, in their order; empty where there is no decision.
+    /// Returns an explanation for each device of an event, or an empty array if there is no decision.
     mutating func explain(value: ByteView, key: ByteView?) -> [Explanation] {
         guard reader.readInPlace(value: value, key: key) else { return [] }
         var explanations: [Explanation] = []
@@ -25,7 +25,7 @@ struct Explainer: ~Copyable {
             guard reader.selectDevice(at: index) else { return [] }
             guard let request = event.pointer(to: \.request), let facts = device.pointer(to: \.facts) else { return [] }
             let application = event.pointee.hasApplication ? event.pointee.application : nil
-            // What does not read again is a dead letter `internal`, which has no explanation.
+            // An event that cannot be read again is a dead letter `internal`, which has no explanation.
             guard let chosen = try? tables.table(application: application, request: request, using: &resolver),
                 let table = tables.tables.first(where: { $0.compiled.handle == chosen })
             else { return [] }
@@ -34,7 +34,9 @@ struct Explainer: ~Copyable {
         return explanations
     }
 
-    /// What each table makes of an event that none of them is known to be for, those with suggestions first.
+    /// Returns the explanations of each table for an event that no table claims.
+    ///
+    /// Explanations with suggestions come first.
     mutating func unclaimed(value: ByteView, key: ByteView?) -> [(table: Table, explanation: Explanation)] {
         guard reader.readInPlace(value: value, key: key) else { return [] }
         let event = reader.eventPointer
@@ -43,7 +45,7 @@ struct Explainer: ~Copyable {
             request.pointee.form == .link || request.pointee.form == .payload
         else { return [] }
         let all = tables.tables.map { (table: $0, explanation: $0.explain(request, facts)) }
-        // Tables of the scheme first, among them those of a host like it.
+        // Tables with suggestions come first, then those with the scheme of the link.
         func rank(_ explanation: Explanation) -> Int {
             (explanation.suggestions.isEmpty ? 2 : 0) + (explanation.decision.reason == "scheme" ? 1 : 0)
         }
@@ -52,6 +54,6 @@ struct Explainer: ~Copyable {
         }.map(\.element)
     }
 
-    /// The applications that the tables name.
+    /// The applications that the tables list.
     var applications: [String] { tables.tables.flatMap { $0.source.applications.map(\.value) } }
 }

@@ -2,33 +2,37 @@ internal import RouteTools
 internal import RouteAnalysis
 internal import LinkCoordinator
 
-/// A table's file, read and checked.
+/// The file of a table, parsed and checked.
 struct CheckedTable {
-    /// The file's path.
+    /// The path of the file.
     var path: String
-    /// The table, or nil when it was refused.
+    /// The table, or nil if it was refused.
     var table: Table?
-    /// Everything that was found, worst first.
+    /// The problems, most severe first.
     var problems: [TableProblem]
-    /// A table that only proofs or examples refuse: good for showing what a witness link does, and for nothing else.
+    /// A table that failed only proofs or examples.
+    ///
+    /// It is used to explain a link, and for nothing else.
     var unchecked: Table?
 
-    /// Problems of a table whose names and shape are right, so that it can be compiled all the same.
+    /// The problems of a table that can be compiled nevertheless, because its names and structure are valid.
     private static let compilable: Set<TableProblem.Code> = [.unreachable, .overlap, .example]
 
-    /// Largest file.
+    /// The size limit of a file.
     static let limitBytes = 64 << 20
 
-    /// Reads and checks a file; one that cannot be read ends with 78.
+    /// Reads and checks a file.
     ///
-    /// - Parameter advises: Whether to look for what is allowed but was hardly meant as well.
+    /// A file that cannot be read ends with exit code 78.
+    ///
+    /// - Parameter advises: A Boolean value that indicates whether to report valid parts that are probably unintended.
     init(path: String, advises: Bool = false) throws(CommandFailure) {
         self.path = path
         switch Platform.contents(of: path, limit: Self.limitBytes) {
         case .failure(let error):
             throw CommandFailure(
                 .configuration, "table \(Escaping.visible(path)) cannot be read: \(error.text)",
-                advice: "name a file that this user can read with --table")
+                advice: "specify a file that this user can read")
         case .success(let bytes):
             (table, problems) = Table.check(bytes, advises: advises)
             let errors = problems.filter { $0.severity == .error }
@@ -38,49 +42,56 @@ struct CheckedTable {
         }
     }
 
-    /// The table of a file, for commands that need it whole; a refused one ends with 65.
-    static func whole(_ path: String) throws(CommandFailure) -> Table {
+    /// Returns the table of a file.
+    ///
+    /// A refused one ends with exit code 65.
+    static func validTable(at path: String) throws(CommandFailure) -> Table {
         let checked = try CheckedTable(path: path)
         if let table = checked.table { return table }
         throw CommandFailure(
             .badData, "table \(Escaping.visible(path)) is refused: \(checked.errorsText)",
-            advice: "`linkd routes check \(Escaping.visible(path))` shows them")
+            advice: "see `linkd routes check \(Escaping.visible(path))` for the problems")
     }
 
-    /// The table of a file for an explanation: a refused one too, if it reads, with a warning.
-    static func explainable(_ path: String, on console: Console) throws(CommandFailure) -> Table {
+    /// Returns the table of a file for an explanation.
+    ///
+    /// A refused table that can be compiled is returned with a warning.
+    static func explainableTable(at path: String, on console: Console) throws(CommandFailure) -> Table {
         let checked = try CheckedTable(path: path)
-        guard checked.table == nil, let table = checked.unchecked else { return try whole(path) }
+        guard checked.table == nil, let table = checked.unchecked else { return try validTable(at: path) }
         console.warn(checked.refusal)
         return table
     }
 
-    /// What is said before a refused table is used to explain a link.
+    /// The warning before a refused table is used to explain a link.
     var refusal: String {
-        "table \(Escaping.visible(path)) is refused: \(errorsText); links are explained all the same, a worker "
-            + "would not start with it"
+        "table \(Escaping.visible(path)) is refused: \(errorsText). A worker would not start with it. The explanation "
+            + "uses it nevertheless."
     }
 
-    /// How many problems refuse the table.
+    /// The number of problems because of which the table is refused.
     var errors: Int { problems.count { $0.severity == .error } }
 
-    /// The number of problems that refuse the table, in words: no more are looked for than are told.
+    /// The number of errors as a text.
+    ///
+    /// The check stops at a limit.
     var errorsText: String {
-        "\(errors) problems" + (errors < ProblemList.maxCount ? "" : ", and more were not looked for")
+        Counts.text(errors, "problem") + (errors < ProblemList.maxCount ? "" : ", the limit of one check")
     }
 }
 
-/// The tables that a command resolves with.
+/// The tables that a command uses to resolve.
 struct LoadedTables {
-    /// The tables in the order of their files.
+    /// The tables, in the order of their files.
     let tables: [Table]
 
-    /// Loads the files that the settings name, or with `shipped` the shipped ones where they name none.
+    /// Loads the files in the settings, or those of `shipped` if the settings have none.
     ///
-    /// Problems are handed to `report`; a refused table ends with 65, unless it reads and `isRefusedTaken` says yes.
+    /// Problems are passed to `report`. A refused table ends with exit code 65, unless it can be compiled and
+    /// `acceptsRefused` returns true.
     init(
         _ settings: Settings, shipped: ShippedFiles?,
-        isRefusedTaken: (_ table: CheckedTable) -> Bool = { _ in false },
+        acceptsRefused: (_ table: CheckedTable) -> Bool = { _ in false },
         report: (_ file: String, _ problem: TableProblem) -> Void
     ) throws(CommandFailure) {
         var tables: [Table] = []
@@ -90,7 +101,7 @@ struct LoadedTables {
             for problem in checked.problems { report(path, problem) }
             if let table = checked.table {
                 tables.append(table)
-            } else if let table = checked.unchecked, isRefusedTaken(checked) {
+            } else if let table = checked.unchecked, acceptsRefused(checked) {
                 tables.append(table)
             } else {
                 refused.append(checked)
@@ -98,23 +109,23 @@ struct LoadedTables {
         }
         if let first = refused.first {
             throw CommandFailure(
-                .badData, "table \(Escaping.visible(first.path)) is refused: \(first.errors) problems",
-                advice: "mend what is named above; `linkd routes check \(Escaping.visible(first.path))` shows it again")
+                .badData, "table \(Escaping.visible(first.path)) is refused: \(first.errorsText)",
+                advice: "fix the problems listed above, or see `linkd routes check \(Escaping.visible(first.path))`")
         }
         self.tables = tables
     }
 
-    /// Loads tables and prints what was found, warnings only where they are wanted.
+    /// Loads tables and prints their problems, without warnings in quiet mode.
     ///
-    /// To explain links, a refused table that reads is taken too: so a witness shows its problem.
+    /// With `toExplain`, a refused table that can be compiled is used too, so that its witnesses can be explained.
     init(
         _ settings: Settings, shipped: ShippedFiles?, toExplain: Bool = false, on console: Console
     ) throws(CommandFailure) {
-        let isRefusedTaken = { (table: CheckedTable) in
+        let acceptsRefused = { (table: CheckedTable) in
             if toExplain { console.warn(table.refusal) }
             return toExplain
         }
-        try self.init(settings, shipped: shipped, isRefusedTaken: isRefusedTaken) { file, problem in
+        try self.init(settings, shipped: shipped, acceptsRefused: acceptsRefused) { file, problem in
             guard problem.severity == .error || !console.quiet else { return }
             let lines = problem.text(file: file).split(separator: "\n").map { Escaping.visible(String($0)) }
             console.warn(lines.joined(separator: "\n"))
@@ -124,12 +135,12 @@ struct LoadedTables {
         }
     }
 
-    /// The files that the settings name, else the shipped ones.
+    /// Returns the files in the settings, or those that come with linkd.
     static func paths(_ settings: Settings, _ shipped: ShippedFiles?) throws(CommandFailure) -> [String] {
         let named = settings.list("tables")
         if !named.isEmpty { return named }
         if let shipped { return try shipped.tables() }
         throw CommandFailure(
-            .usage, "no route table is named", advice: "give --table FILE, for example one of config/routes")
+            .usage, "no route table is specified", advice: "pass --table FILE, for example one of config/routes")
     }
 }

@@ -1,8 +1,8 @@
-/// RFC 4648, section 4: for bytes that are no text inside JSON.
+/// Base64 (RFC 4648, section 4) for JSON members whose bytes are not UTF-8.
 enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
-    /// The bytes as text, padded.
+    /// Returns the padded text of bytes.
     static func text(_ bytes: [UInt8]) -> String {
         var result: [UInt8] = []
         var index = 0
@@ -10,9 +10,9 @@ enum Base64 {
             let group = bytes[index..<min(index + 3, bytes.count)]
             var bits = group.reduce(0) { $0 << 8 | UInt32($1) }
             bits <<= UInt32(8 * (3 - group.count))
-            for place in 0..<4 {
-                let used = place <= group.count
-                result.append(used ? alphabet[Int(bits >> UInt32(18 - 6 * place) & 63)] : UInt8(ascii: "="))
+            for position in 0..<4 {
+                let used = position <= group.count
+                result.append(used ? alphabet[Int(bits >> UInt32(18 - 6 * position) & 63)] : UInt8(ascii: "="))
             }
             index += 3
         }

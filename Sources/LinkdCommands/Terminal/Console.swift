@@ -1,17 +1,16 @@
 internal import RouteTools
-
-/// One output of a command: a descriptor with a buffer, or memory in tests.
+/// An output of a command: a buffered descriptor, or memory in tests.
 final class Channel {
-    /// Whether a terminal is behind it.
+    /// A Boolean value that indicates whether the output is a terminal.
     let isTerminal: Bool
-    /// Columns of that terminal, or nil.
+    /// The number of columns of the terminal, or nil.
     let columns: Int?
-    /// How to colour on it.
+    /// The style of the text.
     var style: Style
     private let descriptor: Int32?
     private var buffer: [UInt8] = []
 
-    /// Writes to a descriptor.
+    /// Creates an output for a descriptor.
     init(descriptor: Int32, style: Style) {
         self.descriptor = descriptor
         self.style = style
@@ -19,7 +18,7 @@ final class Channel {
         columns = isTerminal ? Platform.terminalColumns(descriptor) : nil
     }
 
-    /// Collects what is written.
+    /// Creates an output that collects its text in memory.
     init(collecting style: Style = Style(enabled: false)) {
         descriptor = nil
         isTerminal = false
@@ -29,66 +28,66 @@ final class Channel {
 
     deinit { flush() }
 
-    /// What was collected so far.
+    /// The text collected so far.
     var text: String { String(decoding: buffer, as: UTF8.self) }
 
-    /// Appends text.
+    /// Appends a text.
     func write(_ text: String) {
         buffer.append(contentsOf: text.utf8)
-        settle()
+        flushIfNeeded()
     }
 
-    /// Appends bytes as they are.
+    /// Appends bytes.
     func write(_ bytes: some Collection<UInt8>) {
         buffer.append(contentsOf: bytes)
-        settle()
+        flushIfNeeded()
     }
 
-    /// Appends text and ends the line.
+    /// Appends a text and a line feed.
     func line(_ text: String = "") { write(text + "\n") }
 
-    /// Hands over what is waiting.
+    /// Writes the buffer to the descriptor.
     func flush() {
         guard let descriptor, !buffer.isEmpty else { return }
         buffer.withUnsafeBytes { _ = Platform.write(descriptor, $0) }
         buffer.removeAll(keepingCapacity: true)
     }
 
-    private func settle() {
+    private func flushIfNeeded() {
         guard descriptor != nil else { return }
         if isTerminal || buffer.count >= 65536 { flush() }
     }
 }
 
-/// Where a command prints: results on `out`, everything else on `err`.
+/// The outputs of a command: results on `out`, everything else on `err`.
 final class Console {
-    /// Results.
+    /// The output for results.
     let out: Channel
-    /// Messages for people.
+    /// The output for messages.
     let err: Channel
-    /// Whether only results and errors are wanted (`-q`).
+    /// A Boolean value that indicates whether only results and errors are printed (`-q`).
     var quiet = false
 
-    /// Prints on two channels.
+    /// Creates a console with two outputs.
     init(out: Channel, err: Channel) {
         self.out = out
         self.err = err
     }
 
-    /// The console of this process.
+    /// Returns the console of this process.
     static func standard() -> Console {
         Console(
             out: Channel(descriptor: 1, style: Style(enabled: false)),
             err: Channel(descriptor: 2, style: Style(enabled: false)))
     }
 
-    /// Takes over what the user said about colours.
-    func choose(_ color: ColorChoice, environment: [String: String]) {
+    /// Applies the user's choice of color.
+    func apply(_ color: ColorChoice, environment: [String: String]) {
         out.style.enabled = color.enabled(terminal: out.isTerminal, environment: environment)
         err.style.enabled = color.enabled(terminal: err.isTerminal, environment: environment)
     }
 
-    /// A message for people, unless they asked for quiet.
+    /// Prints a message, except in quiet mode.
     func note(_ text: String) {
         guard !quiet else { return }
         out.flush()
@@ -96,21 +95,21 @@ final class Console {
         err.flush()
     }
 
-    /// A message that quiet does not hide.
+    /// Prints a warning, also in quiet mode.
     func warn(_ text: String) {
         out.flush()
         err.line(err.style.paint(text, .warning))
         err.flush()
     }
 
-    /// The last line of a command that failed.
-    func end(_ failure: CommandFailure) {
+    /// Prints the last line of a command that failed.
+    func printFailure(_ failure: CommandFailure) {
         out.flush()
         err.line(err.style.paint(Escaping.visible(failure.line), .bad))
         err.flush()
     }
 
-    /// Hands over everything.
+    /// Writes the buffers of both outputs.
     func flush() {
         out.flush()
         err.flush()

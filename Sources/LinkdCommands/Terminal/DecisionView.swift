@@ -2,19 +2,21 @@ internal import RouteTools
 internal import LinkCoordinator
 internal import StrictJSON
 
-/// Draws a decision for people: outcome, route, and the stack from its bottom to its top.
+/// A view of a decision for people, with outcome, route, and the stack from bottom to top.
 struct DecisionView {
-    /// How to colour.
+    /// The style of the text.
     let style: Style
 
-    /// The outcome in its color; a fallback is called one.
+    /// Returns the outcome in its color.
+    ///
+    /// A fallback is marked.
     func outcome(_ decision: JSONValue) -> String {
         let outcome = decision["outcome"]?.string ?? "?"
         if Decision.isFallback(decision) { return style.paint(Escaping.visible(outcome) + " by fallback", .warning) }
         return style.paint(Escaping.visible(outcome), Self.paint(outcome))
     }
 
-    /// The colour of an outcome.
+    /// Returns the color of an outcome.
     static func paint(_ outcome: String) -> Style.Paint {
         switch outcome {
         case "navigate", "external": .good
@@ -23,7 +25,7 @@ struct DecisionView {
         }
     }
 
-    /// What is done, in one line: the stack, the URL, or the reason.
+    /// Returns the result in one line: the stack, the URL, or the reason.
     func summary(_ decision: JSONValue) -> String {
         switch decision["outcome"]?.string {
         case "navigate", "deferred":
@@ -35,7 +37,9 @@ struct DecisionView {
         }
     }
 
-    /// `coordinator > screen > screen`, a coordinator said when it changes, presentation other than a push in brackets.
+    /// Returns the stack as `coordinator > screen > screen`.
+    ///
+    /// A coordinator is printed when it changes, a presentation other than push in brackets.
     func stack(_ decision: JSONValue) -> String {
         var parts: [String] = []
         var coordinator: String?
@@ -50,7 +54,7 @@ struct DecisionView {
         return parts.joined(separator: " > ")
     }
 
-    /// Data of the screens, a line for each that has any: `item: Product id=…, count=3`.
+    /// Returns the data of the screens, one line for each screen that has any, such as `item: Product id=…, count=3`.
     func data(_ decision: JSONValue) -> [String] {
         (decision["stack"]?.array ?? []).compactMap { entry in
             guard let models = entry["data"]?.object, !models.isEmpty else { return nil }

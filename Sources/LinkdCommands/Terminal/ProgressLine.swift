@@ -1,19 +1,20 @@
 internal import RouteTools
-
-/// One line on a terminal that says how far a command is; without a terminal nothing is printed.
+/// A progress line on a terminal.
+///
+/// Without a terminal nothing is printed.
 struct ProgressLine {
     private let channel: Channel
     private let active: Bool
     private var last = -1.0
     private var shown = false
 
-    /// Shows progress on the console's error output, when that is a terminal and not quiet.
+    /// Creates a progress line on the error output, which is active if that is a terminal and quiet mode is off.
     init(_ console: Console) {
         channel = console.err
         active = console.err.isTerminal && !console.quiet
     }
 
-    /// Shows the text, at most ten times a second.
+    /// Prints the text, at most ten times per second.
     mutating func show(_ text: @autoclosure () -> String) {
         guard active else { return }
         let now = Platform.monotonicSeconds
@@ -24,7 +25,7 @@ struct ProgressLine {
         channel.flush()
     }
 
-    /// Takes the line away.
+    /// Erases the line.
     mutating func clear() {
         guard shown else { return }
         shown = false

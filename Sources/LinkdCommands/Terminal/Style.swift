@@ -1,8 +1,10 @@
-/// When to colour.
+/// The user's choice of color.
 enum ColorChoice: String, CaseIterable {
     case auto, always, never
 
-    /// Whether to colour, for one output: `auto` colours a terminal unless `NO_COLOR` is set (no-color.org).
+    /// Returns whether one output uses color.
+    ///
+    /// `auto` uses it on a terminal unless `NO_COLOR` is set (no-color.org).
     func enabled(terminal: Bool, environment: [String: String]) -> Bool {
         switch self {
         case .always: true
@@ -13,35 +15,39 @@ enum ColorChoice: String, CaseIterable {
     }
 }
 
-/// Colours by their meaning; without colour the text stays as it is.
+/// The colors of an output.
+///
+/// Without color a text stays unchanged.
 struct Style: Sendable {
-    /// Whether anything is coloured.
+    /// A Boolean value that indicates whether color is used.
     var enabled: Bool
 
-    /// What a piece of text means.
+    /// The meaning of a text, which determines its color.
     enum Paint: String, Sendable {
         /// A heading.
         case heading = "1"
-        /// What steps back.
+        /// Less important text.
         case dim = "2"
-        /// What is well.
+        /// A success.
         case good = "32"
-        /// What needs a look.
+        /// A warning.
         case warning = "33"
-        /// What is wrong.
+        /// An error.
         case bad = "31"
-        /// A name that can be typed.
+        /// A name that the user can type.
         case name = "36"
     }
 
-    /// The text in the colour of its meaning; nil is plain.
+    /// Returns the text in the color of its meaning.
+    ///
+    /// A text without one stays unchanged.
     func paint(_ text: String, _ paint: Paint?) -> String {
         guard enabled, let paint, !text.isEmpty else { return text }
         return "\u{1B}[\(paint.rawValue)m\(text)\u{1B}[0m"
     }
 
-    /// A heading.
+    /// Returns the text as a heading.
     func heading(_ text: String) -> String { paint(text, .heading) }
-    /// A name that can be typed.
+    /// Returns the text as a name that the user can type.
     func name(_ text: String) -> String { paint(text, .name) }
 }

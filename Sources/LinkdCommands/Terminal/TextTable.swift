@@ -1,18 +1,17 @@
 internal import RouteTools
-
-/// Rows and columns of text, aligned by the columns that a terminal gives them.
+/// A table of text, aligned by display width.
 struct TextTable {
-    /// How a column stands.
+    /// The alignment of a column.
     enum Alignment { case left, right }
 
-    /// One cell: its text, and how to colour it.
+    /// A cell with its text and color.
     struct Cell {
-        /// Text without control characters.
+        /// The text, without control characters.
         var text: String
-        /// What it means.
+        /// The meaning of the text.
         var paint: Style.Paint?
 
-        /// Makes a cell.
+        /// Creates a cell.
         init(_ text: String, _ paint: Style.Paint? = nil) {
             self.text = text
             self.paint = paint
@@ -23,7 +22,7 @@ struct TextTable {
     private let alignments: [Alignment]
     private var rows: [[Cell]] = []
 
-    /// Makes a table with these columns.
+    /// Creates a table with the given columns.
     init(_ columns: [(title: String, alignment: Alignment)]) {
         titles = columns.map(\.title)
         alignments = columns.map(\.alignment)
@@ -38,7 +37,9 @@ struct TextTable {
     /// Adds a row of plain texts.
     mutating func add(_ texts: [String]) { add(texts.map { Cell($0) }) }
 
-    /// The lines, title first; a column is as wide as its widest cell.
+    /// Returns the lines, beginning with the titles.
+    ///
+    /// A column is as wide as its widest cell.
     func lines(style: Style) -> [String] {
         var widths = titles.map(DisplayWidth.of)
         for row in rows {

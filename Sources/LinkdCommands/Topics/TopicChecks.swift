@@ -1,34 +1,34 @@
 internal import KafkaClient
 
-/// Something about a topic that should be otherwise.
+/// A problem of a topic.
 struct TopicFinding: Equatable {
-    /// The topic.
+    /// The name of the topic.
     var topic: String
-    /// Stable code.
+    /// The stable code of the problem.
     var code: String
-    /// What is so.
+    /// A description of the problem.
     var text: String
-    /// What to do.
+    /// A suggestion that fixes it.
     var advice: String
-    /// Whether a right is missing.
+    /// A Boolean value that indicates whether an access right is missing.
     var isRefusal = false
 }
 
-/// What was declared, to hold the cluster against.
+/// The expected properties of the topics.
 struct TopicExpectations {
-    /// Partitions, or nil for any number.
+    /// The number of partitions, or nil for any.
     var partitions: Int?
-    /// Copies of each partition, or nil for any number.
+    /// The number of replicas of each partition, or nil for any.
     var replication: Int?
-    /// Lanes of a worker, or nil when nobody said.
+    /// The number of lanes of a worker, or nil if it is not specified.
     var lanes: Int?
-    /// Brokers of the cluster.
+    /// The number of brokers in the cluster.
     var brokers: Int
 }
 
-/// Finds what is wrong with topics.
+/// The checks of topics.
 enum TopicChecks {
-    /// All findings of one topic.
+    /// Returns the problems of one topic.
     static func findings(
         _ declaration: TopicDeclaration, _ state: TopicState, _ expected: TopicExpectations
     ) -> [TopicFinding] {
@@ -51,20 +51,21 @@ enum TopicChecks {
             findings.append(
                 TopicFinding(
                     topic: declaration.name, code: "partitions",
-                    text: "has \(count) partitions, \(wanted) are declared",
-                    advice: "add partitions with Kafka's own tools, or declare \(count)"))
+                    text: "has \(Counts.text(count, "partition")), expected \(wanted)",
+                    advice: "add partitions with Kafka's own tools, or pass --partitions \(count)"))
         }
         if let lanes = expected.lanes, declaration.role == .input, count < lanes {
             findings.append(
                 TopicFinding(
-                    topic: declaration.name, code: "lanes", text: "has \(count) partitions for \(lanes) lanes",
-                    advice: "run at most \(count) lanes in all processes together, or add partitions"))
+                    topic: declaration.name, code: "lanes",
+                    text: "has \(Counts.text(count, "partition")) for \(Counts.text(lanes, "lane"))",
+                    advice: "run at most \(Counts.text(count, "lane")) in all processes together, or add partitions"))
         }
         if let broken = description.partitions.first(where: { $0.error != nil || $0.leader < 0 }) {
             findings.append(
                 TopicFinding(
                     topic: declaration.name, code: "leader", text: "partition \(broken.id) has no leader",
-                    advice: "start the brokers that hold it"))
+                    advice: "start the brokers that store it"))
         }
         return findings
     }
@@ -77,17 +78,17 @@ enum TopicChecks {
         if let wanted = expected.replication, wanted > 0, fewest < wanted {
             findings.append(
                 TopicFinding(
-                    topic: name, code: "replication", text: "has \(fewest) replicas, \(wanted) are declared",
-                    advice: "reassign its partitions with Kafka's own tools"))
+                    topic: name, code: "replication", text: "has \(Counts.text(fewest, "replica")), expected \(wanted)",
+                    advice: "reassign its partitions with Kafka's own tools, or pass --replication \(fewest)"))
         }
         let alone = description.partitions.filter { $0.inSyncReplicas.count == 1 }
         if let first = alone.first, expected.brokers > 1 {
             findings.append(
                 TopicFinding(
                     topic: name, code: "in_sync",
-                    text: "\(alone.count) of \(description.partitions.count) partitions have 1 in-sync replica "
-                        + "(the first is \(first.id))",
-                    advice: "bring the other brokers back, or give it replication 3 and min.insync.replicas 2"))
+                    text: "has only 1 in-sync replica in \(alone.count) of "
+                        + Counts.text(description.partitions.count, "partition") + " (the first is \(first.id))",
+                    advice: "start the other brokers, or use replication 3 with min.insync.replicas 2"))
         }
         return findings
     }
@@ -98,7 +99,7 @@ enum TopicChecks {
         if state.setting("cleanup.policy", of: name)?.contains("compact") == true {
             findings.append(
                 TopicFinding(
-                    topic: name, code: "compacted", text: "is compacted: older records of a device go away",
+                    topic: name, code: "compacted", text: "is compacted, which deletes older records of a device",
                     advice: "set cleanup.policy=delete"))
         }
         if let input = declaration.input, let own = bytes(name, state), let source = bytes(input, state),
@@ -107,8 +108,8 @@ enum TopicChecks {
             findings.append(
                 TopicFinding(
                     topic: name, code: "message_bytes",
-                    text: "takes \(own) bytes a record, less than its input's \(source) and room for headers: "
-                        + "large dead letters are cut",
+                    text: "accepts \(own) bytes per record, less than the \(source) bytes of its input plus room for "
+                        + "headers, so that large dead letters are truncated",
                     advice: "set max.message.bytes=\(source + TopicDeclaration.deadLetterRoom)"))
         }
         return findings

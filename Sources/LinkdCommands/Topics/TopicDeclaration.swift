@@ -1,8 +1,8 @@
 internal import KafkaClient
 
-/// A topic that a worker with these settings needs.
+/// A topic that a worker with these settings uses.
 struct TopicDeclaration {
-    /// What it is for.
+    /// The purpose of a topic.
     enum Role: String {
         case input = "input"
         case output = "output"
@@ -11,12 +11,12 @@ struct TopicDeclaration {
 
     /// The name.
     let name: String
-    /// What it is for.
+    /// The purpose.
     let role: Role
-    /// For dead letters the input that they come from.
+    /// The input of a dead-letter topic, otherwise nil.
     let input: String?
 
-    /// All topics of these settings, inputs first.
+    /// Returns all topics of the settings, inputs first.
     static func all(of names: TopicNames) -> [TopicDeclaration] {
         names.inputs.map { TopicDeclaration(name: $0, role: .input, input: nil) }
             + [TopicDeclaration(name: names.output, role: .output, input: nil)]
@@ -26,18 +26,20 @@ struct TopicDeclaration {
     /// Kafka's default of `max.message.bytes`.
     static let defaultMessageBytes: Int64 = 1_048_588
 
-    /// Room for a dead letter's own headers beside the original record.
+    /// The bytes reserved for the headers that a dead letter has in addition to the original record.
     static let deadLetterRoom: Int64 = 64 << 10
 }
 
-/// What the cluster has of the declared topics.
+/// The state of the declared topics in the cluster.
 struct TopicState {
-    /// What a broker says of each, in their order.
+    /// The descriptions from a broker, in the order of the declarations.
     let descriptions: [TopicDescription]
-    /// Their settings by name; empty where these may not be read.
+    /// The settings by topic and name.
+    ///
+    /// A topic whose settings the user may not read has none.
     private let settings: [String: [String: String]]
 
-    /// Asks the cluster.
+    /// Fetches the state from the cluster.
     init(_ declarations: [TopicDeclaration], _ admin: KafkaAdmin) throws(CommandFailure) {
         let names = declarations.map(\.name)
         do throws(KafkaError) {
@@ -48,17 +50,17 @@ struct TopicState {
                 results.filter { $0.error == nil }.map { ($0.name, $0.values) }, uniquingKeysWith: { first, _ in first }
             )
         } catch {
-            throw CommandFailure(error, while: "looking at the topics")
+            throw CommandFailure(error, while: "describing the topics")
         }
         for description in descriptions {
             guard let error = description.error, description.exists else { continue }
-            throw CommandFailure(error, while: "looking at topic \(description.name)")
+            throw CommandFailure(error, while: "describing topic \(description.name)")
         }
     }
 
-    /// A setting of a topic, or nil.
+    /// Returns a setting of a topic, or nil.
     func setting(_ name: String, of topic: String) -> String? { settings[topic]?[name] }
 
-    /// What a broker says of a topic.
+    /// Returns the description of a topic, or nil.
     func description(of topic: String) -> TopicDescription? { descriptions.first { $0.name == topic } }
 }

@@ -2,29 +2,31 @@ internal import RouteTools
 internal import KafkaClient
 internal import ByteStorage
 
-/// Tries the rights to write and to use a transactional id, by one transaction per topic that is aborted.
+/// A test of the rights to write and to use a transactional id, with one aborted transaction per topic.
 ///
-/// No call of librdkafka 2.0.2 tells one's own rights.
+/// librdkafka 2.0.2 has no call that returns the user's own rights.
 struct TopicProbe {
     private let connection: Connection
     private let id: String
 
-    /// Makes a probe; its transactional id begins as the workers' do, so that the same rule allows it.
+    /// Creates a probe.
+    ///
+    /// Its transactional id has the prefix of the workers' ids, so that the same access rule allows it.
     init(_ connection: Connection, group: String) {
         self.connection = connection
         id = "linkd.\(group).topics-check.0"
     }
 
-    /// What is refused, for these topics; empty when everything is allowed.
+    /// Returns the problems of the topics, which are empty if everything is allowed.
     func findings(_ topics: [String]) throws(CommandFailure) -> [TopicFinding] {
         var findings: [TopicFinding] = []
         for topic in topics {
-            // A refused write leaves a producer that can do no more: one for each topic.
+            // A producer is unusable after a refused write, so each topic has its own.
             let producer = try makeProducer()
             do throws(KafkaError) {
                 try start(producer)
             } catch {
-                return findings + [finding(error, topic: topic, "the transactional id \(id)")]
+                return findings + [finding(error, topic: topic, "using the transactional id \(id)")]
             }
             do throws(KafkaError) {
                 try write(topic, producer)
@@ -45,11 +47,11 @@ struct TopicProbe {
         do {
             return try KafkaProducer(configuration)
         } catch {
-            throw connection.refused(error)
+            throw connection.configurationFailure(error)
         }
     }
 
-    /// A predecessor's transaction, or a coordinator that still loads, may take some tries.
+    /// Initialization can fail a few times while a coordinator loads or an earlier transaction ends.
     private func start(_ producer: KafkaProducer) throws(KafkaError) {
         let end = Platform.monotonicSeconds + 30
         while true {
@@ -71,7 +73,8 @@ struct TopicProbe {
         }
         if producer.deliveries.delivered == 1 { return try producer.abortTransaction(timeoutMilliseconds: 10_000) }
         if let error = producer.deliveries.lastError { throw error }
-        // Only a commit says why the partition was refused. The record is purged before, so nothing is published.
+        // Only a commit reports why the partition was refused. The record is purged first, so that nothing is
+        // published.
         try producer.purge()
         try producer.commitTransaction(timeoutMilliseconds: 10_000)
         throw KafkaError(code: .timedOut)
@@ -81,7 +84,7 @@ struct TopicProbe {
         if case .authorization(let resource) = KafkaErrorClass(error) {
             return TopicFinding(
                 topic: topic, code: "not_allowed", text: "\(what) is not allowed (\(error.name))",
-                advice: "grant this user Write on the \(resource.rawValue)", isRefusal: true)
+                advice: "grant this user Write access to the \(resource.rawValue)", isRefusal: true)
         }
         return TopicFinding(
             topic: topic, code: "probe", text: "\(what) failed: \(Escaping.visible(error.description))",

@@ -1,28 +1,30 @@
 internal import RouteTools
 internal import KafkaClient
 
-/// What `linkd topics check` shows of a topic.
+/// A row of `linkd topics check`.
 struct TopicRow {
-    /// Name and role.
+    /// The name and purpose of the topic.
     let declaration: TopicDeclaration
-    /// Whether the topic is there.
+    /// A Boolean value that indicates whether the topic exists.
     let exists: Bool
-    /// Number of partitions.
+    /// The number of partitions.
     let partitions: Int
-    /// Fewest copies of a partition.
+    /// The lowest number of replicas of a partition.
     let replicas: Int
-    /// `min.insync.replicas`.
+    /// The setting `min.insync.replicas`.
     let minInSync: String?
-    /// `retention.ms`; -1 is for ever.
+    /// The setting `retention.ms`.
+    ///
+    /// -1 means unlimited.
     let retention: Int64?
-    /// `max.message.bytes`.
+    /// The setting `max.message.bytes`.
     let maxBytes: String?
-    /// `cleanup.policy`.
+    /// The setting `cleanup.policy`.
     let cleanup: String?
-    /// `message.timestamp.type`.
+    /// The setting `message.timestamp.type`.
     let timestampType: String?
 
-    /// Takes what the cluster said.
+    /// Creates a row from the state of the cluster.
     init(_ declaration: TopicDeclaration, _ state: TopicState) {
         self.declaration = declaration
         let description = state.description(of: declaration.name)
@@ -36,12 +38,12 @@ struct TopicRow {
         timestampType = state.setting("message.timestamp.type", of: declaration.name)
     }
 
-    /// A retention in words.
+    /// Returns a retention time for people.
     static func retentionText(_ milliseconds: Int64) -> String {
-        milliseconds < 0 ? "for ever" : Durations.text(milliseconds)
+        milliseconds < 0 ? "unlimited" : Durations.text(milliseconds)
     }
 
-    /// The row as an object.
+    /// Writes the row as a JSON object.
     func write(to json: inout JSONText) {
         json.beginObject()
         json.text("topic", declaration.name)

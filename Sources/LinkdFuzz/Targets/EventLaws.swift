@@ -2,40 +2,40 @@ internal import DispatchWorker
 internal import LinkIngest
 internal import StrictJSON
 
-/// What must hold of a record beside another that says the same.
+/// Laws that relate a record to equivalent records.
 package struct EventLaws {
     private let world: World
 
-    /// Makes the laws of a world.
+    /// Creates the laws of a world.
     package init(_ world: World) { self.world = world }
 
-    /// Returns what is wrong with the answer to a record beside those to its other spellings; nil if nothing is.
+    /// Returns the violated law, or nil.
     ///
-    /// Spelling: without white space and needless escapes it comes to the same. Devices: one of several devices gets
-    /// what it would get alone.
-    package func wrong(_ answer: Answer, of record: FuzzRecord) -> String? {
+    /// A record without white space and unnecessary escapes has the same result. A device in a list of several has the
+    /// same decision as alone.
+    package func wrong(_ result: RecordResult, of record: FuzzRecord) -> String? {
         let event = try? JSONValue.parse(record.value, maxDepth: world.limits.depth + 1)
         guard let event, event.object != nil else { return nil }
         let plain = FuzzRecord(key: record.key, value: Array(event.text.utf8), offset: record.offset)
         guard plain.value.count <= world.limits.recordBytes else { return nil }
         let again = RecordLane.fresh(plain, world)
-        if answer.cause?.reason != again.cause?.reason {
-            return "another spelling is read otherwise\nas it is: \(answer)\nspelled plainly: \(again)"
+        if result.cause?.reason != again.cause?.reason {
+            return "an equivalent record has another result\nas it is: \(result)\nin plain form:  \(again)"
         }
-        // What is passed through, and a payload that is to be resumed, stay as they were spelled.
+        // Passthrough members, and a payload to resume, keep their spelling.
         if world.passthrough.isEmpty {
-            for (one, other) in zip(answer.decisions, again.decisions)
+            for (one, other) in zip(result.decisions, again.decisions)
             where one.outcome != .deferred && (one.key != other.key || one.value != other.value) {
-                return "another spelling comes out otherwise\nas it is: \(answer)\nspelled plainly: \(again)"
+                return "an equivalent record has other decisions\nas it is: \(result)\nin plain form:  \(again)"
             }
         }
-        return wrongDevices(again, of: event, record)
+        return deviceViolation(again, of: event, record)
     }
 
-    /// What is wrong with the decisions of a list beside those of each device in a list of its own.
-    private func wrongDevices(_ answer: Answer, of event: JSONValue, _ record: FuzzRecord) -> String? {
+    /// Returns the difference between the decisions of a list and those of lists with one device each, or nil.
+    private func deviceViolation(_ result: RecordResult, of event: JSONValue, _ record: FuzzRecord) -> String? {
         guard let members = event.object, let devices = event["devices"]?.array, devices.count > 1,
-            devices.count <= 12, answer.decisions.count == devices.count
+            devices.count <= 12, result.decisions.count == devices.count
         else { return nil }
         for (index, device) in devices.enumerated() {
             let alone = members.map { member in
@@ -47,13 +47,13 @@ package struct EventLaws {
             guard let decision = other.decisions.first else {
                 return "device \(index) alone is a dead letter: \(other)"
             }
-            // The id of a decision says the device's number.
+            // Skips the id of the decision, which contains the number of the device.
             let name = UInt8(ascii: ",")
-            if decision.value.drop(while: { $0 != name }) != answer.decisions[index].value.drop(while: { $0 != name })
-                || decision.key != answer.decisions[index].key
+            if decision.value.drop(while: { $0 != name }) != result.decisions[index].value.drop(while: { $0 != name })
+                || decision.key != result.decisions[index].key
             {
-                return "device \(index) gets another decision among others than alone\namong others: "
-                    + String(decoding: answer.decisions[index].value.prefix(2_000), as: UTF8.self)
+                return "device \(index) has another decision in the list than alone\nin the list: "
+                    + String(decoding: result.decisions[index].value.prefix(2_000), as: UTF8.self)
                     + "\nalone: \(other)"
             }
         }

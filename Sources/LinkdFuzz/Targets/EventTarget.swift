@@ -3,11 +3,14 @@ internal import LinkCoordinator
 internal import LinkIngest
 internal import StrictJSON
 
-/// An input of the target `events`: a line with the world's letter and the record's key, then the value.
+/// The target `events`. An input is a line with the letter of the world and the key of the record, followed by the
+/// value.
 ///
-/// A capital letter says that the value is a recipe, which is written out first.
+/// An uppercase letter means that the value is a recipe, which is expanded first.
 extension FuzzRunner {
-    /// Most bytes of a value that a recipe comes to here: more is for the benchmark of hostile records.
+    /// The size limit of an expanded recipe.
+    ///
+    /// Larger records belong to the benchmark of hostile records.
     static let recipeLimit = 256 << 10
 
     func runEvent(_ input: [UInt8]) -> String? {
@@ -22,25 +25,25 @@ extension FuzzRunner {
         let key = line.count > 1 ? Array(line.dropFirst()) : nil
         let record = FuzzRecord(key: key, value: value, offset: 7)
         var lane = RecordLane(world)
-        let answer = lane.answers(CollectionOfOne(record))[0]
-        if let wrong = wrongCost(record, answer, &lane) ?? wrong(answer, of: record, world) { return wrong }
+        let result = lane.results(CollectionOfOne(record))[0]
+        if let wrong = costViolation(record, result, &lane) ?? wrong(result, of: record, world) { return wrong }
         for time in ["second", "third"] {
-            let again = lane.answers(CollectionOfOne(record))[0]
-            if again != answer {
-                return "the \(time) time the record comes out otherwise\nfirst:\n\(answer)\nthen:\n\(again)"
+            let again = lane.results(CollectionOfOne(record))[0]
+            if again != result {
+                return "the \(time) run of the record has another result\nfirst:\n\(result)\nthen:\n\(again)"
             }
         }
-        if value.count <= Self.lawLimit, let wrong = EventLaws(world).wrong(answer, of: record) { return wrong }
-        return wrongResume(answer, of: record, world)
+        if value.count <= Self.lawLimit, let wrong = EventLaws(world).wrong(result, of: record) { return wrong }
+        return resumeViolation(result, of: record, world)
     }
 
-    /// Most bytes of a value that is held against its other spellings.
+    /// The size limit of a value that is compared with equivalent ones.
     private static let lawLimit = 32 << 10
 
-    /// What a record costs beyond its bound, the least of three times.
-    private func wrongCost(_ record: FuzzRecord, _ answer: Answer, _ lane: inout RecordLane) -> String? {
+    /// Returns a description if the minimum of three runs exceeds the bound.
+    private func costViolation(_ record: FuzzRecord, _ result: RecordResult, _ lane: inout RecordLane) -> String? {
         let bytes = record.value.count + lane.bytesWritten
-        let devices = max(answer.decisions.count, 1)
+        let devices = max(result.decisions.count, 1)
         var times = [lane.nanoseconds]
         while times.count < 3, let least = times.min(), cost.isOver(least, bytes: bytes, devices: devices) {
             _ = lane.digests(CollectionOfOne(record))
@@ -50,40 +53,40 @@ extension FuzzRunner {
         return "the record takes \(least / 1_000) µs: \(bytes) bytes read and written, \(devices) devices"
     }
 
-    /// What is wrong with an answer whatever the record says.
-    private func wrong(_ answer: Answer, of record: FuzzRecord, _ world: World) -> String? {
-        if let cause = answer.cause {
-            if !answer.decisions.isEmpty { return "a dead letter with decisions" }
+    /// Returns a violation of the rules that hold for the result of every record, or nil.
+    private func wrong(_ result: RecordResult, of record: FuzzRecord, _ world: World) -> String? {
+        if let cause = result.cause {
+            if !result.decisions.isEmpty { return "a dead letter with decisions" }
             if cause.reason == .internal { return "a dead letter `internal`: \(cause.detail)" }
             return nil
         }
-        if answer.decisions.isEmpty { return "neither a decision nor a dead letter" }
+        if result.decisions.isEmpty { return "neither a decision nor a dead letter" }
         if record.value.contains(UInt8(ascii: "{")), let error = Self.syntaxError(record.value, world) { return error }
-        for decision in answer.decisions {
+        for decision in result.decisions {
             if decision.key.isEmpty || decision.key.count > 256 {
-                return "a device's id of \(decision.key.count) bytes"
+                return "the id of a device has \(decision.key.count) bytes"
             }
-            if let wrong = Self.wrongText(decision.value) { return "\(wrong)\n\(answer)" }
+            if let wrong = Self.decisionViolation(decision.value) { return "\(wrong)\n\(result)" }
         }
         return nil
     }
 
-    /// What the plain reader says of a value that begins as an object and was taken.
+    /// Returns the syntax error of a record that was accepted as an object, or nil.
     private static func syntaxError(_ value: [UInt8], _ world: World) -> String? {
         let isFramed = value.count > 5 && value[0] == 0
         let text = Array(value.dropFirst(isFramed ? 5 : 0))
         guard text.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) == UInt8(ascii: "{") else { return nil }
         do {
-            // A payload may be nested one deeper than other members.
+            // A payload can have one more level than other members.
             _ = try JSONValue.parse(text, maxDepth: world.limits.depth + 1)
             return nil
         } catch {
-            return "a record was taken that is no JSON: \(error)"
+            return "a record was accepted that is not valid JSON: \(error)"
         }
     }
 
-    /// What is wrong with the text of a decision.
-    static func wrongText(_ decision: [UInt8]) -> String? {
+    /// Returns a violation of the format of decisions, or nil.
+    static func decisionViolation(_ decision: [UInt8]) -> String? {
         do {
             let value = try JSONValue.parse(decision)
             guard let outcome = value["outcome"]?.string else { return "a decision without an outcome" }
@@ -93,13 +96,13 @@ extension FuzzRunner {
             if let detail = value["detail"]?.string, detail.utf8.count > 64 { return "a detail of over 64 bytes" }
             return nil
         } catch {
-            return "a decision is no JSON: \(error)"
+            return "a decision is not valid JSON: \(error)"
         }
     }
 
-    /// What is wrong with a `resume` as a new event: it must never be a dead letter.
-    func wrongResume(_ answer: Answer, of record: FuzzRecord, _ world: World) -> String? {
-        for (index, decision) in answer.decisions.prefix(8).enumerated() where decision.outcome == .deferred {
+    /// Sends each `resume` as a new event, and returns a description if that is a dead letter.
+    func resumeViolation(_ result: RecordResult, of record: FuzzRecord, _ world: World) -> String? {
+        for (index, decision) in result.decisions.prefix(8).enumerated() where decision.outcome == .deferred {
             guard let text = try? JSONValue.parse(decision.value), let resume = text["resume"]?.object,
                 let table = text["table"]?.string,
                 let application = world.tables.tables.first(where: { table.hasPrefix($0.id + "@") })?

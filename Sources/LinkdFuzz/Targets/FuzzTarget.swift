@@ -1,15 +1,17 @@
-/// What is searched by changing inputs: each takes any bytes and says what is wrong with what came of them.
+/// The targets of a search.
+///
+/// Each one accepts any bytes and reports violations of its rules.
 package enum FuzzTarget: String, CaseIterable, Sendable {
-    /// One record: its decisions are well-formed, the same each time, and cost no more than they may.
+    /// A record. Its decisions must be well-formed, repeatable, and within the cost bound.
     case events
-    /// One link for one device: the decision is the same by every way to it.
+    /// A link for one device. All ways to resolve it must yield the same decision.
     case links
-    /// A table's file: read, checked, and some links resolved.
+    /// The file of a table. It is read and checked, and some links are resolved.
     case tables
-    /// A sequence of records through one processor, and each of them through a fresh one.
+    /// A sequence of records through one processor, compared with a fresh processor for each.
     case sequences
 
-    /// Most bytes of an input.
+    /// The size limit of an input, in bytes.
     package var maxBytes: Int {
         switch self {
         case .events: 8 << 10
@@ -20,23 +22,23 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     }
 }
 
-/// Runs inputs: one for a thread, used for all of them.
+/// A runner of inputs, which one thread uses for all of them.
 package final class FuzzRunner {
     let worlds: [World]
     let cost: CostBound
     private var known: [UInt64: UInt64] = [:]
 
-    /// Makes a runner.
+    /// Creates a runner.
     ///
     /// - Parameters:
-    ///   - worlds: What inputs may name.
-    ///   - cost: What a record may cost.
+    ///   - worlds: The worlds that inputs can name.
+    ///   - cost: The cost bound of a record.
     package init(worlds: [World], cost: CostBound = .none) {
         self.worlds = worlds
         self.cost = cost
     }
 
-    /// Runs an input and returns what is wrong, in words; nil if nothing is.
+    /// Runs an input, and returns a description of a violation or nil.
     package func run(_ target: FuzzTarget, _ input: [UInt8]) -> String? {
         switch target {
         case .events: runEvent(input)
@@ -46,7 +48,9 @@ package final class FuzzRunner {
         }
     }
 
-    /// Returns the digest of what a processor that has seen nothing makes of a record; told once, it is remembered.
+    /// Returns the digest of a record's result from a fresh processor.
+    ///
+    /// Digests are cached.
     func freshDigest(_ record: FuzzRecord, _ world: World) -> UInt64 {
         var key = Digest()
         key.add(Array(world.name.utf8))
@@ -62,16 +66,16 @@ package final class FuzzRunner {
     }
 }
 
-/// What a record may cost: so much for the bytes that are read and written, and so much for each device.
+/// The bound for the cost of a record, which depends on the bytes read and written and on the devices.
 package struct CostBound: Sendable {
-    /// Nanoseconds for a megabyte read and written, and for a device.
+    /// The nanoseconds for a megabyte read and written.
     package static let perMegabyte = 20_000_000.0
-    /// Nanoseconds for a device.
+    /// The nanoseconds for a device.
     package static let perDevice = 20_000.0
 
-    /// How many times as much it may take here: a build that checks everything is slower.
+    /// The factor for builds with checks, which are slower.
     var slack: Double
-    /// What any record may take, in nanoseconds: times below are noise.
+    /// The nanoseconds that any record can take, because shorter times are noise.
     var floor: Double
 
     /// No bound.
@@ -79,12 +83,12 @@ package struct CostBound: Sendable {
     /// The bound of a build with sanitizers.
     package static let sanitized = CostBound(slack: 25, floor: 30_000_000)
 
-    /// Returns what a record may take in nanoseconds, without slack.
+    /// Returns the bound in nanoseconds, without slack.
     package static func nanoseconds(bytes: Int, devices: Int) -> Double {
         Double(bytes) / 1_000_000 * perMegabyte + Double(devices) * perDevice
     }
 
-    /// Returns a Boolean value that indicates whether a time is over the bound.
+    /// Returns a Boolean value that indicates whether a time exceeds the bound.
     func isOver(_ time: UInt64, bytes: Int, devices: Int) -> Bool {
         slack < .infinity && Double(time) > floor + slack * Self.nanoseconds(bytes: bytes, devices: devices)
     }

@@ -1,22 +1,26 @@
-// What libFuzzer calls. The launcher says FUZZING, and links what the names below stand for.
+// The entry points for libFuzzer. The launcher defines FUZZING and links libFuzzer.
 #if FUZZING
 internal import Foundation
 
-/// libFuzzer's own changes of an input.
+/// libFuzzer's own mutation of an input.
 @_silgen_name("LLVMFuzzerMutate")
 private func mutateBytes(_ data: UnsafeMutablePointer<UInt8>, _ size: Int, _ most: Int) -> Int
 
-/// The target that this program's name says, and what runs it: libFuzzer calls from one thread only.
+/// The target with the name of this program, and its runner.
+///
+/// libFuzzer uses a single thread.
 private struct Search {
     let target: FuzzTarget
     let runner: FuzzRunner
     let mutator: Mutator
 
-    // Set once before the first input.
+    // Set once, before the first input.
     nonisolated(unsafe) static var current: Search?
 }
 
-/// Chooses the target by the program's name; with `LINKD_FUZZ_SEEDS` writes its seeds into that directory and ends.
+/// Selects the target by the name of the program.
+///
+/// With `LINKD_FUZZ_SEEDS` it writes the seeds into that directory and ends.
 @_cdecl("LLVMFuzzerInitialize")
 public func initializeFuzzer(
     _ count: UnsafeMutablePointer<Int32>,
@@ -24,7 +28,7 @@ public func initializeFuzzer(
 ) -> Int32 {
     let name = arguments.pointee[0].map { String(cString: $0) }?.split(separator: "/").last.map(String.init) ?? ""
     guard let target = FuzzTarget(rawValue: name) else {
-        end("expected events, links, tables or sequences, not \(name)")
+        end("`\(name)` is not a target: use events, links, tables, or sequences")
     }
     do {
         let worlds = try World.all()
@@ -43,34 +47,36 @@ public func initializeFuzzer(
     return 0
 }
 
-/// Runs an input; where something is wrong says it and ends, so that libFuzzer keeps the input.
+/// Runs an input.
+///
+/// Reports a violation and aborts, so that libFuzzer stores the input.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func testOneInput(_ data: UnsafePointer<UInt8>, _ size: Int) -> Int32 {
     guard let search = Search.current, size <= search.target.maxBytes else { return -1 }
     let input = [UInt8](UnsafeBufferPointer(start: data, count: size))
-    if let wrong = search.runner.run(search.target, input) { fail("FIND in \(search.target): \(wrong)") }
+    if let wrong = search.runner.run(search.target, input) { fail("FINDING in \(search.target): \(wrong)") }
     return 0
 }
 
-/// Changes an input: as JSON, lines and links, or as libFuzzer itself does.
+/// Mutates an input according to its meaning, or with libFuzzer's own mutation.
 @_cdecl("LLVMFuzzerCustomMutator")
 public func mutateInput(_ data: UnsafeMutablePointer<UInt8>, _ size: Int, _ most: Int, _ seed: UInt32) -> Int {
-    var dice = Dice(seed: UInt64(seed))
-    guard let search = Search.current, !dice.one(in: 3) else { return mutateBytes(data, size, most) }
+    var random = RandomSource(seed: UInt64(seed))
+    guard let search = Search.current, !random.one(in: 3) else { return mutateBytes(data, size, most) }
     var input = [UInt8](UnsafeBufferPointer(start: data, count: size))
-    search.mutator.change(&input, &dice)
+    search.mutator.change(&input, &random)
     let count = min(input.count, most)
     for index in 0..<count { data[index] = input[index] }
     return count
 }
 
-/// Says why the search cannot begin, and ends.
+/// Prints the reason for which the search cannot start, and ends the process.
 private func end(_ text: String) -> Never {
     FileHandle.standardError.write(Data((text + "\n").utf8))
     exit(70)
 }
 
-/// Says what is wrong with an input, and ends as a crash does.
+/// Prints a violation and aborts.
 private func fail(_ text: String) -> Never {
     FileHandle.standardError.write(Data((text + "\n").utf8))
     abort()

@@ -4,9 +4,9 @@ internal import LinkCoordinator
 internal import ByteStorage
 internal import StrictJSON
 
-/// An input of the target `links`: a line with letters for the world, its table and the device, then the link.
+/// The target `links`. An input is a line with letters for the world, its table, and the device, followed by the link.
 extension FuzzRunner {
-    /// Devices as events have them.
+    /// The devices, as in events.
     static let devices = [
         #"{"id":"d"}"#, #"{"id":"d","platform":"ios","app":"6.1.0","os":"18.2","locale":"en-GB","region":"GB"}"#,
         #"{"id":"d","platform":"Android","app":"3.9.12","locale":"ru","claims":["session"],"coordinator":"hall"}"#,
@@ -26,16 +26,16 @@ extension FuzzRunner {
         let start = ThreadClock.nanoseconds()
         let decision = table.resolve(link, device: Device(facts))
         let time = ThreadClock.nanoseconds() - start
-        // The library parses the decision that it has written, which no bound of a record says anything about.
+        // The library also parses the decision it has written. That time is not part of the bound.
         if cost.isOver(time, bytes: bytes.count + decision.json.count, devices: 50), isSlow(table, link, Device(facts))
         {
             return "the link takes \(time / 1_000) µs"
         }
         return EventCheck(link: link, device: device, table: table).difference(from: decision)
-            ?? Self.wrongText(decision.json) ?? wrongExplanation(table, link, Device(facts), decision)
+            ?? Self.decisionViolation(decision.json) ?? explanationViolation(table, link, Device(facts), decision)
     }
 
-    /// Returns a Boolean value that indicates whether a link is slow the second and third time too.
+    /// Returns a Boolean value that indicates whether a link is also slow in two more runs.
     private func isSlow(_ table: Table, _ link: String, _ device: Device) -> Bool {
         (0..<2).allSatisfy { _ in
             let start = ThreadClock.nanoseconds()
@@ -45,18 +45,19 @@ extension FuzzRunner {
         }
     }
 
-    private func wrongExplanation(_ table: Table, _ link: String, _ device: Device, _ decision: Decision) -> String? {
+    private func explanationViolation(_ table: Table, _ link: String, _ device: Device, _ decision: Decision) -> String?
+    {
         let explanation = table.explain(.link(link), device: device)
         if explanation.decision.json != decision.json { return "the explanation has another decision" }
         let chosen = explanation.candidates.filter(\.chosen).map(\.route)
-        // What a redirect led to is no candidate of its own.
+        // The target of a redirect is not a candidate.
         if decision.via.isEmpty, let route = decision.route, !chosen.isEmpty, chosen != [route] {
             return "the explanation chooses \(chosen), the decision \(route)"
         }
         return nil
     }
 
-    /// Resolves bytes that are no text: they come to a decision all the same.
+    /// Resolves bytes that are not UTF-8, which must yield a decision too.
     private func resolveRaw(_ bytes: [UInt8], _ table: Table) -> String? {
         var resolver = Resolver()
         var arena = OutputArena(chunkBytes: 4096)
@@ -69,23 +70,23 @@ extension FuzzRunner {
                 }
             }
         }
-        return Self.wrongText(arena.finish().array)
+        return Self.decisionViolation(arena.finish().array)
     }
 }
 
-/// The ways of a link through an event: as text with and without escapes, and bare.
+/// The ways to resolve a link by an event, with and without escapes.
 private struct EventCheck {
     let link: String
     let device: String
     let table: Table
 
-    /// Returns how an event's decision differs from the library's, or nil.
+    /// Returns the difference between the decision of an event and that of the library, or nil.
     func difference(from decision: Decision) -> String? {
-        var plain = TextMaker()
+        var plain = TextWriter()
         plain.string(link)
-        var escaped = TextMaker()
-        var dice = Dice(seed: UInt64(link.utf8.count))
-        escaped.escaped(link, &dice)
+        var escaped = TextWriter()
+        var random = RandomSource(seed: UInt64(link.utf8.count))
+        escaped.escaped(link, &random)
         for text in [plain.bytes, escaped.bytes] {
             let event = Array(#"{"link":"#.utf8) + text + Array(",\"device\":\(device)}".utf8)
             guard event.count <= 1 << 20 else { continue }
@@ -97,11 +98,11 @@ private struct EventCheck {
                     found = decision.array
                 }
             }
-            // With a table alone nothing but the library's decision can come of it.
+            // The only result with a single table is the library's decision.
             if let cause { return "the event is a dead letter: \(cause.detail)" }
             if found != decision.json {
-                return "an event's decision is another than the library's\n\(String(decoding: found, as: UTF8.self))\n"
-                    + String(decoding: decision.json, as: UTF8.self)
+                return "the decision of an event differs from that of the library\n"
+                    + String(decoding: found, as: UTF8.self) + "\n" + String(decoding: decision.json, as: UTF8.self)
             }
         }
         return nil

@@ -1,13 +1,13 @@
-/// An input of the target `sequences`: a line with the world's letter, then a line for each record.
+/// The target `sequences`. An input is a line with the letter of the world, followed by a line for each record.
 ///
-/// - A tab stands between a record's key and its value; what has none is a value alone.
+/// - A tab separates the key of a record from its value. A line without a tab is a value.
 /// - An empty line ends a batch.
-/// - `@N` and a blank before a record repeat it N times, each `#` in it being the number of the repetition.
+/// - `@N` and a space before a record repeat it N times. Each `#` in it is the number of the repetition.
 extension FuzzRunner {
-    /// Most records that lines come to, and most bytes of them.
+    /// The limits of the records in one input: their number and their bytes.
     static let mostRecords = 3_000
     static let mostRecordBytes = 1 << 20
-    /// Records of a batch that no empty line ends.
+    /// The limit of records in a batch.
     static let batch = 100
 
     func runSequence(_ input: [UInt8]) -> String? {
@@ -19,29 +19,29 @@ extension FuzzRunner {
             for (record, digest) in zip(batch, digests) {
                 seen += 1
                 if digest == freshDigest(record, world) { continue }
-                return "record \(seen) comes out otherwise after the records before it than alone\n"
+                return "record \(seen) has another result after other records than alone\n"
                     + Self.describe(batches, upTo: seen, world)
             }
         }
         return nil
     }
 
-    /// What a record came to after those before it, and what it comes to alone.
+    /// Returns the result of a record after the others, and its result alone.
     private static func describe(_ batches: [[FuzzRecord]], upTo count: Int, _ world: World) -> String {
         var lane = RecordLane(world)
         var left = count
         for batch in batches {
-            let answers = lane.answers(batch)
+            let results = lane.results(batch)
             if left <= batch.count {
                 let record = batch[left - 1]
-                return "\(record.text)\nafter others:\n\(answers[left - 1])\nalone:\n\(RecordLane.fresh(record, world))"
+                return "\(record.text)\nafter others:\n\(results[left - 1])\nalone:\n\(RecordLane.fresh(record, world))"
             }
             left -= batch.count
         }
         return ""
     }
 
-    /// The world and the batches of an input.
+    /// Returns the world and the batches of an input.
     func sequence(_ input: [UInt8]) -> (World, [[FuzzRecord]]) {
         let lines = input.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         let world = World.named(lines.first?.first ?? UInt8(ascii: "a"), of: worlds)
@@ -72,12 +72,12 @@ extension FuzzRunner {
         return FuzzRecord(key: key, value: Array(line[(tab + 1)...]), offset: offset)
     }
 
-    /// The records that a line stands for.
+    /// Returns the records of a line.
     private static func repeated(_ line: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
         guard line.first == UInt8(ascii: "@"), let blank = line.firstIndex(of: UInt8(ascii: " ")),
             let count = Int(String(decoding: line[(line.startIndex + 1)..<blank], as: UTF8.self)), count >= 0
         else { return [line] }
-        // In pieces between the numbers, so that little is done for each byte.
+        // Splits the line at the numbers, so that little work is done for each byte.
         let pieces = line[(blank + 1)...].split(separator: UInt8(ascii: "#"), omittingEmptySubsequences: false)
         return (0..<min(count, mostRecords)).map { index in
             ArraySlice(pieces.joined(separator: Array(String(index).utf8)))

@@ -1,17 +1,17 @@
 internal import LinkCoordinator
 
-/// What a link of a table begins with: a scheme and a host, or a scheme whose first segment stands in the host's place.
+/// The start of a table's links: a scheme with a host, or a scheme whose first segment replaces the host.
 struct LinkOrigin {
-    /// The block that reads the link.
+    /// The block that matches the link.
     let block: TableSource.LinkBlock
     /// The scheme.
     let scheme: String
-    /// The host with its port; nil in a block whose host is a segment.
+    /// The host with its port, or nil in a block that uses the first segment as host.
     let host: String?
 
-    /// The first origin that the scheme and the host rule of a pattern allow; nil where there is none.
+    /// Creates the first origin that a pattern's scheme and host rule allow, or returns nil if there is none.
     ///
-    /// A rule for many hosts stands for one of them: `*.shop.example` for `www.shop.example`.
+    /// A rule for many hosts is represented by one of them, for example `*.shop.example` by `www.shop.example`.
     init?(_ source: TableSource, scheme: String? = nil, host rule: HostRule? = nil) {
         for block in source.blocks {
             for name in Self.schemes(of: block, wanted: scheme, in: source) {
@@ -29,21 +29,21 @@ struct LinkOrigin {
         return nil
     }
 
-    /// Makes an origin of its parts.
+    /// Creates an origin from its parts.
     init(block: TableSource.LinkBlock, scheme: String, host: String?) {
         self.block = block
         self.scheme = scheme
         self.host = host
     }
 
-    /// The link with these segments, without a query.
+    /// Returns the link with the given segments and without a query.
     func link(segments: [String]) -> String {
         let path = segments.map(PercentText.segment).joined(separator: "/")
         if let host { return "\(scheme)://\(host)/\(path)" }
         return "\(scheme)://" + (segments.isEmpty ? "/" : path)
     }
 
-    /// Web schemes first: their links work everywhere.
+    /// Returns the schemes of a block, https first, because its links work everywhere.
     private static func schemes(
         of block: TableSource.LinkBlock, wanted: String?, in source: TableSource
     ) -> [String] {
@@ -58,7 +58,7 @@ struct LinkOrigin {
     }
 
     private static func host(of block: TableSource.LinkBlock, wanted: HostRule?, isWeb: Bool) -> String? {
-        // A link of http or https without a host is none.
+        // An http or https link without a host is not a link.
         if isWeb && wanted == .empty { return nil }
         let rules = block.hosts.map(\.value).filter { !isWeb || $0 != .empty }
         if let wanted, wanted != .any {
@@ -70,7 +70,7 @@ struct LinkOrigin {
 }
 
 extension HostRule {
-    /// A host that the rule takes.
+    /// A host that the rule matches.
     var sample: String {
         switch self {
         case .any: "example.com"

@@ -1,17 +1,17 @@
-/// Percent-encoding for links that linkd writes: everything but what RFC 3986 leaves alone.
+/// Percent-encoding for generated links, which escapes all but the unreserved characters of RFC 3986.
 enum PercentText {
-    /// A segment: unreserved characters stay, all others are escaped (RFC 3986, 2.3).
+    /// Returns a path segment with all but the unreserved characters escaped (RFC 3986, 2.3).
     static func segment(_ text: String) -> String { encode(text) { isUnreserved($0) } }
 
-    /// A name or value of a query.
+    /// Returns an escaped name or value of a query.
     static func query(_ text: String) -> String { encode(text) { isUnreserved($0) } }
 
-    /// A literal of a pattern, as browsers leave it: `pchar` of RFC 3986, 3.3, stays.
+    /// Returns a literal of a pattern in the form that browsers keep: `pchar` (RFC 3986, 3.3) is not escaped.
     static func literal(_ text: [UInt8]) -> String {
         encode(String(decoding: text, as: UTF8.self)) { isUnreserved($0) || "!$&'()*+,;=:@".utf8.contains($0) }
     }
 
-    /// Whether RFC 3986 leaves the byte alone everywhere.
+    /// Returns a Boolean value that indicates whether a byte is unreserved in RFC 3986.
     static func isUnreserved(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),

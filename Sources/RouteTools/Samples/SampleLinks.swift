@@ -1,11 +1,13 @@
 internal import LinkCoordinator
 internal import StrictJSON
 
-/// Links made from a table's own patterns: each resolves to the route that it was made for.
+/// Sample links, generated from the patterns of a table.
 ///
-/// They show what a route takes, and what an exported pattern is held against.
+/// Each link resolves to the route that it was generated for.
+///
+/// They are examples in documents, and test inputs for exported patterns.
 enum SampleLinks {
-    /// A link that reaches the route, the route's own query values among it; nil where none could be made.
+    /// Returns a link to the route, with the query parameters that it requires, or nil if none was found.
     static func first(of route: TableSource.Route, in table: Table) -> String? {
         for pattern in route.patterns {
             for link in candidates(pattern, of: route, in: table.source) where reaches(link, route, table) {
@@ -15,7 +17,7 @@ enum SampleLinks {
         return nil
     }
 
-    /// For each pattern of the route a link that takes it, as far as one could be made.
+    /// Returns one link for each pattern of the route, except for patterns without one.
     static func all(of route: TableSource.Route, in table: Table) -> [String] {
         var links: [String] = []
         for pattern in route.patterns {
@@ -25,9 +27,9 @@ enum SampleLinks {
         return links
     }
 
-    /// The route that a redirecting route leads to, told by resolving one of its links.
+    /// Returns the target of a redirecting route, determined by resolving one of its links.
     ///
-    /// Where the target asks for values of the query, a link that has them is tried.
+    /// If that does not succeed, links with the query parameters of other routes are tried.
     static func redirectTarget(of route: TableSource.Route, in table: Table) -> String? {
         guard let link = first(of: route, in: table), let block = table.source.blocks.first else { return nil }
         if let target = table.resolve(link).route, target != route.id.value { return target }
@@ -43,7 +45,9 @@ enum SampleLinks {
         return decision.via.first == route.id.value || (decision.via.isEmpty && decision.route == route.id.value)
     }
 
-    /// Links in the pattern's language, the plainest first: other values may belong to a better pattern.
+    /// Returns links that match the pattern, the simplest first.
+    ///
+    /// A more specific pattern can match some of them.
     private static func candidates(
         _ pattern: TableSource.RoutePattern, of route: TableSource.Route, in source: TableSource
     ) -> [String] {
@@ -80,7 +84,7 @@ enum SampleLinks {
         return segments
     }
 
-    /// The constraints of the route and its required values, in the block's dialect.
+    /// Returns the constraints of the route and its required values, in the query syntax of the block.
     private static func query(
         of route: TableSource.Route, in source: TableSource, block: TableSource.LinkBlock
     ) -> String {
@@ -113,6 +117,6 @@ enum SampleLinks {
 }
 
 extension Array {
-    /// The element, or nil where there is none at this index.
+    /// Returns the element at an index, or nil if there is none.
     package subscript(safe index: Int) -> Element? { indices.contains(index) ? self[index] : nil }
 }

@@ -1,15 +1,15 @@
 internal import LinkCoordinator
 
-/// Plain values that a matcher or a type takes, for links that show something.
+/// Sample values that a matcher or a type accepts.
 enum SampleValue {
-    /// How many different values are worth trying for one segment.
+    /// The number of different values to try for one segment.
     static let attempts = 6
 
     private static let uuids = [
         "B121D5E7-EA65-49F8-8B33-B3C43FA93866", "80674450-AAEC-4704-9D0F-63C7B2068FF1",
     ]
 
-    /// A segment that the matcher takes; nil where this attempt finds none.
+    /// Returns a segment that the matcher accepts, or nil if this attempt has none.
     static func segment(_ matcher: Matcher, name: String, attempt: Int) -> String? {
         switch matcher {
         case .literal(let text): return String(decoding: text, as: UTF8.self)
@@ -28,7 +28,7 @@ enum SampleValue {
         }
     }
 
-    /// A value of a field's type, as it stands in a link.
+    /// Returns a value of a field's type, in the form of a link.
     static func field(_ type: FieldType, name: String) -> String {
         switch type {
         case .uuid: return uuids[0]

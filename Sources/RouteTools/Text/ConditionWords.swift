@@ -1,8 +1,10 @@
 package import LinkCoordinator
 
-/// Conditions of variants, constraints and screens in words.
+/// Texts of the conditions of variants, constraints, and screens.
 package enum ConditionWords {
-    /// What must hold, joined with "and"; `{}` and none are "always".
+    /// Returns a condition with its parts joined by "and".
+    ///
+    /// An empty condition is "always", none is "otherwise".
     package static func of(_ condition: TableSource.Condition?) -> String {
         guard let condition else { return "otherwise" }
         var parts: [String] = []
@@ -18,7 +20,7 @@ package enum ConditionWords {
         return parts.isEmpty ? "always" : parts.joined(separator: " and ")
     }
 
-    /// A constraint on one name of the query.
+    /// Returns the text of a constraint on a query parameter.
     static func of(_ constraint: TableSource.QueryConstraint) -> String {
         let name = "query.\(constraint.name.value)"
         return switch constraint.test {
@@ -28,7 +30,7 @@ package enum ConditionWords {
         }
     }
 
-    /// What a device must have for a screen, or nil for nothing.
+    /// Returns the requirements of a screen, or nil for none.
     static func of(_ screen: TableSource.Screen) -> String? {
         var parts: [String] = []
         if let since = screen.since { parts.append("app from \(since.text)") }

@@ -1,6 +1,8 @@
-/// Numbers with three digits behind the point, the same everywhere.
+/// Numbers with three decimal places, independent of the locale.
 package enum Decimals {
-    /// `1.234`; negative numbers become 0.
+    /// Returns a text such as `1.234`.
+    ///
+    /// A negative number becomes 0.
     package static func text(_ value: Double) -> String {
         let thousandths = Int64((min(max(0, value), 1e12) * 1000).rounded())
         let rest = String(thousandths % 1000)

@@ -1,16 +1,16 @@
-/// How many columns of a terminal a text takes; good enough for aligned tables.
+/// The number of terminal columns that a text occupies, accurate enough to align tables.
 ///
-/// Wide and full-width characters and emoji take two, combining marks and format characters none
-/// (Unicode Standard Annex 11; the ranges are the blocks that are wide as a whole).
+/// Wide characters, full-width characters, and emoji occupy two columns. Combining marks and format characters occupy
+/// none. The ranges are those blocks of Unicode Standard Annex 11 that are wide as a whole.
 package enum DisplayWidth {
-    /// Columns of a text without control characters.
+    /// Returns the number of columns of a text without control characters.
     package static func of(_ text: String) -> Int {
         var columns = 0
         for character in text { columns += width(character) }
         return columns
     }
 
-    /// The longest beginning of at most `columns` columns, with `…` at the end when something was cut.
+    /// Returns the longest prefix of at most `columns` columns, with `…` at the end if the text was cut.
     package static func cut(_ text: String, to columns: Int) -> String {
         guard of(text) > columns else { return text }
         guard columns > 0 else { return "" }
@@ -25,7 +25,7 @@ package enum DisplayWidth {
         return result + "…"
     }
 
-    /// The text with blanks to `columns` columns.
+    /// Returns the text padded with spaces to `columns` columns.
     package static func pad(_ text: String, to columns: Int, right: Bool = false) -> String {
         let blanks = String(repeating: " ", count: max(0, columns - of(text)))
         return right ? blanks + text : text + blanks

@@ -1,7 +1,8 @@
-/// Makes text from outside harmless for a terminal: control characters, bytes that are no UTF-8 and marks that turn
-/// the direction of writing are shown, not sent.
+/// Escapes for untrusted text on a terminal.
+///
+/// Control characters, invalid UTF-8, and marks that change the writing direction become visible escapes.
 package enum Escaping {
-    /// The bytes as one line of text that a terminal only prints.
+    /// Returns the bytes as one line of text without terminal control.
     package static func visible(_ bytes: some Collection<UInt8>) -> String {
         var result = ""
         var iterator = bytes.makeIterator()
@@ -23,17 +24,19 @@ package enum Escaping {
         }
     }
 
-    /// The text as one line that a terminal only prints.
+    /// Returns the text as one line without terminal control.
     package static func visible(_ text: String) -> String { visible(text.utf8) }
 
-    /// JSON text in which characters that a terminal may obey are written as escapes: the same value, harmless.
+    /// Returns JSON text in which characters that can control a terminal are escaped.
     ///
-    /// JSON itself escapes only C0 (RFC 8259, section 7); such characters can stand inside strings alone.
+    /// The JSON value stays the same.
+    ///
+    /// JSON itself requires escapes only for C0 (RFC 8259, section 7). The other characters occur only inside strings.
     package static func json(_ text: String) -> String {
-        guard text.unicodeScalars.contains(where: isObeyed) else { return text }
+        guard text.unicodeScalars.contains(where: isControl) else { return text }
         var result = ""
         for scalar in text.unicodeScalars {
-            if isObeyed(scalar) {
+            if isControl(scalar) {
                 result += "\\u" + hex(scalar.value, digits: 4)
             } else {
                 result.unicodeScalars.append(scalar)
@@ -42,8 +45,10 @@ package enum Escaping {
         return result
     }
 
-    /// DEL, C1, and what turns the direction of writing or breaks a line; all below U+10000.
-    private static func isObeyed(_ scalar: Unicode.Scalar) -> Bool {
+    /// DEL, C1, and characters that change the writing direction or break a line.
+    ///
+    /// All are below U+10000.
+    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x7F..<0xA0, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069, 0xFEFF: true
         default: false
@@ -56,7 +61,7 @@ package enum Escaping {
         case 0x0D: result += "\\r"
         case 0x09: result += "\\t"
         case 0..<0x20, 0x7F: result += "\\x" + hex(scalar.value, digits: 2)
-        case _ where isObeyed(scalar): result += "\\u{" + hex(scalar.value, digits: 1) + "}"
+        case _ where isControl(scalar): result += "\\u{" + hex(scalar.value, digits: 1) + "}"
         default: result.unicodeScalars.append(scalar)
         }
     }

@@ -1,57 +1,57 @@
 internal import ByteStorage
 package import StrictJSON
 
-/// Writes small JSON texts for `--json`, through the one writer.
+/// A builder of small JSON texts for `--json`, on top of the JSON writer.
 package struct JSONText: ~Copyable {
     private var arena = OutputArena(chunkBytes: 4096)
     private var needsComma = false
 
-    /// Starts an empty text.
+    /// Creates an empty text.
     package init() { arena.begin() }
 
-    /// Begins an object, as a member when `name` is given.
+    /// Begins an object, as a member if `name` is given.
     package mutating func beginObject(_ name: String? = nil) { open(name, "{") }
 
     /// Ends an object.
     package mutating func endObject() { close("}") }
 
-    /// Begins an array, as a member when `name` is given.
+    /// Begins an array, as a member if `name` is given.
     package mutating func beginArray(_ name: String? = nil) { open(name, "[") }
 
     /// Ends an array.
     package mutating func endArray() { close("]") }
 
-    /// A text; nil is `null`.
+    /// Writes a string, or `null` for nil.
     package mutating func text(_ name: String? = nil, _ value: String?) {
         start(name)
         if let value { string(value) } else { arena.append("null") }
     }
 
-    /// A whole number; nil is `null`.
+    /// Writes an integer, or `null` for nil.
     package mutating func number(_ name: String? = nil, _ value: Int64?) {
         start(name)
         if let value { arena.append(decimal: value) } else { arena.append("null") }
     }
 
-    /// `true` or `false`.
+    /// Writes `true` or `false`.
     package mutating func boolean(_ name: String? = nil, _ value: Bool) {
         start(name)
         arena.append(value ? "true" : "false")
     }
 
-    /// A number with three digits behind the point.
+    /// Writes a number with three decimal places.
     package mutating func decimal(_ name: String? = nil, _ value: Double) {
         start(name)
         arena.append(Array(Decimals.text(value).utf8))
     }
 
-    /// JSON that somebody else wrote.
+    /// Writes bytes that are valid JSON.
     package mutating func raw(_ name: String? = nil, _ value: [UInt8]) {
         start(name)
         arena.append(value)
     }
 
-    /// A value that was read, written again without white space.
+    /// Writes a parsed value, without white space.
     package mutating func value(_ name: String? = nil, _ value: JSONValue) {
         switch value.kind {
         case .null: text(name, nil)
@@ -69,7 +69,7 @@ package struct JSONText: ~Copyable {
         }
     }
 
-    /// The text so far.
+    /// Returns the text written so far.
     package mutating func finish() -> String { arena.finish().string }
 
     private mutating func open(_ name: String?, _ bracket: StaticString) {

@@ -1,8 +1,8 @@
-/// Texts of a table inside other formats: nothing in them may be taken for markup.
+/// Escapes for texts of a table in other formats, so that no text is interpreted as markup.
 enum Markup {
-    /// Text for XML 1.0, for content and for attributes in double quotes.
+    /// Returns the text as XML 1.0, for content and for attributes in double quotes.
     ///
-    /// Characters that XML cannot hold, and those that a reader of the file may obey, are shown as escapes.
+    /// Characters that XML cannot contain, and characters that can control a terminal, become visible escapes.
     static func xml(_ text: String) -> String {
         var result = ""
         for character in Escaping.visible(text).unicodeScalars {
@@ -19,7 +19,9 @@ enum Markup {
         return result
     }
 
-    /// Text for a label of Mermaid in double quotes: what it may read as its own is written as a numeric entity.
+    /// Returns the text for a quoted label in Mermaid.
+    ///
+    /// Characters with a meaning in Mermaid become numeric entities.
     static func mermaid(_ text: String) -> String {
         var result = ""
         for scalar in Escaping.visible(text).unicodeScalars {
@@ -29,12 +31,12 @@ enum Markup {
         return result
     }
 
-    /// Text for a string of Graphviz in double quotes.
+    /// Returns the text for a quoted string in Graphviz.
     static func dot(_ text: String) -> String {
         Escaping.visible(text).replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
     }
 
-    /// Text for a line or table cell of Markdown.
+    /// Returns the text for a line or a table cell in Markdown.
     static func markdown(_ text: String) -> String {
         var result = ""
         for scalar in Escaping.visible(text).unicodeScalars {
@@ -49,9 +51,9 @@ enum Markup {
         return result
     }
 
-    /// Text in a code span of Markdown (CommonMark 6.1): as many backticks around it as it needs.
+    /// Returns the text as a code span in Markdown (CommonMark 6.1), with as many backticks as it needs.
     ///
-    /// In a cell of a table a bar ends the cell even in code, so it is escaped there (GitHub's Markdown, 4.10).
+    /// In a table cell a bar ends the cell even in code, so it is escaped there (GitHub Flavored Markdown, 4.10).
     static func code(_ text: String, inCell: Bool = false) -> String {
         var shown = Escaping.visible(text)
         if shown.isEmpty { return "" }

@@ -1,8 +1,8 @@
 package import LinkCoordinator
 
-/// A route in a line of words: its patterns, and where it leads.
+/// A one-line description of a route: its patterns and its target.
 package enum RouteText {
-    /// The patterns, with scheme and host where they are said.
+    /// Returns the patterns, with the scheme and host if a pattern states them.
     package static func patterns(_ route: TableSource.Route) -> [String] {
         var seen: [String] = []
         for pattern in route.patterns where !pattern.leavesOptionalOut {
@@ -14,7 +14,7 @@ package enum RouteText {
         return seen
     }
 
-    /// What becomes of a link: targets of the variants, a redirect, or an exclusion.
+    /// Returns the target of a link: the targets of the variants, a redirect, or an exclusion.
     package static func target(_ route: TableSource.Route) -> String {
         switch route.action {
         case .variants(let variants): variants.map { Self.target($0.to) }.joined(separator: " | ")
@@ -24,7 +24,7 @@ package enum RouteText {
         }
     }
 
-    /// The models that the route fills.
+    /// Returns the models that the route fills.
     package static func models(_ route: TableSource.Route) -> [String] {
         var seen: [String] = []
         for binding in route.bindings where !seen.contains(binding.model.value) { seen.append(binding.model.value) }

@@ -1,17 +1,17 @@
 internal import LinkCoordinator
 
-/// Targets of a table in words.
+/// Texts of the targets of a table.
 struct TargetWords {
     private let source: TableSource
     private let names: TableNames
 
-    /// Reads targets of a table.
+    /// Creates texts for the targets of a table.
     init(_ source: TableSource) {
         self.source = source
         names = TableNames(source)
     }
 
-    /// Where a target leads: the stack from its bottom with what is put before, a URL, or the root.
+    /// Returns the destination of a target: the stack from bottom to top with its parents, a URL, or the root.
     func of(_ target: TableSource.Target) -> String {
         switch target.destination {
         case .root: return "the root"
@@ -41,7 +41,7 @@ struct TargetWords {
         }
     }
 
-    /// How the stack is applied, where it is not the default.
+    /// Returns the way to apply the stack, or nil for the default.
     func manner(_ target: TableSource.Target) -> String? {
         var parts: [String] = []
         if let mode = target.mode, mode != .replace { parts.append(mode.rawValue) }
@@ -49,7 +49,7 @@ struct TargetWords {
         return parts.isEmpty ? nil : parts.joined(separator: ", ")
     }
 
-    /// Guards on the way: names of those whose coordinators are in the target's stack or may be.
+    /// Returns the names of the guards whose coordinators are, or can be, in the stack of the target.
     func guards(_ target: TableSource.Target) -> [String] {
         switch target.destination {
         case .root, .external: return []

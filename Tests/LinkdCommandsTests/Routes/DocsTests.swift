@@ -6,7 +6,7 @@ internal import Testing
 @testable internal import LinkdCommands
 
 @Suite struct DocsTests {
-    @Test("The document is as recorded", arguments: ["anchor", "odd"])
+    @Test("The document equals the snapshot", arguments: ["anchor", "odd"])
     func recorded(name: String) {
         let result = linkd("routes", "docs", SampleTables.path(name))
         #expect(result.code == 0, "\(result.err)")
@@ -14,7 +14,8 @@ internal import Testing
     }
 
     @Test(
-        "Every route has a heading, an anchor that the index leads to, and every pattern", arguments: SampleTables.paths
+        "Every route has a heading, an anchor with a link in the index, and all its patterns",
+        arguments: SampleTables.paths
     )
     func whole(path: String) throws {
         let table = try SampleTables.load(path)
@@ -40,7 +41,7 @@ internal import Testing
         }
     }
 
-    @Test("A generated link reaches the route that it was made for", arguments: SampleTables.paths)
+    @Test("A generated link reaches its route", arguments: SampleTables.paths)
     func generated(path: String) throws {
         let table = try SampleTables.load(path)
         for route in table.source.routes where !route.patterns.isEmpty {
@@ -50,11 +51,11 @@ internal import Testing
         }
     }
 
-    /// Reasons that come before a route is known, or from the request's form.
+    /// The reasons that precede the choice of a route, or come from the form of the request.
     private static let general: Set<Reason> = [.badEncoding, .scheme, .host, .emptySegment, .noLink, .noRoute]
 
     @Test(
-        "No decision has a reason that is not listed for its route: links changed at random",
+        "Randomly changed links have no reason that is not listed for their route",
         arguments: SampleTables.paths)
     func reasonsAreWhole(path: String) throws {
         let table = try SampleTables.load(path)

@@ -8,7 +8,7 @@ internal import Testing
 @Suite struct ExplainCommandTests {
     private let table = SampleTables.path("anchor")
 
-    @Test("Links are explained one after another, for the device that is named")
+    @Test("Links are explained in order, for the specified device")
     func readable() {
         let result = linkd(
             "routes", "explain", table, "--device", #"{"app":"3.9.1"}"#,
@@ -19,7 +19,7 @@ internal import Testing
         }
     }
 
-    @Test("The link of a refused table's problem shows it when it is explained, and only then")
+    @Test("Only an explanation uses a refused table, so that the link of its problem shows it")
     func refused() throws {
         let bad = #"""
             {"schemaVersion":1,"table":{"id":"t","version":"1"},"link":{"schemes":["t"],"host":"segment"},
@@ -42,7 +42,7 @@ internal import Testing
         }
     }
 
-    @Test("--json is the decision of `resolve` with the trace behind it, a line for each link")
+    @Test("--json prints the decision of `resolve` followed by the trace, one line per link")
     func json() throws {
         let result = linkd("routes", "explain", table, "--json", "shop:///p/new", "shop:///nope", "not a link")
         let lines = try result.out.split(separator: "\n").map { try JSONValue.parse(Array($0.utf8), maxDepth: 512) }
@@ -52,20 +52,20 @@ internal import Testing
         #expect(lines[2]["reason"]?.string == "scheme")
     }
 
-    @Test("A table alone is no question, a device that is no object no answer")
+    @Test("A table without a link and a device that is not an object are usage errors")
     func usage() {
         #expect(linkd("routes", "explain", table).code == 64)
         #expect(linkd("routes", "explain", table, "shop:///", "--device", "[]").code == 64)
         #expect(linkd("routes", "explain", "/no/such.json", "shop:///").code == 78)
     }
 
-    @Test("What a terminal would obey is escaped")
+    @Test("Terminal control is escaped")
     func escaping() {
         let result = linkd("routes", "explain", table, "shop:///search?q=%1B%5B31m&x=\u{202E}y")
         #expect(!result.out.contains("\u{1B}") && !result.out.contains("\u{202E}"))
     }
 
-    @Test("A fallback is called one in the headline, with and without reasons")
+    @Test("A fallback is marked in the headline, with and without an explanation")
     func fallback() {
         for flags in [[], ["--explain"]] {
             let result = run(["resolve", "--table", table] + flags + ["https://shop.example/zzzz", "shop:///p/new"])
@@ -74,7 +74,7 @@ internal import Testing
         }
     }
 
-    @Test("A link that no table claims is explained with each table: what was meant, and what is listed")
+    @Test("A link that no table claims is explained with the suggestions and lists of each table")
     func unclaimed() throws {
         let link = "https://shop.exmaple/p/new"
         let tables = ["config/routes/shop.json", "config/routes/seeds/content-flow.json"].flatMap {
@@ -84,7 +84,7 @@ internal import Testing
         #expect(result.code == 65)
         #expect(result.out.contains("did you mean https://shop.example/p/new (new-items)?"), "\(result.out)")
         #expect(result.out.contains("listed     shop.example, *.shop.example, (no host)"))
-        #expect(result.out.contains("content-flow  the scheme `https` is not listed; listed are content"))
+        #expect(result.out.contains("content-flow  the scheme `https` is not listed (the table lists content)"))
         #expect(!run(["resolve"] + tables + [link]).out.contains("did you mean"))
         let json = run(["resolve", "--explain", "--json"] + tables + [link])
         let letter = try JSONValue.parse(Array(json.out.utf8), maxDepth: 64)["dead_letter"]

@@ -14,7 +14,7 @@ internal import Testing
     }
 
     @Test(
-        "The export is as recorded", arguments: ["anchor", "odd"],
+        "The export equals the snapshot", arguments: ["anchor", "odd"],
         [
             ["aasa", "--app-id", "A.b.c"], ["android"], ["swift"],
             ["assetlinks", "--package", "a.b", "--fingerprint", fingerprint],
@@ -26,7 +26,7 @@ internal import Testing
         expectSnapshot(result.out + "--- standard error\n" + result.err, "export-\(name)-\(arguments[0])")
     }
 
-    /// Links of a table's routes, and others that are like them, each with what the table decides.
+    /// Links of a table's routes and similar links, each with the table's decision.
     private func links(
         _ table: Table, seed: UInt64, _ body: (_ link: String, _ route: String?, _ isCanonical: Bool) -> Void
     ) {
@@ -69,7 +69,7 @@ internal import Testing
             table.source.routes.filter { if case .exclude = $0.action { true } else { false } }.map(\.id.value))
     }
 
-    @Test("What Apple's file opens, the table routes, and the other way round", arguments: webTables)
+    @Test("Apple's file opens exactly the links that the table routes", arguments: webTables)
     func apple(path: String) throws {
         let table = try SampleTables.load(path)
         let association = try #require(AppleAssociation(table, host: nil))
@@ -99,7 +99,7 @@ internal import Testing
         #expect(counts.opened > 50 && counts.closed > 50)
     }
 
-    @Test("What Android's filters open, the table routes, and the other way round", arguments: SampleTables.paths)
+    @Test("Android's filters open exactly the links that the table routes", arguments: SampleTables.paths)
     func android(path: String) throws {
         let table = try SampleTables.load(path)
         let filters = AndroidFilters(table)
@@ -143,7 +143,7 @@ internal import Testing
         }
     }
 
-    @Test("Links that the Swift enum writes lead to their route, with their values; a value that does not fit has none")
+    @Test("Links of the Swift enum reach their route with their values, and invalid values have no link")
     func swiftRuns() throws {
         let main = #"""
             import Foundation
@@ -206,13 +206,13 @@ internal import Testing
     }
 
     @Test(
-        "What cannot be exported says what to do",
+        "An export that is not possible has advice",
         arguments: [
-            ([], 64, "give --format aasa|android|assetlinks|swift"), (["--format", "aasa"], 64, "give --app-id"),
-            (["--format", "assetlinks", "--package", "a.b"], 64, "give --fingerprint"),
+            ([], 64, "pass --format aasa|android|assetlinks|swift"), (["--format", "aasa"], 64, "pass --app-id"),
+            (["--format", "assetlinks", "--package", "a.b"], 64, "pass --fingerprint"),
             (
                 ["--format", "assetlinks", "--package", "a.b", "--fingerprint", String(repeating: "x", count: 95)], 64,
-                "no SHA-256"
+                "not a SHA-256"
             ),
         ])
     func refused(arguments: [String], code: Int32, words: String) throws {
@@ -221,15 +221,15 @@ internal import Testing
         #expect(result.err.contains(words), "\(result.err)")
     }
 
-    @Test("A table without web links has nothing for a site")
+    @Test("A table without web links cannot be exported for a site")
     func noWeb() throws {
         let path = Checkout.root.appending(path: "config/routes/seeds/content-flow.json").path
         let result = try LinkdProcess.run(["routes", "export", path, "--format", "aasa", "--app-id", "A.b.c"])
         #expect(result.code == 65)
-        #expect(result.err.contains("takes no https links"))
+        #expect(result.err.contains("matches no https links"))
     }
 
-    @Test("What of a table no export says is named: slashes at the end, and rewrites beyond the sixth")
+    @Test("Parts that an export omits are reported: trailing slashes, and rewrites after the sixth")
     func fewer() throws {
         let rewrites = (1...8).map { #"{"stripPrefix":"/v\#($0)"}"# }
         func notes(_ count: Int) throws -> [[String]] {

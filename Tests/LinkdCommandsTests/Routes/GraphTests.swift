@@ -5,24 +5,25 @@ internal import Testing
 @testable internal import LinkdCommands
 
 @Suite struct GraphTests {
-    @Test("The picture is as recorded", arguments: ["anchor", "odd"], ["svg", "mermaid", "dot"])
+    @Test("The graph equals the snapshot", arguments: ["anchor", "odd"], ["svg", "mermaid", "dot"])
     func recorded(name: String, format: String) {
         let result = linkd("routes", "graph", SampleTables.path(name), "--format", format)
         #expect(result.code == 0, "\(result.err)")
         expectSnapshot(result.out, "graph-\(name)-\(format)")
     }
 
-    @Test("Nothing in a picture covers anything else", arguments: SampleTables.paths)
+    @Test("No elements of a graph overlap", arguments: SampleTables.paths)
     func shipped(path: String) throws { try expectLegible(SampleTables.load(path)) }
 
-    @Test("Nothing covers anything else in the pictures of 100 tables made at random")
+    @Test("No elements overlap in the graphs of 100 random tables")
     func random() throws {
         for seed in 1...100 as ClosedRange<UInt64> {
             try expectLegible(SampleTables.random(seed: seed), "seed \(seed)")
         }
     }
 
-    /// Boxes apart, texts inside their boxes, lines from edge to edge, lanes beside the boxes and apart.
+    /// Checks that boxes do not overlap, texts are inside their boxes, lines connect edges, and tracks are outside the
+    /// boxes.
     private func expectLegible(_ table: Table, _ comment: Comment? = nil) throws {
         let layout = GraphLayout(RouteGraphBuilder.graph(of: table))
         let boxes = layout.routes + layout.coordinators + layout.others
@@ -49,13 +50,13 @@ internal import Testing
             }
             #expect(lane > 0 && lane < layout.size.width && !rows.contains { $0.contains(lane) }, comment)
             let own = min(line.from.y, line.to.y)...max(line.from.y, line.to.y)
-            // Lines that lead to the same place may meet there.
+            // Lines with the same destination can meet there.
             #expect(!lanes[lane, default: []].contains { $0.clamped(to: own).count > 1 && $0.overlaps(own) }, comment)
             lanes[lane, default: []].append(own)
         }
     }
 
-    @Test("A picture is XML in which every name is escaped")
+    @Test("A graph is XML with escaped names")
     func escaped() throws {
         let svg = GraphSVG.text(RouteGraphBuilder.graph(of: try SampleTables.load(SampleTables.path("odd"))))
         var open: [Substring] = []
@@ -63,14 +64,14 @@ internal import Testing
             if !match.1.isEmpty { #expect(open.popLast() == match.2) } else if match.4.isEmpty { open.append(match.2) }
         }
         #expect(open == [])
-        // Outside of tags there is no bracket, and every ampersand begins an entity.
+        // Text outside of tags has no bracket, and every ampersand begins an entity.
         let texts = svg.replacing(#/<style>(.|\n)*<\/style>/#, with: "").replacing(#/<\/?[a-z][^<>]*>/#, with: "")
         #expect(!texts.contains("<") && !texts.contains(">"))
         #expect(texts.matches(of: #/&(?!amp;|lt;|gt;|quot;|#39;)/#).isEmpty)
         #expect(texts.contains("/word/été &quot;&lt;&amp;&gt;`|"))
     }
 
-    @Test("A picture needs no style sheet: every shape has its colors as attributes", arguments: SampleTables.paths)
+    @Test("A graph needs no style sheet, because every shape has color attributes", arguments: SampleTables.paths)
     func colors(path: String) throws {
         let svg = GraphSVG.text(RouteGraphBuilder.graph(of: try SampleTables.load(path)))
         #expect(!svg.contains("var("))
@@ -79,15 +80,15 @@ internal import Testing
         for match in plain.matches(of: #/<(rect|text|path) [^>]*>/#) {
             #expect(match.0.contains(color), "\(match.0)")
         }
-        // A line is no area, whatever the default of the program that draws it.
+        // A line must not be filled, whatever the default of the program that draws it.
         for match in plain.matches(of: #/<path class="line [^>]*>/#) { #expect(match.0.contains(" fill=\"none\"")) }
-        // The sheet holds colors of dark pages only, which are as literal.
+        // The style sheet contains only literal colors for dark pages.
         let sheet = try #require(
             svg.firstMatch(of: #/<style>\n@media \(prefers-color-scheme: dark\) \{\n((.|\n)*)\n\}\n<\/style>/#))
         #expect(sheet.1.split(separator: "\n").allSatisfy { $0.contains(#/^[.a-z].*\{ (fill|stroke): #[0-9a-f]{6};/#) })
     }
 
-    @Test("Notices are drawn: a line from the route to the screen, and an edge in the texts")
+    @Test("A notice is a line from the route to the screen, and an edge in the texts")
     func notices() throws {
         let graph = RouteGraphBuilder.graph(of: try SampleTables.load(SampleTables.path("anchor")))
         let item = try #require(graph.routes.first { $0.id == "item" })
@@ -104,7 +105,7 @@ internal import Testing
         #expect(GraphText.dot(graph).contains("label=\"notice"))
     }
 
-    @Test("A table that is refused ends with 65, one that is not there with 78, none with 64")
+    @Test("A refused table ends with exit code 65, a missing one with 78, and none with 64")
     func refused() throws {
         withTemporaryFile("{}") { #expect(linkd("routes", "graph", $0).code == 65) }
         #expect(linkd("routes", "graph", "/no/such.json").code == 78)

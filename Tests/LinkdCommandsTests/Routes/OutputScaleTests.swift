@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import LinkdCommands
 
-@Suite("Exports and documents of many routes", .serialized)
+@Suite("Exports and documents scale with the number of routes", .serialized)
 struct OutputScaleTests {
     private static let outputs: [(name: String, make: @Sendable (Table) -> Int)] = [
         ("aasa", { AppleAssociation($0, host: nil)?.json(appIDs: ["A.b"]).count ?? 0 }),
@@ -16,7 +16,7 @@ struct OutputScaleTests {
         ("docs", { RoutesDocument.text($0).count }),
     ]
 
-    /// Two bound captures in each route, one of which takes any segment, and an example for each.
+    /// A table whose routes have two bound captures, one of which matches any segment, and an example.
     private func table(_ count: Int) throws -> Table {
         let routes = (0..<count).map {
             #"{ "id": "r\#($0)", "match": "/t\#($0)/{name}/{n:int(1..9)}", "to": { "path": "/c/s" }, "#
@@ -33,7 +33,7 @@ struct OutputScaleTests {
         return try Table.load(Array(text.utf8))
     }
 
-    @Test("four times the routes take about four times the time", arguments: outputs.map(\.name))
+    @Test("Four times as many routes take about four times as long", arguments: outputs.map(\.name))
     func growth(name: String) throws {
         let output = try #require(Self.outputs.first { $0.name == name })
         let (few, many) = (try table(100), try table(400))

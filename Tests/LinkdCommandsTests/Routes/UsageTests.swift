@@ -16,10 +16,10 @@ internal import Testing
         try LinkdProcess.run(["resolve", "--table", Self.shop, "--json"] + flags, input: Self.samples).out
     }
 
-    @Test("Coverage of the sample events is as recorded, with and without traces")
+    @Test("The coverage of the sample events equals the snapshot, with and without traces")
     func coverage() throws {
         for (name, flags) in [("plain", []), ("traced", ["--explain"])] {
-            // Variants are counted from decisions of the same version of the table only.
+            // Variants are counted only for decisions of the same version of the table.
             let anchor = try SampleTables.load(SampleTables.path("anchor"))
             let shop = try SampleTables.load(Self.shop)
             let input = try decisions(flags).replacing(shop.identity, with: anchor.identity)
@@ -29,7 +29,7 @@ internal import Testing
         }
     }
 
-    @Test("Coverage as JSON counts every line once: decisions, records around them, other tables, lines that are none")
+    @Test("The coverage counts every line once: decisions, records with a decision, other tables, and other lines")
     func coverageCounts() throws {
         let decision =
             #"{"table":"shop@9+00000000","route":"item","variant":1,"outcome":"reject","reason":"param_invalid"}"#
@@ -48,23 +48,23 @@ internal import Testing
         #expect(json["reasons"]?["param_invalid"]?.integer == Int64(2))
         let item = json["routes"]?.array?.first { $0["id"]?.string == "item" }
         #expect(item?["decisions"]?.integer == Int64(2))
-        // The number of a variant in another version says nothing of this one's.
+        // The number of a variant can differ in another version.
         #expect(item?["variants"]?.array?.map(\.integer) == [0, 0])
         #expect(json["of_other_versions"]?.integer == Int64(3))
         #expect(json["never"]?.array?.compactMap(\.string).contains("item") == false)
         #expect(json["never"]?.array?.count == 6)
     }
 
-    @Test("--all ends with 1 where a route was never taken, a file that is not there with 65")
+    @Test("--all ends with exit code 1 if a route was never taken, and a missing file with 65")
     func coverageCodes() throws {
         #expect(try LinkdProcess.run(["routes", "coverage", Self.shop, "--all"], input: decisions([])).code == 0)
         let none = try LinkdProcess.run(["routes", "coverage", Self.shop, "--all"])
         #expect(none.code == 1)
-        #expect(none.err.contains("7 of 7 routes were never taken"))
+        #expect(none.err.contains("7 of 7 routes never taken"))
         #expect(try LinkdProcess.run(["routes", "coverage", Self.shop, "--decisions", "/no/such"]).code == 65)
     }
 
-    /// The table with one thing changed.
+    /// Returns the table with one edit.
     private func changed(_ old: String, _ new: String, _ body: (String) throws -> Void) throws {
         let text = try String(contentsOfFile: SampleTables.path("anchor"), encoding: .utf8)
         try #require(text.contains(old))
@@ -79,26 +79,26 @@ internal import Testing
         {"link":"https://shop.example/p/new","device":{"id":"d","app":"5.0"}}
         """
 
-    @Test("Two tables that decide the same end with 0, whatever else differs")
+    @Test("Tables with the same decisions end with exit code 0, even if other parts differ")
     func same() throws {
         try changed(#""version": "42""#, #""version": "43""#) { path in
             let result = try LinkdProcess.run(
                 ["routes", "diff", SampleTables.path("anchor"), path, "--traffic", "-"], input: Self.traffic)
             #expect(result.code == 0, "\(result.err)")
-            #expect(result.out.contains("0 of 52 decisions differ"), "\(result.out)")
+            #expect(result.out.contains("0 of 52 decisions changed"), "\(result.out)")
         }
     }
 
-    @Test("A difference ends with 1, is weighted, and names what changed with a witness")
+    @Test("A difference ends with exit code 1, and has a weight, the changes, and a witness")
     func different() throws {
         try changed(#""match": "/p/new""#, #""match": "/p/fresh""#) { path in
-            // The example of the table would refuse it.
+            // The table's own example would refuse it.
             let text = try String(contentsOfFile: path, encoding: .utf8)
             try withTemporaryFile(text.replacing("shop.example/p/new", with: "shop.example/p/fresh")) { path in
                 let arguments = ["routes", "diff", SampleTables.path("anchor"), path, "--traffic", "-"]
                 let result = try LinkdProcess.run(arguments, input: Self.traffic)
                 #expect(result.code == 1)
-                #expect(result.err.contains("42 of 52 decisions differ"))
+                #expect(result.err.contains("42 of 52 decisions changed"))
                 #expect(result.out.contains("new-items: navigate"), "\(result.out)")
                 #expect(result.out.contains("for example https://shop.example/p/new"))
                 let json = try JSONValue.parse(
@@ -112,7 +112,7 @@ internal import Testing
     }
 
     @Test(
-        "Without traffic a change is found with a link and a device that it is about",
+        "Without traffic, a change is found with a link and a device that show it",
         arguments: [
             (#""match": "/search""#, #""match": "/find""#, "search: navigate", "no_route"),
             (#""app": ">=4.0.0" }"#, #""app": ">=4.1.0" }"#, "item: navigate", #"{"app":"4.0"#),
@@ -122,7 +122,7 @@ internal import Testing
         ])
     func generated(old: String, new: String, before: String, after: String) throws {
         try changed(old, new) { path in
-            // A table whose examples no longer hold is refused; what they say is not of interest here.
+            // A table with failing examples is refused, so the examples are removed.
             let text = try String(contentsOfFile: path, encoding: .utf8)
             let bare = text.replacing(#/,\s*"examples": \[(.|\n)*\]/#, with: "")
             try withTemporaryFile(bare) { path in
@@ -133,14 +133,14 @@ internal import Testing
         }
     }
 
-    @Test("A table and itself are the same, whichever it is", arguments: SampleTables.paths)
+    @Test("A table has no difference from itself", arguments: SampleTables.paths)
     func itself(path: String) throws {
         let result = try LinkdProcess.run(["routes", "diff", path, path])
         #expect(result.code == 0, "\(result.err)")
         #expect(result.out.contains(": 0 of "))
     }
 
-    /// A table with one thing changed, both without examples, which may no longer hold.
+    /// Returns a table before and after an edit, both without examples, which may fail.
     private func edited(
         _ old: String, _ new: String, of table: String, _ body: (_ old: String, _ new: String) throws -> Void
     ) throws {
@@ -152,13 +152,13 @@ internal import Testing
         }
     }
 
-    @Test("One cause is told once, with the values that changed, a link and a count, however many links it is about")
+    @Test("A cause is reported once, with changed values, a link, and a count, even for many links")
     func causes() throws {
         try edited("enum(en|ru|de)", "enum(en|ru|de|fr)", of: Self.shop) { old, new in
             let result = try LinkdProcess.run(["routes", "diff", old, new])
-            let cause = "harmless  link.rewrites: /{locale:enum(en|ru|de)} -> /{locale:enum(en|ru|de|fr)}"
+            let cause = "compatible  link.rewrites: /{locale:enum(en|ru|de)} -> /{locale:enum(en|ru|de|fr)}"
             #expect(result.out.contains(cause), "\(result.out)")
-            #expect(result.out.matches(of: #/(?m)^(harmless|breaking) /#).count == 1)
+            #expect(result.out.matches(of: #/(?m)^(compatible|breaking) /#).count == 1)
             #expect(result.out.matches(of: #/for example /#).count == 1)
             #expect(result.out.contains("-> new-items: navigate") || result.out.contains("changes of"))
             #expect(result.out.split(separator: "\n").count < 24, "\(result.out)")
@@ -176,20 +176,20 @@ internal import Testing
     }
 
     @Test(
-        "--fail-on says which changes end with 1",
+        "--fail-on selects the changes that end with exit code 1",
         arguments: [
             ("enum(en|ru|de)", "enum(en|ru|de|fr)", false), (#""match": "/search""#, #""match": "/find""#, true),
             ("int(1..99)=1", "int(1..9)=1", true), ("int(1..9)=1", "int(1..99)=1", false),
         ])
     func failOn(old: String, new: String, isBreaking: Bool) throws {
-        // One pair is there to be looked at the other way round.
+        // One pair of tables is compared in reverse order.
         let table = old == "int(1..9)=1" ? (new, old) : (old, new)
         try edited(table.0, table.1, of: Self.shop) { before, after in
             let tables = ["routes", "diff"] + (table.0 == old ? [before, after] : [after, before])
             for (mode, code) in [("any", 1), ("breaking", isBreaking ? 1 : 0), ("none", 0)] as [(String, Int32)] {
                 let result = try LinkdProcess.run(tables + ["--fail-on", mode])
                 #expect(result.code == code, "\(mode): \(result.out)\(result.err)")
-                #expect(result.out.contains(isBreaking ? "breaking  " : "harmless  "))
+                #expect(result.out.contains(isBreaking ? "breaking  " : "compatible  "))
                 if code == 1 { #expect(result.err.contains(mode == "any" ? "1 cause of" : "1 breaking cause of")) }
             }
             #expect(try LinkdProcess.run(tables).code == 1)
@@ -197,7 +197,7 @@ internal import Testing
         }
     }
 
-    @Test("A link of thousands of characters is printed by its beginning, and whole with --json")
+    @Test("A link of thousands of characters is shortened, but not with --json")
     func longWitness() throws {
         let payload = #""payload": { "link""#
         try edited(payload, #""limits": { "maxBytes": 8000 }, "# + payload, of: Self.shop) { old, new in
@@ -213,14 +213,14 @@ internal import Testing
         }
     }
 
-    @Test("An application that is no longer listed is told, and breaks what events name it")
+    @Test("A removed application is reported as a breaking change")
     func applications() throws {
         let names = #"["com.example.shop"]"#
         try edited(names, #"["com.example.shop", "com.example.kiosk"]"#, of: Self.shop) { less, more in
             let arguments = ["--fail-on", "breaking"]
             let added = try LinkdProcess.run(["routes", "diff", less, more] + arguments)
             #expect(added.code == 0, "\(added.out)\(added.err)")
-            #expect(added.out.contains("harmless  table.applications added: com.example.kiosk"), "\(added.out)")
+            #expect(added.out.contains("compatible  table.applications added: com.example.kiosk"), "\(added.out)")
             let removed = try LinkdProcess.run(["routes", "diff", more, less] + arguments)
             #expect(removed.code == 1, "\(removed.out)\(removed.err)")
             #expect(removed.out.contains("breaking  table.applications removed: com.example.kiosk"), "\(removed.out)")
@@ -232,17 +232,17 @@ internal import Testing
         }
     }
 
-    @Test("Recorded traffic is judged by --fail-on too, and tells the values that changed")
+    @Test("--fail-on applies to recorded traffic, and the changed values are printed")
     func failOnTraffic() throws {
         try edited(#""match": "/search""#, #""match": "/find""#, of: Self.shop) { old, new in
             let tables = ["routes", "diff", old, new, "--traffic", "-"]
             let lost = try LinkdProcess.run(tables + ["--fail-on", "breaking"], input: Self.traffic)
-            #expect(lost.code == 1 && lost.err.contains("9 of 52 decisions lose something"), "\(lost.err)")
+            #expect(lost.code == 1 && lost.err.contains("9 of 52 decisions changed in a breaking way"), "\(lost.err)")
             #expect(lost.out.contains("breaking") && lost.out.contains(#"route "#), "\(lost.out)")
             #expect(lost.out.contains(#""search" -> nothing"#), "\(lost.out)")
             let found = try LinkdProcess.run(
                 tables + ["--fail-on", "breaking"], input: "https://shop.example/find?q=a")
-            #expect(found.code == 0 && found.out.contains("harmless"), "\(found.out)\(found.err)")
+            #expect(found.code == 0 && found.out.contains("compatible"), "\(found.out)\(found.err)")
         }
     }
 }

@@ -1,9 +1,10 @@
 internal import Foundation
 
-/// Reads intent filters as Android does: `<data>` of one filter combine, patterns never go back.
+/// An evaluator of intent filters with Android's rules: the `<data>` elements of a filter combine, and patterns match
+/// without backtracking.
 ///
-/// The rules are those of `android.content.IntentFilter` and `android.os.PatternMatcher`;
-/// nothing of the export is here.
+/// The rules are those of `android.content.IntentFilter` and `android.os.PatternMatcher`. It shares no code with the
+/// export.
 struct AndroidMatcher {
     struct Filter {
         var schemes: [String] = []
@@ -35,7 +36,7 @@ struct AndroidMatcher {
         self.filters = filters
     }
 
-    /// XML's entities, then the manifest's own backslashes.
+    /// Resolves XML entities, then the escapes of the manifest.
     private static func unescaped(_ text: String) -> String {
         let plain = text.replacing("&lt;", with: "<").replacing("&gt;", with: ">").replacing("&quot;", with: "\"")
             .replacing("&#39;", with: "'").replacing("&amp;", with: "&")
@@ -52,7 +53,7 @@ struct AndroidMatcher {
         return result
     }
 
-    /// The comment of the path that takes the link; nil where no filter does.
+    /// Returns the comment of the path that matches the link, or nil if no filter matches.
     func decide(_ link: String) -> String? {
         guard let colon = link.firstIndex(of: ":") else { return nil }
         let scheme = String(link[..<colon])
@@ -86,7 +87,7 @@ struct AndroidMatcher {
         }
     }
 
-    /// One token: what it takes, how often at least and at most.
+    /// A token of a pattern: its characters, and the allowed number of repetitions.
     private struct Token {
         var takes: (UInt16) -> Bool
         var least = 1

@@ -1,9 +1,10 @@
 internal import LinkCoordinator
 internal import StrictJSON
 
-/// Reads an apple-app-site-association file as Apple's documentation says: the first component that fits decides.
+/// An evaluator of apple-app-site-association files with the rules of Apple's documentation: the first matching
+/// component decides.
 ///
-/// Written from the documentation alone, nothing of the export is in it.
+/// It is written from the documentation alone and shares no code with the export.
 struct AppleMatcher {
     let variables: [String: [String]]
     let caseSensitive: Bool
@@ -20,7 +21,7 @@ struct AppleMatcher {
         components = details?["components"]?.array ?? []
     }
 
-    /// The component that decides, and whether the app opens; nil where none takes the link.
+    /// Returns the component that decides and whether the app opens, or nil if no component matches.
     func decide(_ link: String) -> (opens: Bool, comment: String)? {
         let noFragment = link.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)[0]
         let parts = noFragment.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
@@ -36,7 +37,7 @@ struct AppleMatcher {
     private func takes(_ component: JSONValue, _ path: String, _ items: [Substring]) -> Bool {
         guard matches(Array(component["/"]?.string ?? "*"), Array(path)) else { return false }
         for wanted in component["?"]?.object ?? [] {
-            // All items of the name must fit; one that is not there is the empty text.
+            // All items with the name must match. A missing item counts as empty text.
             var values: [String] = []
             for item in items {
                 let pair = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

@@ -1,13 +1,13 @@
 @testable internal import LinkdCommands
 
-/// What a command line gave, run inside the test.
+/// The result of a command line that ran inside the test.
 struct CommandResult {
     var code: Int32
     var out: String
     var err: String
 }
 
-/// Runs a command line with an environment of its own.
+/// Runs a command line with the given environment.
 func linkd(_ arguments: String..., environment: [String: String] = [:]) -> CommandResult {
     let console = Console(
         out: Channel(collecting: Style(enabled: false)), err: Channel(collecting: Style(enabled: false)))

@@ -1,15 +1,15 @@
 internal import Foundation
 internal import TestSupport
 
-/// Runs the built `linkd` as a process of its own, as a shell would.
+/// A run of the built `linkd` as a separate process.
 enum LinkdProcess {
-    /// Runs a command line to its end, in a directory that holds nothing that linkd ships.
+    /// Runs a command line to its end, in a directory without shipped files.
     ///
     /// - Parameters:
-    ///   - arguments: Behind the program's name.
-    ///   - input: What standard input gives.
-    ///   - environment: Besides PATH; nothing of the test's own environment is passed on.
-    ///   - seconds: After which the process is ended, and the test fails.
+    ///   - arguments: The arguments after the program's name.
+    ///   - input: The standard input.
+    ///   - environment: Variables in addition to PATH. The environment of the test is not inherited.
+    ///   - seconds: The time limit, after which the process is killed and the test fails.
     static func run(
         _ arguments: [String], input: String = "", environment: [String: String] = [:], seconds: Double = 60
     ) throws -> CommandResult {

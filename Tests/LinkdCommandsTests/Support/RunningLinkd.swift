@@ -1,13 +1,15 @@
 internal import Foundation
 internal import TestSupport
 
-/// The built `linkd` as a process that runs beside the test, which sends it signals.
+/// The built `linkd` as a separate process that receives signals from the test.
 final class RunningLinkd {
     private let process = Process()
     private let place: URL
     private let ended = DispatchSemaphore(value: 0)
 
-    /// Starts a command line; nothing of the test's own environment but the library's path is passed on.
+    /// Starts a command line.
+    ///
+    /// Only the library path of the test's environment is inherited.
     init(_ arguments: [String]) throws {
         place = FileManager.default.temporaryDirectory.appending(path: "running-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
@@ -32,16 +34,16 @@ final class RunningLinkd {
         try? FileManager.default.removeItem(at: place)
     }
 
-    /// What it has written to standard error so far.
+    /// The standard error so far.
     var log: String { (try? String(contentsOf: place.appending(path: "err"), encoding: .utf8)) ?? "" }
 
     /// The last line of `log`.
     var lastLine: String { log.split(separator: "\n").last.map(String.init) ?? "" }
 
-    /// A Boolean value that indicates whether it runs.
+    /// A Boolean value that indicates whether the process is running.
     var isRunning: Bool { process.isRunning }
 
-    /// Waits until its log holds a text; returns whether it does.
+    /// Waits until the log contains a text, and returns whether it does.
     func says(_ text: String, within seconds: Double = 60) -> Bool {
         waits(seconds: seconds) {
             if log.contains(text) { return true }
@@ -53,10 +55,11 @@ final class RunningLinkd {
     /// Sends a signal.
     func signal(_ number: Int32) { Foundation.kill(process.processIdentifier, number) }
 
-    /// Waits for its end.
+    /// Waits for the end of the process.
     ///
-    /// - Returns: The exit code, or the number of the signal that ended it plus 128.
-    /// - Throws: `ChildProcess.Failure` when it still runs after this time.
+    /// - Returns: The exit code, or 128 plus the number of the signal that ended the process.
+    ///
+    /// - Throws: `ChildProcess.Failure` if the process is still running after the time limit.
     func end(within seconds: Double = 60) throws -> Int32 {
         guard ended.wait(timeout: .now() + seconds) == .success else {
             throw ChildProcess.Failure(text: "linkd still runs after \(seconds) s\n\(log.suffix(2_000))")

@@ -2,9 +2,9 @@ internal import Foundation
 internal import LinkCoordinator
 internal import TestSupport
 
-/// Tables for the tests of the commands about a table.
+/// The tables for tests of commands about a table.
 enum SampleTables {
-    /// The files: those of the tests, and those that linkd ships.
+    /// The files of the tests and the shipped files.
     static let paths: [String] = {
         let folders = ["Tests/LinkdCommandsTests/Tables", "config/routes", "config/routes/seeds"]
         return folders.flatMap { folder in
@@ -14,17 +14,17 @@ enum SampleTables {
         }
     }()
 
-    /// The path of a table of the tests.
+    /// Returns the path of a table of the tests.
     static func path(_ name: String) -> String {
         Checkout.root.appending(path: "Tests/LinkdCommandsTests/Tables/\(name).json").path
     }
 
-    /// The table of a file.
+    /// Loads the table in a file.
     static func load(_ path: String) throws -> Table {
         try Table.load([UInt8](try Data(contentsOf: URL(fileURLWithPath: path))))
     }
 
-    /// A big table that is different for each seed: coordinators in a tree, routes with variants and redirects.
+    /// Returns a large random table: a tree of coordinators, and routes with variants and redirects.
     static func random(seed: UInt64) throws -> Table {
         var random = SeededGenerator(seed: seed)
         let areas = Int.random(in: 1...12, using: &random)

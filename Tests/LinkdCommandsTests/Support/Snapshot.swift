@@ -1,16 +1,15 @@
 internal import Foundation
 internal import Testing
 
-/// Holds a text against the file of this name in `Snapshots`.
+/// Compares a text with the file in `Snapshots`.
 ///
-/// With `RECORD_SNAPSHOTS` in the environment the file is written anew and the test fails all the same, so that
-/// nobody records by accident.
+/// If `RECORD_SNAPSHOTS` is set, the file is written and the test fails, so that recording is never unnoticed.
 func expectSnapshot(_ text: String, _ name: String, sourceLocation: SourceLocation = #_sourceLocation) {
     let directory = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     expectFile(text, directory.appendingPathComponent("Snapshots/\(name).txt"), sourceLocation: sourceLocation)
 }
 
-/// Holds a text against a file, which `RECORD_SNAPSHOTS` writes anew.
+/// Compares a text with a file, which `RECORD_SNAPSHOTS` writes.
 func expectFile(_ text: String, _ file: URL, sourceLocation: SourceLocation = #_sourceLocation) {
     if ProcessInfo.processInfo.environment["RECORD_SNAPSHOTS"] != nil {
         do {

@@ -1,14 +1,14 @@
 internal import Foundation
 internal import Testing
 
-/// The brokers that the environment offers to tests.
+/// The brokers for tests, from the environment.
 enum TestBroker {
     private static let environment = ProcessInfo.processInfo.environment
 
     /// A broker without encryption, or nil.
     static var plain: String? { environment["KAFKA_BOOTSTRAP_SERVERS"] }
 
-    /// A broker with SASL, TLS and access rules, and what a client of a user without rights needs, or nil.
+    /// A broker with SASL, TLS, and access rules, with the properties for a user without rights, or nil.
     static var refusing: [String: String]? {
         guard let secure = environment["KAFKA_SECURE_BOOTSTRAP"], let directory = environment["KAFKA_DIR"] else {
             return nil
@@ -20,10 +20,12 @@ enum TestBroker {
         ]
     }
 
-    /// Runs one of Kafka's own tools against the broker that the tests started, or nil when it is somebody else's.
+    /// Runs one of Kafka's tools with the broker that the tests have started.
+    ///
+    /// Returns nil for another broker.
     static var script: String? { environment["LINKD_TEST_BROKER"] }
 
-    /// Runs `script` with these arguments.
+    /// Runs `script` with the given arguments.
     static func tool(_ arguments: [String], sourceLocation: SourceLocation = #_sourceLocation) throws {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: script ?? "")
@@ -35,6 +37,6 @@ enum TestBroker {
         #expect(process.terminationStatus == 0, "\(arguments)", sourceLocation: sourceLocation)
     }
 
-    /// A name that no other test uses.
+    /// Returns a name that no other test uses.
     static func uniqueName(_ prefix: String) -> String { "\(prefix)-\(UUID().uuidString.prefix(8).lowercased())" }
 }

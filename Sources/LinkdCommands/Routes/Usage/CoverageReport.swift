@@ -2,30 +2,32 @@ internal import RouteTools
 internal import RouteAnalysis
 internal import LinkCoordinator
 
-/// A coverage as a table for people and as JSON for programs.
+/// The report of a coverage, as a table and as JSON.
 struct CoverageReport {
     private let table: Table
     private let coverage: Coverage
-    /// Lines of the input that were no decisions.
+    /// The number of lines that are not decisions.
     private let unreadable: Int
 
-    /// Reports a coverage of a table.
+    /// Creates a report for a coverage of a table.
     init(_ table: Table, _ coverage: Coverage, unreadable: Int) {
         self.table = table
         self.coverage = coverage
         self.unreadable = unreadable
     }
 
-    /// One thing that decisions may take.
+    /// A row of the report: a route, a variant, or a pattern.
     private struct Row {
         var route: String
         var what: String
         var count: Int
-        /// Whether the count is known: a pattern's is, where decisions carry their trace.
+        /// A Boolean value that indicates whether the count is known.
+        ///
+        /// The count of a pattern requires decisions with a trace.
         var isKnown = true
     }
 
-    /// Routes, variants and patterns, in the order of the routes' ids.
+    /// Returns the rows of a route: the route itself, its variants, and its patterns.
     private func rows(_ index: Int) -> [Row] {
         let counted = coverage.routes[index]
         let source = table.source.routes[index]
@@ -43,10 +45,10 @@ struct CoverageReport {
 
     private var order: [Int] { coverage.routes.indices.sorted { coverage.routes[$0].id < coverage.routes[$1].id } }
 
-    /// Prints the table, and what was never taken.
+    /// Prints the table, the reasons, and the routes that were never taken.
     func print(on out: Channel) {
         out.line(
-            out.style.heading(Escaping.visible(table.identity)) + "  \(coverage.decisions) decisions"
+            out.style.heading(Escaping.visible(table.identity)) + "  " + Counts.text(coverage.decisions, "decision")
                 + (coverage.withoutRoute > 0 ? ", \(coverage.withoutRoute) without a route" : ""))
         var lines = TextTable([("ROUTE", .left), ("PATTERN OR VARIANT", .left), ("TAKEN", .right)])
         for index in order {
@@ -71,7 +73,7 @@ struct CoverageReport {
         for line in lines.lines(style: out.style) { out.line(line) }
     }
 
-    /// The reasons that the table's routes or its links may have, in their order, and any other that was given.
+    /// The reasons that the table can give, in their order, and any other reason of a decision.
     private var reasons: [(reason: String, count: Int)] {
         let given = Dictionary(uniqueKeysWithValues: coverage.reasons.map { ($0.reason, $0.decisions) })
         let known = RouteReasons(table)
@@ -82,7 +84,7 @@ struct CoverageReport {
         return (listed + others).map { ($0, given[$0] ?? 0) }
     }
 
-    /// What has to be known of the numbers.
+    /// The remarks that explain the counts.
     private var closing: [String] {
         var lines = [""]
         let never = neverTaken
@@ -92,25 +94,27 @@ struct CoverageReport {
         )
         if coverage.traced == 0, coverage.routes.contains(where: { $0.patterns.count > 1 }) {
             lines.append(
-                "Which pattern was taken is told by decisions with `explain`: `linkd resolve --explain --json`.")
+                "The counts of patterns require decisions with `explain`, as in `linkd resolve --explain --json`.")
         }
         if coverage.ofOtherVersions > 0 {
             lines.append(
-                "\(coverage.ofOtherVersions) are of other versions of the table, and do not count for variants: "
-                    + "a decision names its variant by number, which may be another in each version.")
+                "Not counted for variants: \(Counts.text(coverage.ofOtherVersions, "decision")) of other versions of "
+                    + "the table. A decision identifies its variant by number, which can differ between versions.")
         }
-        if coverage.unknown > 0 { lines.append("\(coverage.unknown) name a route that this table lacks.") }
+        if coverage.unknown > 0 {
+            lines.append("Not in this table: the routes of \(Counts.text(coverage.unknown, "decision")).")
+        }
         if coverage.ofOtherTables > 0 {
-            lines.append("\(coverage.ofOtherTables) are of other tables, and do not count.")
+            lines.append("Not counted: \(Counts.text(coverage.ofOtherTables, "decision")) of other tables.")
         }
-        if unreadable > 0 { lines.append("\(unreadable) lines are no decisions.") }
+        if unreadable > 0 { lines.append("Skipped: \(Counts.text(unreadable, "line")) without a decision.") }
         return lines
     }
 
-    /// Ids of the routes that no decision came to.
+    /// The ids of the routes that no decision took.
     var neverTaken: [String] { order.map { coverage.routes[$0] }.filter(\.isUnused).map(\.id) }
 
-    /// One JSON object.
+    /// The report as one JSON object.
     var json: String {
         var json = JSONText()
         json.beginObject()

@@ -1,30 +1,30 @@
 internal import RouteTools
 internal import LinkCoordinator
 
-/// The difference of two tables over recorded links, for people and for programs.
+/// The report of a difference of two tables over recorded links.
 struct DifferenceReport {
-    /// What changed.
+    /// The difference.
     let difference: TrafficDifference
-    /// Lines that are neither a link nor an event.
+    /// The number of lines that are neither a link nor an event.
     let unreadable: Int
 
-    /// Prints the groups, those that break something first, each with a witness.
+    /// Prints the groups, breaking ones first, each with a witness.
     func print(on out: Channel) {
         let groups = difference.groups
         let changed = difference.total - difference.same
-        out.line("recorded traffic: \(changed) of \(difference.total) decisions differ")
-        if unreadable > 0 { out.line("\(unreadable) lines are neither a link nor an event of these tables") }
+        out.line("recorded traffic: \(changed) of \(Counts.text(difference.total, "decision")) changed")
+        if unreadable > 0 { out.line("\(Counts.text(unreadable, "line")) without a link or event of these tables") }
         guard !groups.isEmpty else { return }
         out.line()
         var lines = TextTable([
-            ("COUNT", .right), ("SHARE", .right), ("OLD", .left), ("NEW", .left), ("", .left), ("DIFFERS IN", .left),
+            ("COUNT", .right), ("SHARE", .right), ("OLD", .left), ("NEW", .left), ("", .left), ("CHANGED", .left),
         ])
         for group in groups {
             lines.add([
                 TextTable.Cell("\(group.count)"), TextTable.Cell(Self.share(group.count, of: difference.total)),
                 TextTable.Cell(Escaping.visible(group.old.text), .name),
                 TextTable.Cell(Escaping.visible(group.new.text), .name),
-                TextTable.Cell(group.breaks == nil ? "harmless" : "breaking"),
+                TextTable.Cell(group.breaks == nil ? "compatible" : "breaking"),
                 TextTable.Cell(Escaping.visible(group.members.joined(separator: ", "))),
             ])
         }
@@ -36,11 +36,11 @@ struct DifferenceReport {
                 "       "
                     + out.style.paint("for example " + Shortening.of(Escaping.visible(group.witness)), .dim))
             if let breaks = group.breaks { out.line("         " + Escaping.visible(breaks)) }
-            ValueLines.print(group.values, most: 8, on: out)
+            ValueLines.print(group.values, limit: 8, on: out)
         }
     }
 
-    /// Tenths of a percent, rounded to the nearest.
+    /// Returns a percentage with one decimal place.
     private static func share(_ count: Int, of total: Int) -> String {
         let tenths = Int((Double(count) * 1000 / Double(max(1, total))).rounded())
         return "\(tenths / 10).\(tenths % 10) %"

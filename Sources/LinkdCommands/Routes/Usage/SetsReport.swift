@@ -3,20 +3,20 @@ internal import RouteAnalysis
 internal import LinkCoordinator
 internal import StrictJSON
 
-/// The difference of two tables over all links and devices, for people and for programs: cause by cause.
+/// The report of a difference of two tables over all links and devices, cause by cause.
 struct SetsReport {
     let difference: TableDifference
 
-    /// Most effects of a cause, and most values of a witness, that are printed for people.
+    /// The limits of printed effects for each cause, and of printed values for each witness.
     private static let (maxEffects, maxValues) = (6, 8)
 
-    /// Changes of one group that turn the same outcome into the same other.
+    /// The changes of a group with the same outcome before and the same outcome after.
     private struct Effect {
         var old: TrafficDifference.Side
         var new: TrafficDifference.Side
         var changes: [TableDifference.Change]
 
-        /// The effects of a group, those that break something first, then the most frequent.
+        /// Returns the effects of a group, breaking ones first, then the most frequent.
         static func all(_ group: TableDifference.Group) -> [Effect] {
             var effects: [Effect] = []
             for change in group.changes {
@@ -37,18 +37,18 @@ struct SetsReport {
         var isBreaking: Bool { changes.contains(where: \.isBreaking) }
     }
 
-    /// Number of causes whose changes break something.
+    /// The number of causes with breaking changes.
     var breaking: Int { difference.groups.count(where: \.isBreaking) }
 
-    /// Prints each cause with what it does, a link and a device that show it, and the values that changed for these.
+    /// Prints each cause with its effects, a request and a device that show it, and the changed values.
     func print(on out: Channel) {
         let sets = Set(difference.changes.map { [$0.oldChoice, $0.newChoice] }).count
-        out.line("all links and devices: \(sets) of \(difference.sets) sets of links are decided differently")
+        out.line("all links and devices: \(sets) of \(Counts.text(difference.sets, "set")) of links changed")
         for line in limits { out.line(line) }
         for group in difference.groups {
             out.line()
             let title = group.causes.map(Self.words).joined(separator: " and ")
-            let mark = group.isBreaking ? out.style.paint("breaking", .bad) : out.style.paint("harmless", .good)
+            let mark = group.isBreaking ? out.style.paint("breaking", .bad) : out.style.paint("compatible", .good)
             out.line(mark + "  " + out.style.name(Escaping.visible(DisplayWidth.cut(title, to: 200))))
             printEffects(of: group, on: out)
             for loss in group.losses { out.line("  " + Escaping.visible(loss)) }
@@ -56,7 +56,7 @@ struct SetsReport {
         }
     }
 
-    /// A cause in a line: the place, and what stood and stands there.
+    /// Returns a cause in one line: the location in the table, and the old and the new value.
     private static func words(_ cause: TableDifference.Cause) -> String {
         switch (cause.old, cause.new) {
         case (nil, nil): cause.place
@@ -79,7 +79,9 @@ struct SetsReport {
         for line in table.lines(style: out.style).dropFirst() { out.line("  " + line) }
         let rest = effects.dropFirst(Self.maxEffects)
         if !rest.isEmpty {
-            out.line("  and \(rest.reduce(0) { $0 + $1.changes.count }) changes of \(rest.count) other kinds")
+            out.line(
+                "  and \(Counts.text(rest.reduce(0) { $0 + $1.changes.count }, "change")) of "
+                    + Counts.text(rest.count, "other kind"))
         }
     }
 
@@ -89,32 +91,31 @@ struct SetsReport {
         let words = "for example \(request)" + (device == "{}" ? "" : " on " + Shortening.of(Escaping.visible(device)))
         out.line("  " + out.style.paint(words, .dim))
         if let breaks = change.breaks { out.line("    " + Escaping.visible(breaks)) }
-        ValueLines.print(ChangedValues.between(change.old.value, change.new.value), most: Self.maxValues, on: out)
+        ValueLines.print(ChangedValues.between(change.old.value, change.new.value), limit: Self.maxValues, on: out)
     }
 
-    /// What was not looked at whole.
+    /// The lines for the sets that were compared only in part.
     private var limits: [String] {
         let lines = difference.unproved.map { pair in
-            "not looked at whole, others may differ too: "
+            "compared only in part, other links may differ: "
                 + Escaping.visible(Self.links(old: pair.old, new: pair.new))
         }
         return lines
             + difference.sampled.map { pair in
-                "the conditions tell too many devices apart to try all, others may differ too: "
+                "too many kinds of devices to try all, other devices may differ: "
                     + Escaping.visible(Self.links(old: pair.old, new: pair.new))
             }
     }
 
-    /// The patterns that a set of links chooses: one text where both tables choose the same.
+    /// Returns the patterns that a set of links selects, as one text if both tables select the same pattern.
     private static func links(old: TableDifference.Choice?, new: TableDifference.Choice?) -> String {
         let (a, b) = (old?.pattern ?? "no route", new?.pattern ?? "no route")
         return a == b ? a : "\(a) -> \(b)"
     }
 }
 
-// For programs.
 extension SetsReport {
-    /// Writes the members of the report: an object for each group.
+    /// Writes the members of the report, with an object for each group.
     func write(to json: inout JSONText) {
         json.beginObject("difference")
         json.number("sets", Int64(difference.sets))
@@ -170,7 +171,7 @@ extension SetsReport {
         json.endObject()
     }
 
-    /// Writes what shows a change: the request under its own name, the device, and the values.
+    /// Writes the witness of a change: the request under its own name, the device, and the values.
     private func write(_ change: TableDifference.Change, to json: inout JSONText) {
         switch change.request {
         case .link(let link): json.text("link", link)

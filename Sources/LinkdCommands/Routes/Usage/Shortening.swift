@@ -1,15 +1,16 @@
-/// Shortens requests for people: a link may have thousands of characters, and its first ones say which it is.
+/// Shortening of requests in output for people, because the start of a long link identifies it.
 enum Shortening {
-    /// Most characters that are printed.
-    private static let most = 200
+    /// The limit of printed characters.
+    private static let limit = 200
 
-    /// The text, or its beginning and how many characters follow: `https://a.example/aaa... 7,800 more characters`.
+    /// Returns the text, or its start and the number of omitted characters, such as `a:b... 7,800 more characters`.
     static func of(_ text: String) -> String {
-        let left = text.count - most
-        return left > 0 ? "\(text.prefix(most))... \(grouped(left)) more characters" : text
+        let left = text.count - limit
+        return left > 0
+            ? "\(text.prefix(limit))... \(grouped(left)) more \(left == 1 ? "character" : "characters")" : text
     }
 
-    /// The number with a comma between thousands.
+    /// Returns the number with commas between thousands.
     private static func grouped(_ number: Int) -> String {
         let digits = Array(String(number))
         return digits.enumerated().reduce(into: "") { text, one in

@@ -1,25 +1,24 @@
 internal import RouteTools
 internal import RouteAnalysis
 internal import LinkCoordinator
-internal import LinkCoordinator
 internal import StrictJSON
 
-/// Recorded links that two tables decide differently, gathered by what changed.
+/// The recorded links that two tables decide differently, grouped by the change.
 struct TrafficDifference {
-    /// What a decision is told apart by: its route and how it ended.
+    /// The properties of a decision that define its group: its route and its outcome.
     struct Side: Hashable, Comparable {
         var route: String?
         var outcome: String
         var reason: String?
 
-        /// Takes the side from a decision, or from the reason of a dead letter.
+        /// Creates a side from a decision, or from the reason of a dead letter.
         init(_ decision: JSONValue) {
             route = decision["route"]?.string
             outcome = decision["outcome"]?.string ?? "dead letter"
             reason = decision["reason"]?.string
         }
 
-        /// `route: outcome (reason)`.
+        /// The text `route: outcome (reason)`.
         var text: String { (route.map { $0 + ": " } ?? "") + outcome + (reason.map { " (\($0))" } ?? "") }
 
         /// Writes the side as a member.
@@ -34,19 +33,19 @@ struct TrafficDifference {
         static func < (a: Side, b: Side) -> Bool { a.text < b.text }
     }
 
-    /// Decisions that changed in the same way.
+    /// The decisions that changed in the same way.
     struct Group {
         var old: Side
         var new: Side
-        /// Members of the decision that differ.
+        /// The names of the members that differ.
         var members: [String]
-        /// Sum of the weights.
+        /// The sum of the weights.
         var count = 0
-        /// The first input that shows it.
+        /// The first input with this change.
         var witness: String
-        /// What the new decision takes away of the old one; nil for a change that breaks nothing.
+        /// A description of the breaking change, or nil for a compatible one.
         var breaks: String?
-        /// The values of the first input's decisions that changed.
+        /// The changed values in the decisions of the first input.
         var values: [ChangedValues.Value]
     }
 
@@ -57,19 +56,19 @@ struct TrafficDifference {
         var isBreaking: Bool
     }
 
-    /// Decisions that were compared, by weight.
+    /// The weight of all compared decisions.
     private(set) var total = 0
-    /// Those that are the same.
+    /// The weight of the unchanged decisions.
     private(set) var same = 0
     private var found: [Key: Group] = [:]
 
     /// Compares the decisions of one input, device by device.
     ///
     /// - Parameters:
-    ///   - old: Decisions of the old table, or one object with the member `reason` for a dead letter.
-    ///   - new: The same of the new table.
-    ///   - weight: How often the input came.
-    ///   - witness: The input, for people.
+    ///   - old: The decisions of the old table, or one object with the member `reason` for a dead letter.
+    ///   - new: The same for the new table.
+    ///   - weight: The number of occurrences of the input.
+    ///   - witness: The input, for output.
     mutating func add(old: [JSONValue], new: [JSONValue], weight: Int, witness: String) {
         let nothing = JSONValue(.object([]))
         for index in 0..<max(old.count, new.count) {
@@ -82,7 +81,7 @@ struct TrafficDifference {
                 continue
             }
             let (from, to) = (Side(a), Side(b))
-            // Where route or outcome changed, what else changed with it tells nothing apart.
+            // If route or outcome changed, the other members follow from that and do not separate groups.
             let breaks = Breakage.of(a, b)
             let key = Key(old: from, new: to, members: from == to ? members : [], isBreaking: breaks != nil)
             var group =
@@ -96,10 +95,10 @@ struct TrafficDifference {
         }
     }
 
-    /// Weight of the decisions whose change breaks something.
+    /// The weight of the decisions with a breaking change.
     var breaking: Int { found.values.reduce(0) { $1.breaks == nil ? $0 : $0 + $1.count } }
 
-    /// The groups, those that break something first, then the heaviest.
+    /// The groups, breaking ones first, then by descending weight.
     var groups: [Group] {
         found.values.sorted { a, b in
             if (a.breaks == nil) != (b.breaks == nil) { return a.breaks != nil }
@@ -110,7 +109,7 @@ struct TrafficDifference {
         }
     }
 
-    /// Names of the members that differ; the table's own name always does and says nothing.
+    /// Returns the names of the members that differ, except for the name of the table, which always differs.
     static func difference(_ a: JSONValue, _ b: JSONValue) -> [String] {
         var names: [String] = []
         for member in (a.object ?? []) + (b.object ?? []) where member.name != "table" && !names.contains(member.name) {

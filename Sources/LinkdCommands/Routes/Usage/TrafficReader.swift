@@ -4,25 +4,25 @@ internal import LinkIngest
 internal import ByteStorage
 internal import StrictJSON
 
-/// Resolves recorded links and events with two tables.
+/// A comparison of two tables by recorded links and events.
 struct TrafficReader: ~Copyable {
     private var old: RecordProcessor
     private var new: RecordProcessor
     private var arena = OutputArena()
     private(set) var difference = TrafficDifference()
-    /// Inputs that neither table can read: no event, no link, another application.
+    /// The number of inputs that neither table accepts: not an event, not a link, or for another application.
     private(set) var unreadable = 0
 
-    /// Longest line, in bytes.
+    /// The size limit of a line, in bytes.
     static let limit = EventInput.limit
 
-    /// Compares two tables.
+    /// Creates a comparison of two tables.
     init(old: Table, new: Table) {
         self.old = RecordProcessor(tables: TableSet([old]))
         self.new = RecordProcessor(tables: TableSet([new]))
     }
 
-    /// Takes a line: a link or an event, and perhaps, behind a tab, how often it came.
+    /// Compares the decisions of a line: a link or an event, optionally with a tab and the number of its occurrences.
     mutating func add(_ line: [UInt8]) {
         let (input, weight) = Self.parts(line)
         let a = Self.decisions(input, &old, &arena)
@@ -34,7 +34,9 @@ struct TrafficReader: ~Copyable {
         difference.add(old: a.values, new: b.values, weight: weight, witness: Self.witness(input))
     }
 
-    /// A tab stands in no link, and in an event only as white space, never before digits at the end of its line.
+    /// Splits a line into input and weight.
+    ///
+    /// A link has no tab, and an event has none before digits at the end of its line.
     private static func parts(_ line: [UInt8]) -> (input: [UInt8], weight: Int) {
         guard let tab = line.lastIndex(of: UInt8(ascii: "\t")) else { return (line, 1) }
         let digits = String(decoding: line[(tab + 1)...], as: UTF8.self)
@@ -58,7 +60,7 @@ struct TrafficReader: ~Copyable {
         return ([JSONValue(.object([reason]))], false)
     }
 
-    /// The link of the input, or the whole of it.
+    /// Returns the link of the input, or the whole input.
     private static func witness(_ input: [UInt8]) -> String {
         let event = input.first == UInt8(ascii: "{") ? try? JSONValue.parse(input) : nil
         if event?["device"] == nil, let link = event?["link"]?.string { return link }

@@ -2,24 +2,26 @@ internal import RouteTools
 internal import RouteAnalysis
 internal import LinkCoordinator
 
-/// Values of decisions that changed, for people and for programs.
+/// The changed values of decisions, for people and as JSON.
 enum ValueLines {
-    /// Prints a line for each value: the member, what it was, what it is.
-    static func print(_ values: [ChangedValues.Value], most: Int, on out: Channel) {
-        let width = values.prefix(most).map { DisplayWidth.of(Escaping.visible($0.member)) }.max() ?? 0
-        for value in values.prefix(most) {
+    /// Prints a line for each value, with the member, the old value, and the new one.
+    static func print(_ values: [ChangedValues.Value], limit: Int, on out: Channel) {
+        let width = values.prefix(limit).map { DisplayWidth.of(Escaping.visible($0.member)) }.max() ?? 0
+        for value in values.prefix(limit) {
             let member = Escaping.visible(value.member)
             let space = String(repeating: " ", count: max(0, width - DisplayWidth.of(member)))
             out.line("    \(member)\(space)  \(text(value.old)) -> \(text(value.new))")
         }
-        if values.count > most { out.line("    and \(values.count - most) more values") }
+        if values.count > limit { out.line("    and \(Counts.text(values.count - limit, "more value"))") }
     }
 
     private static func text(_ value: String?) -> String {
         value.map { DisplayWidth.cut(Escaping.visible($0), to: 100) } ?? "nothing"
     }
 
-    /// Writes the member `values`: old and new as JSON, left out where there is none.
+    /// Writes the member `values`, with old and new values as JSON.
+    ///
+    /// A value that does not exist is omitted.
     static func write(_ values: [ChangedValues.Value], to json: inout JSONText) {
         json.beginArray("values")
         for value in values {

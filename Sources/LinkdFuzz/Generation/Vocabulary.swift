@@ -1,33 +1,35 @@
 internal import StrictJSON
 
-/// The words that tables know: what events must say for anything interesting to become of them.
+/// The words that tables contain.
+///
+/// Events with these words reach more of the code.
 package struct Vocabulary: Sendable {
-    /// Names of applications.
+    /// The names of applications.
     package var applications: [String] = []
-    /// Schemes, without `*`.
+    /// The schemes, without `*`.
     package var schemes: [String] = []
-    /// Hosts as the rules write them, `*.` and ports included.
+    /// The hosts as in the rules, including `*.` and ports.
     package var hosts: [String] = []
-    /// Patterns of paths.
+    /// The patterns of paths.
     package var patterns: [String] = []
-    /// Names of query items and parameters.
+    /// The names of query items and parameters.
     package var names: [String] = []
-    /// Links of examples.
+    /// The links of examples.
     package var links: [String] = []
-    /// Requests of examples, as JSON.
+    /// The requests of examples, as JSON.
     package var requests: [String] = []
-    /// Ids of routes.
+    /// The ids of routes.
     package var routes: [String] = []
-    /// Coordinator paths.
+    /// The coordinator paths.
     package var paths: [String] = []
-    /// JSON pointers into payloads.
+    /// The JSON pointers into payloads.
     package var pointers: [String] = []
-    /// Names of attributes.
+    /// The names of attributes.
     package var attributes: [String] = []
-    /// Texts that conditions ask for.
+    /// The values in conditions.
     package var values: [String] = []
 
-    /// Gathers the words of tables, each the bytes of a file.
+    /// Collects the words of tables, each given as the bytes of a file.
     package init(tables: [[UInt8]]) {
         for table in tables {
             guard let value = try? JSONValue.parse(table) else { continue }
@@ -37,7 +39,7 @@ package struct Vocabulary: Sendable {
 
     private mutating func gather(_ value: JSONValue, under key: String) {
         switch value.kind {
-        case .string(let text): take(text, under: key)
+        case .string(let text): add(text, under: key)
         case .array(let elements): for element in elements { gather(element, under: key) }
         case .object(let members):
             if key == "request" { requests.append(value.text) }
@@ -56,7 +58,7 @@ package struct Vocabulary: Sendable {
         for screen in coordinator.value["screens"]?.object ?? [] { paths.append("/\(coordinator.name)/\(screen.name)") }
     }
 
-    private mutating func take(_ text: String, under key: String) {
+    private mutating func add(_ text: String, under key: String) {
         switch key {
         case "applications": applications.append(text)
         case "schemes": if text != "*" { schemes.append(text) }
@@ -65,13 +67,13 @@ package struct Vocabulary: Sendable {
         case "link": if text.hasPrefix("/") { pointers.append(text) } else { links.append(text) }
         case "id": routes.append(text)
         case "platform", "locale", "region", "capability", "claim": values.append(text)
-        default: takeSource(text)
+        default: addSource(text)
         }
         if key == "route" || key == "params", text.hasPrefix("/") { pointers.append(text) }
     }
 
-    /// Notes what a binding names: `query.x`, `path.x` or `payload./x`; of a condition the version.
-    private mutating func takeSource(_ text: String) {
+    /// Adds the name in a binding (`query.x`, `path.x`, or `payload./x`), or the version in a condition.
+    private mutating func addSource(_ text: String) {
         for prefix in ["query.", "path."] where text.hasPrefix(prefix) {
             names.append(String(text.dropFirst(prefix.count)))
         }

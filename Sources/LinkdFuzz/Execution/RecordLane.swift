@@ -2,7 +2,7 @@ package import DispatchWorker
 internal import KafkaClient
 internal import ByteStorage
 
-/// A processor with its arena, as a lane of a worker keeps them: batch after batch.
+/// A processor with its arena, used for batch after batch as in a lane of a worker.
 package struct RecordLane: ~Copyable {
     private var processor: RecordProcessor
     private var arena: OutputArena
@@ -10,27 +10,30 @@ package struct RecordLane: ~Copyable {
     private var ends: [Int] = []
     private var causes: [DeadLetterCause?] = []
     private let memory: RecordMemory
-    /// Bytes of the decisions of the batch that was processed last.
+    /// The number of bytes in the decisions of the last batch.
     package private(set) var bytesWritten = 0
-    /// Nanoseconds of this thread's time that the batch before took.
+    /// The thread's CPU time of the last batch, in nanoseconds.
     package private(set) var nanoseconds: UInt64 = 0
 
-    /// Makes a lane.
+    /// Creates a lane.
     ///
     /// - Parameters:
-    ///   - world: What it serves.
-    ///   - isPacked: A Boolean value that indicates whether records stand in one piece of memory with others' bytes
-    ///     around them, and not each alone.
+    ///   - world: The world to process.
+    ///   - isPacked: A Boolean value that indicates whether records are surrounded by other bytes, instead of each
+    ///     having memory of its own.
     package init(_ world: World, isPacked: Bool = false) {
         processor = RecordProcessor(tables: world.tables, limits: world.limits, passthrough: world.passthrough)
         memory = RecordMemory(isPacked: isPacked)
-        // Small chunks: they are left often, as a busy worker's are, and a lane of one record costs little.
+        // Small chunks are filled often, as in a busy worker, and keep a lane for one record cheap.
         arena = OutputArena(chunkBytes: 16 << 10)
     }
 
-    /// Processes a batch; its answers are looked at when it is over, as a worker does that sends them.
+    /// Processes a batch.
     ///
-    /// - Parameter body: Gets the index of a record and what became of it, which lives as long as the call.
+    /// Results are read after the batch, as in a worker.
+    ///
+    /// - Parameter body: A function that is called with the index of a record and its result, which is valid during the
+    ///   call.
     package mutating func run(
         _ records: some Collection<FuzzRecord>,
         body: (Int, DeadLetterCause?, ArraySlice<ProducedDecision>) -> Void
@@ -60,7 +63,7 @@ package struct RecordLane: ~Copyable {
         memory.free()
     }
 
-    /// Returns the digests of a batch's answers.
+    /// Returns the digests of a batch's results.
     package mutating func digests(_ records: some Collection<FuzzRecord>) -> [UInt64] {
         var digests: [UInt64] = []
         digests.reserveCapacity(records.count)
@@ -68,20 +71,20 @@ package struct RecordLane: ~Copyable {
         return digests
     }
 
-    /// Returns the answers of a batch.
-    package mutating func answers(_ records: some Collection<FuzzRecord>) -> [Answer] {
-        var answers: [Answer] = []
-        run(records) { _, cause, decisions in answers.append(Answer(cause, decisions)) }
-        return answers
+    /// Returns the results of a batch.
+    package mutating func results(_ records: some Collection<FuzzRecord>) -> [RecordResult] {
+        var results: [RecordResult] = []
+        run(records) { _, cause, decisions in results.append(RecordResult(cause, decisions)) }
+        return results
     }
 
-    /// Returns what a processor that has seen nothing makes of a record.
-    package static func fresh(_ record: FuzzRecord, _ world: World, isPacked: Bool = false) -> Answer {
+    /// Returns the result of a record from a fresh processor.
+    package static func fresh(_ record: FuzzRecord, _ world: World, isPacked: Bool = false) -> RecordResult {
         var lane = RecordLane(world, isPacked: isPacked)
-        return lane.answers(CollectionOfOne(record))[0]
+        return lane.results(CollectionOfOne(record))[0]
     }
 
-    /// Returns the digest of what a processor that has seen nothing makes of a record.
+    /// Returns the digest of a record's result from a fresh processor.
     package static func freshDigest(_ record: FuzzRecord, _ world: World) -> UInt64 {
         var lane = RecordLane(world)
         return lane.digests(CollectionOfOne(record))[0]

@@ -1,33 +1,35 @@
-/// Looks for records that cost more than those that are known: changes them, and goes on from the costliest.
+/// A search for records that are more expensive than the known ones.
+///
+/// It mutates the most expensive records.
 package struct HostileSearch {
     private let worlds: [World]
-    private var dice: Dice
-    /// The costliest found so far of each kind of outcome, the worst first.
+    private var random: RandomSource
+    /// The most expensive records found so far, in descending order.
     package private(set) var worst: [(record: HostileRecord, cost: RecordCost)] = []
-    /// Records that were measured.
+    /// The number of measured records.
     package private(set) var measured = 0
 
     private static let kept = 40
 
-    /// Makes a search that begins with records that were measured.
+    /// Creates a search that starts with measured records.
     package init(worlds: [World], seed: UInt64, from records: [(record: HostileRecord, cost: RecordCost)]) {
         self.worlds = worlds
-        dice = Dice(seed: seed)
+        random = RandomSource(seed: seed)
         worst = records
         sort()
     }
 
-    /// Changes one of the costliest records and keeps it if it costs more than the least of them.
+    /// Mutates one of the most expensive records, and keeps the result if it is more expensive than the last one.
     package mutating func step() {
-        // The costlier a record, the likelier it is changed further.
+        // More expensive records are selected more often.
         guard !worst.isEmpty else { return }
-        let parent = worst[min(dice.below(worst.count), dice.below(worst.count))]
+        let parent = worst[min(random.below(worst.count), random.below(worst.count))]
         let record = changed(parent.record)
         let world = World.named(record.letter, of: worlds)
         var cost = RecordCost.measure(record, world, runs: 1)
         measured += 1
         guard cost.share > (worst.last?.cost.share ?? 0) else { return }
-        // Once more, for the machine may have had other things to do.
+        // Measures again, because other processes can affect the first measurement.
         cost = RecordCost.measure(record, world, runs: 2)
         guard worst.count < Self.kept || cost.share > (worst.last?.cost.share ?? 0) else { return }
         worst.append((HostileRecord(name: "found from: " + Self.root(parent.record.name), input: record.input), cost))
@@ -40,14 +42,16 @@ package struct HostileSearch {
 
     private mutating func changed(_ record: HostileRecord) -> HostileRecord {
         var letter = record.letter
-        if dice.one(in: 8) { letter = World.name(of: dice.below(worlds.count)) }
+        if random.one(in: 8) { letter = World.name(of: random.below(worlds.count)) }
         let mutation = JSONMutation(World.named(letter, of: worlds).words, hasGroups: true)
         var recipe = record.recipe
-        for _ in 0...dice.below(3) { mutation.change(&recipe, &dice) }
+        for _ in 0...random.below(3) { mutation.change(&recipe, &random) }
         return HostileRecord(name: record.name, input: [letter & ~0x20, UInt8(ascii: "\n")]).with(recipe: recipe)
     }
 
-    /// Sorts by cost; of records of one root only the worst few stay, so that others are changed too.
+    /// Sorts the records by cost.
+    ///
+    /// Keeps only a few records of each origin, so that others are mutated too.
     private mutating func sort() {
         worst.sort { $0.cost.share > $1.cost.share }
         var counts: [String: Int] = [:]

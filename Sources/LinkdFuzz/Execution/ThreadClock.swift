@@ -6,9 +6,9 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// The time that a thread has spent on a processor: other programs on the machine make no difference to it.
+/// The CPU time of a thread, which other processes do not affect.
 package enum ThreadClock {
-    /// Returns the nanoseconds that this thread has spent.
+    /// Returns the CPU time of this thread in nanoseconds.
     package static func nanoseconds() -> UInt64 {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

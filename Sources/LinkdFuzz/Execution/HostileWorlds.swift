@@ -1,8 +1,10 @@
-/// Tables that make every record cost as much as it can: for the benchmark of hostile records only.
+/// Tables that make every record as expensive as possible, for the benchmark of hostile records.
 extension World {
-    /// Makes the worlds that the benchmark adds to those of all searches; their letters follow.
+    /// Creates the worlds that the benchmark adds to the others.
     ///
-    /// - Throws: Errors of tables that do not load.
+    /// Their letters follow those of the others.
+    ///
+    /// - Throws: An error if a table cannot be loaded.
     package static func hostile() throws -> [World] {
         let bound = Array(manyBindings.utf8)
         let params = Array(manyParameters.utf8)
@@ -19,7 +21,7 @@ extension World {
         (0..<count).map(text).joined(separator: ",")
     }
 
-    /// 300 fields and 100 lists of one model, each bound to a place of the payload; 40 pointers to a link.
+    /// A model with 300 fields and 100 lists, each bound to a pointer into the payload, and 40 pointers to a link.
     private static let manyBindings = #"""
         { "schemaVersion": 1, "table": { "id": "bindings", "version": "1", "applications": ["com.example.bindings"] },
           "link": { "schemes": ["bind"], "host": "authority", "hosts": ["*"],
@@ -38,7 +40,7 @@ extension World {
           ], "fallback": { "outcome": "reject" } }
         """#
 
-    /// 500 fields bound to parameters whose names differ in the case of letters only for a careless reader.
+    /// A model with 480 fields bound to query parameters, in a table that ignores the case of their names.
     private static let manyParameters = #"""
         { "schemaVersion": 1,
           "table": { "id": "parameters", "version": "1", "applications": ["com.example.parameters"] },
@@ -58,8 +60,8 @@ extension World {
           ], "fallback": { "outcome": "reject" } }
         """#
 
-    /// A chain of 60 routes whose entries are parents, each with a list and a number; one with 100 lists of one name;
-    /// one with 100 values that repairs look at.
+    /// A chain of 60 routes whose stacks are parents, each with a list and a number, a route with 100 lists of the same
+    /// name, and a route with 100 values to repair.
     private static let manyParents = #"""
         { "schemaVersion": 1, "table": { "id": "parents", "version": "1", "applications": ["com.example.parents"] },
           "link": { "schemes": ["par"], "host": "segment", "repair": true },
@@ -85,7 +87,7 @@ extension World {
           ], "fallback": { "outcome": "reject" } }
         """#
 
-    /// 2,000 routes of 30 segments that differ in the last one and could each be taken until then.
+    /// A table of 2,000 routes with 12 segments, each of which remains a candidate up to the last segment.
     private static let manyRoutes = #"""
         { "schemaVersion": 1, "table": { "id": "routes", "version": "1", "applications": ["com.example.routes"] },
           "link": { "schemes": ["route"], "host": "segment" },

@@ -1,6 +1,7 @@
-/// Tables that stand beside the shipped ones: each makes use of what those leave out.
+/// Tables with the features that the shipped tables do not use.
 package enum FuzzTables {
-    /// Guards with `resume`, conditions on every fact, a payload that is bound, tails, redirects, exclusions.
+    /// A table with guards that use `resume`, conditions on every fact, payload bindings, rest captures, redirects, and
+    /// exclusions.
     package static let vault = #"""
         { "schemaVersion": 1, "table": { "id": "vault", "version": "1", "applications": ["com.example.vault"] },
           "link": { "schemes": ["vault", "https"], "host": "authority", "hosts": ["vault.example", "*.vault.example"],
@@ -49,7 +50,9 @@ package enum FuzzTables {
           "fallback": [{ "on": ["no_route"], "outcome": "navigate", "to": { "root": true } }, { "outcome": "reject" }] }
         """#
 
-    /// Long links, every switch of the dialect the other way, repair, coordinator paths; claims what `vault` may not.
+    /// A table with long links, unusual settings of the link syntax, repairs, and coordinator paths.
+    ///
+    /// Its applications and links differ from those of `vault`.
     package static let attic = #"""
         { "schemaVersion": 1, "table": { "id": "attic", "version": "1", "applications": ["com.example.attic"] },
           "link": { "schemes": ["attic", "https"], "host": "authority",

@@ -1,21 +1,21 @@
 package import DispatchWorker
 internal import ByteStorage
 
-/// What became of a record, kept beyond its batch.
-package struct Answer: Sendable, Equatable, CustomStringConvertible {
-    /// A device's key and decision.
+/// The result of a record, copied so that it outlives the batch.
+package struct RecordResult: Sendable, Equatable, CustomStringConvertible {
+    /// The key and the decision of a device.
     package struct Decision: Sendable, Equatable {
-        /// The key.
+        /// The key of the decision.
         package let key: [UInt8]
-        /// The decision's JSON.
+        /// The JSON text of the decision.
         package let value: [UInt8]
-        /// What was decided.
+        /// The outcome of the decision.
         package let outcome: DecisionOutcome
     }
 
-    /// The decisions, one a device.
+    /// The decisions, one per device.
     package let decisions: [Decision]
-    /// Why there are none.
+    /// The cause of the dead letter, or nil.
     package let cause: DeadLetterCause?
 
     init(_ cause: DeadLetterCause?, _ decisions: ArraySlice<ProducedDecision>) {
@@ -25,10 +25,10 @@ package struct Answer: Sendable, Equatable, CustomStringConvertible {
         }
     }
 
-    /// The answer as a find is told: the dead letter and its cause, or the first decisions.
+    /// The result in a report: the dead letter with its cause, or the first decisions.
     package var description: String {
         if let cause {
-            return "dead letter \(cause.reason.rawValue) at \(cause.pointer ?? "no place"): \(cause.detail)"
+            return "dead letter \(cause.reason.rawValue) at \(cause.pointer ?? "no pointer"): \(cause.detail)"
         }
         return decisions.prefix(20).map {
             String(decoding: $0.key, as: UTF8.self) + "\t" + String(decoding: $0.value.prefix(2_000), as: UTF8.self)
@@ -36,12 +36,12 @@ package struct Answer: Sendable, Equatable, CustomStringConvertible {
     }
 }
 
-/// A number that two answers share only if they are the same.
+/// A 64-bit digest of a result.
 package struct Digest: Sendable {
-    /// The number so far.
+    /// The digest of the values added so far.
     package private(set) var value: UInt64 = 0x9E37_79B9_7F4A_7C15
 
-    /// Starts a digest.
+    /// Creates a digest.
     package init() {}
 
     /// Adds a number.
@@ -50,7 +50,7 @@ package struct Digest: Sendable {
         value ^= value >> 29
     }
 
-    /// Adds bytes and their number.
+    /// Adds the length and the bytes of a view.
     mutating func add(_ view: ByteView) {
         add(UInt64(truncatingIfNeeded: view.count))
         var index = 0
@@ -64,10 +64,10 @@ package struct Digest: Sendable {
         }
     }
 
-    /// Adds bytes and their number.
+    /// Adds the length and the bytes of an array.
     package mutating func add(_ bytes: [UInt8]) { bytes.withUnsafeBufferPointer { add(ByteView($0)) } }
 
-    /// Returns the digest of what became of a record.
+    /// Returns the digest of the result of a record.
     static func of(_ cause: DeadLetterCause?, _ decisions: ArraySlice<ProducedDecision>) -> UInt64 {
         var digest = Digest()
         if let cause {

@@ -1,9 +1,11 @@
-/// The tokens of a text that is JSON, or nearly: found without judging, so that damaged text has some too.
+/// The tokens of a JSON text.
+///
+/// The text is not validated, so that damaged text has tokens too.
 struct JSONTokens {
-    /// What a token is.
+    /// The kind of a token.
     enum Kind { case name, string, scalar, open, close, separator }
 
-    /// A token and where it stands.
+    /// A token with its range.
     struct Token {
         var kind: Kind
         var range: Range<Int>
@@ -49,10 +51,12 @@ struct JSONTokens {
         return min(at + 1, bytes.count)
     }
 
-    /// The tokens of a kind, by their index.
+    /// Returns the indices of the tokens of certain kinds.
     func indices(of kinds: Set<Kind>) -> [Int] { tokens.indices.filter { kinds.contains(tokens[$0].kind) } }
 
-    /// The bytes of the value that begins at a token, up to its end or the text's.
+    /// Returns the range of the value that begins at a token.
+    ///
+    /// The range ends with the text if the value is not closed.
     func value(at index: Int) -> Range<Int> {
         guard tokens[index].kind == .open else { return tokens[index].range }
         var depth = 0
@@ -64,7 +68,7 @@ struct JSONTokens {
         return tokens[index].range.lowerBound..<(tokens.last?.range.upperBound ?? 0)
     }
 
-    /// The bytes of the member whose name is a token, or nil where no value follows.
+    /// Returns the range of the member whose name is at a token, or nil if no value follows.
     func member(at name: Int) -> Range<Int>? {
         guard name + 2 < tokens.count else { return nil }
         return tokens[name].range.lowerBound..<value(at: name + 2).upperBound

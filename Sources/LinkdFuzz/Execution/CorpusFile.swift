@@ -1,16 +1,16 @@
-/// Inputs as lines of text: readable, kept under version control, and any bytes can stand in them.
+/// The format of inputs as lines of text, which are readable in version control and can hold any bytes.
 ///
-/// A line is an input: `\n`, `\t` and `\\` stand for what they are in code, `\xNN` for a byte that is no text. A line
-/// that begins with `#` is a comment, an input that begins with one is written `\x23`.
+/// Each line is an input. `\n`, `\t`, and `\\` have their usual meaning, and `\xNN` is a byte that is not text. A line
+/// that begins with `#` is a comment, so an input that begins with `#` is written with `\x23`.
 package enum CorpusFile {
     /// Returns the inputs of a file's text.
     package static func inputs(of text: String) -> [[UInt8]] {
         text.split(separator: "\n").filter { !$0.hasPrefix("#") }.map { unescaped(Array($0.utf8)) }
     }
 
-    /// Returns an input as a line, without what ends it.
+    /// Returns an input as a line without its line feed.
     package static func line(_ input: [UInt8]) -> String {
-        // Text stays as it is; where there are bytes that are none, each over 0x7F is written as a number.
+        // UTF-8 text stays unchanged. In other inputs each byte above 0x7F is written as a number.
         let isText = String(validating: input, as: UTF8.self) != nil
         var line: [UInt8] = []
         for (index, byte) in input.enumerated() {

@@ -1,21 +1,21 @@
 internal import Foundation
 internal import StrictJSON
 
-/// The inputs that a search begins with: samples, tables and past finds.
+/// The initial inputs of a search: samples, tables, and earlier findings.
 package enum Seeds {
-    /// Where the corpus and past finds stand in the checkout.
+    /// The directory with the corpus and earlier findings.
     package static let corpus = World.checkout.appending(path: "Tests/LinkdFuzzTests/Corpus").path
 
-    /// Returns all inputs of a target that are kept, and those that are made of what is shipped.
+    /// Returns all initial inputs of a target: those in the corpus, and those generated from shipped files.
     ///
-    /// - Throws: Errors of files that cannot be read.
+    /// - Throws: An error if a file cannot be read.
     package static func all(_ target: FuzzTarget, worlds: [World]) throws -> [[UInt8]] {
         try kept(target) + made(target, worlds: worlds)
     }
 
-    /// Returns the inputs that the checkout keeps for a target: its corpus and its past finds.
+    /// Returns the inputs of a target in the corpus, including earlier findings.
     ///
-    /// - Throws: Errors of files that cannot be read.
+    /// - Throws: An error if a file cannot be read.
     package static func kept(_ target: FuzzTarget) throws -> [[UInt8]] {
         try ["corpus", "finds"].flatMap { kind -> [[UInt8]] in
             let path = "\(corpus)/\(target.rawValue).\(kind).txt"
@@ -24,9 +24,9 @@ package enum Seeds {
         }
     }
 
-    /// Returns the inputs that are made of samples and tables.
+    /// Returns the inputs generated from samples and tables.
     ///
-    /// - Throws: Errors of files that cannot be read.
+    /// - Throws: An error if a file cannot be read.
     package static func made(_ target: FuzzTarget, worlds: [World]) throws -> [[UInt8]] {
         switch target {
         case .events: try eventInputs()
@@ -69,7 +69,7 @@ package enum Seeds {
             "routes/seeds/easydev991", "routes/seeds/trips-calendar", "parity/string-paths",
         ].map { try World.file("\($0).json") }
         tables += [Array(FuzzTables.vault.utf8), Array(FuzzTables.attic.utf8)]
-        // What is not needed to load them only slows a search down.
+        // Examples are not needed to load a table, and slow down the search.
         tables = tables.compactMap { file in
             guard let value = try? JSONValue.parse(file), let members = value.object else { return nil }
             return Array(JSONValue(.object(members.filter { $0.name != "examples" })).text.utf8)
@@ -77,7 +77,7 @@ package enum Seeds {
         return try tables + badTables()
     }
 
-    /// The tables with mistakes that the tests of the core keep.
+    /// Returns the invalid tables from the tests of LinkCoordinator.
     private static func badTables() throws -> [[UInt8]] {
         let path = World.checkout.appending(path: "Tests/LinkCoordinatorTests/Fixtures/bad-tables.txt").path
         guard FileManager.default.fileExists(atPath: path) else { return [] }
@@ -102,11 +102,11 @@ package enum Seeds {
             let lines = samples[first..<min(first + 12, samples.count)]
             inputs.append(Array("f\n".utf8) + Array(lines.joined(separator: [UInt8(ascii: "\n")])))
         }
-        var dice = Dice(seed: 1)
+        var random = RandomSource(seed: 1)
         for index in worlds.indices {
-            var maker = EventMaker(worlds[index].words)
-            maker.begin(producers: 2, betrayal: 4, &dice)
-            let lines = (0..<8).map { _ in maker.record(&dice) }
+            var generator = EventGenerator(worlds[index].words)
+            generator.begin(producers: 2, deviation: 4, &random)
+            let lines = (0..<8).map { _ in generator.record(&random) }
             inputs.append(
                 [World.name(of: index), UInt8(ascii: "\n")] + Array(lines.joined(separator: [UInt8(ascii: "\n")])))
         }

@@ -2,33 +2,34 @@ internal import DispatchWorker
 internal import Foundation
 internal import StrictJSON
 
-/// A record that is made to cost much: what it is called, what it is sent to, and its text as a recipe.
+/// A record that is expensive to process.
 package struct HostileRecord: Sendable {
-    /// What makes it costly, in words.
+    /// A description of the cause.
     package let name: String
-    /// The input: a line with the world's letter and the key, then the recipe, as the target `events` has them.
+    /// The input in the format of the target `events`: a line with the letter of the world and the key, then the
+    /// recipe.
     package let input: [UInt8]
 
-    /// Makes a record.
+    /// Creates a record.
     package init(name: String, input: [UInt8]) {
         self.name = name
         self.input = input
     }
 
-    /// The letter of its world.
+    /// The letter of the world.
     package var letter: UInt8 { (input.first ?? UInt8(ascii: "a")) | 0x20 }
 
-    /// The recipe.
+    /// The recipe of the value.
     package var recipe: [UInt8] { Array(input.drop { $0 != UInt8(ascii: "\n") }.dropFirst()) }
 
-    /// Returns the same record with another recipe.
+    /// Returns the record with another recipe.
     package func with(recipe: [UInt8]) -> HostileRecord {
         HostileRecord(name: name, input: [letter & ~0x20, UInt8(ascii: "\n")] + recipe)
     }
 
-    /// Reads the records that the checkout keeps.
+    /// Reads the records in the corpus.
     ///
-    /// - Throws: Errors of a file that cannot be read.
+    /// - Throws: An error if the file cannot be read.
     package static func kept() throws -> [HostileRecord] {
         let text = try String(contentsOfFile: Seeds.corpus + "/hostile.txt", encoding: .utf8)
         var records: [HostileRecord] = []
@@ -44,34 +45,38 @@ package struct HostileRecord: Sendable {
     }
 }
 
-/// What a record cost.
+/// The cost of a record.
 package struct RecordCost: Sendable {
-    /// Bytes of the record's value.
+    /// The number of bytes of the record's value.
     package let bytesRead: Int
-    /// Bytes of its decisions, or where they passed the bound of a record, as many as the bound allows.
+    /// The number of bytes of its decisions.
+    ///
+    /// If they exceed the limit of a record, it is that limit.
     package let bytesWritten: Int
-    /// Devices that the record is for, at least 1.
+    /// The number of devices, at least 1.
     package let devices: Int
-    /// Nanoseconds of the thread's time, the least of all runs.
+    /// The thread's CPU time in nanoseconds, the minimum of all runs.
     package let nanoseconds: UInt64
-    /// What became of it.
+    /// The outcome or the reason of the dead letter.
     package let outcome: String
 
-    /// Megabytes read and written.
+    /// The megabytes read and written.
     package var megabytes: Double { Double(bytesRead + bytesWritten) / 1_000_000 }
-    /// How much of what it may cost it costs: over 1 is too much.
+    /// The cost relative to the bound.
+    ///
+    /// A value above 1 is too much.
     package var share: Double {
         Double(nanoseconds) / CostBound.nanoseconds(bytes: bytesRead + bytesWritten, devices: devices)
     }
 
-    /// Measures a record.
+    /// Measures the cost of a record.
     ///
     /// - Parameters:
     ///   - record: The record.
-    ///   - world: What it is sent to.
-    ///   - runs: How often it is processed.
-    ///   - limit: Most bytes that its recipe comes to.
-    ///   - during: Called while the decisions are there, for measures of memory.
+    ///   - world: The world that processes it.
+    ///   - runs: The number of runs.
+    ///   - limit: The size limit of the expanded recipe, in bytes.
+    ///   - during: A function that is called while the decisions exist, to measure memory.
     package static func measure(
         _ record: HostileRecord, _ world: World, runs: Int, limit: Int = 1 << 20, during: () -> Void = {}
     ) -> RecordCost {
@@ -93,7 +98,7 @@ package struct RecordCost: Sendable {
             }
             least = min(least, lane.nanoseconds)
             written = lane.bytesWritten + abandoned
-            // Once is enough where it takes seconds.
+            // One run is enough if it takes seconds.
             if least > 2_000_000_000 { break }
         }
         if devices == 0, let event = try? JSONValue.parse(value) { devices = event["devices"]?.array?.count ?? 0 }

@@ -1,22 +1,22 @@
 internal import DispatchWorker
 
-/// Millions of records through processors that live long, each record's answer beside that of a fresh processor.
+/// A comparison of long-lived processors with fresh ones over millions of records.
 ///
-/// A round makes some thousand records, asks a fresh processor about each, and then sends them through others: in
-/// order, shuffled, sorted and again and again, through new processors and through one that has seen all rounds before.
-/// The same record must come to the same bytes everywhere.
+/// Each round generates records and reads each one with a fresh processor. Then it sends them through other processors
+/// in order, shuffled, sorted, and repeated. Some of these processors are new, and one has processed all earlier
+/// rounds. The same record must always yield the same bytes.
 package struct AdversarialRun: ~Copyable {
-    /// A record that came out otherwise.
+    /// A record with different results.
     package struct Difference: Sendable {
-        /// The world.
+        /// The name of the world.
         package let world: String
-        /// The way it was sent.
+        /// The name of the pass.
         package let pass: String
-        /// Number of the round, from 0.
+        /// The number of the round, from 0.
         package let round: Int
         /// The record.
         package let record: FuzzRecord
-        /// An input of the target `sequences` that shows it, or nil where the round alone does not.
+        /// An input of the target `sequences` that reproduces the difference, or nil if the round alone does not.
         package let input: [UInt8]?
     }
 
@@ -25,26 +25,28 @@ package struct AdversarialRun: ~Copyable {
     private let seed: UInt64
     private var lanes: [LaneBox]
     private var round = 0
-    /// Differences that were reduced: a few are enough to mend what is wrong.
+    /// The number of reduced differences.
+    ///
+    /// Only the first ones are reduced, because a few are enough to find the cause.
     private var reduced = 0
     private static let mostReduced = 5
-    /// Records that were compared.
+    /// The number of compared records.
     package private(set) var compared = 0
-    /// What became of the records: how often each outcome, and each reason of a dead letter.
+    /// The number of records with each outcome and each reason of a dead letter.
     package private(set) var outcomes: [String: Int] = [:]
 
-    /// A lane that lives through all rounds.
+    /// A lane that processes all rounds.
     private final class LaneBox {
         var lane: RecordLane
         init(_ world: World) { lane = RecordLane(world, isPacked: true) }
     }
 
-    /// Makes a run.
+    /// Creates a run.
     ///
     /// - Parameters:
-    ///   - worlds: What the rounds go through in turn.
-    ///   - seed: What all choices come from.
-    ///   - recordsPerRound: Records that are made for a round; each is compared five times.
+    ///   - worlds: The worlds, which the rounds use in turn.
+    ///   - seed: The seed of all choices.
+    ///   - recordsPerRound: The number of generated records in each round. Each is compared five times.
     package init(worlds: [World], seed: UInt64, recordsPerRound: Int = 2_000) {
         self.recordsPerRound = recordsPerRound
         self.worlds = worlds
@@ -52,21 +54,21 @@ package struct AdversarialRun: ~Copyable {
         lanes = worlds.map { LaneBox($0) }
     }
 
-    /// Compares one more round; returns what came out otherwise, the first of each pass.
+    /// Runs the next round and returns the first difference of each pass.
     package mutating func next() -> [Difference] {
         let index = round % worlds.count
-        var dice = Dice(seed: seed &+ UInt64(round) &* 0x9E37_79B9)
-        let records = records(worlds[index], &dice)
+        var random = RandomSource(seed: seed &+ UInt64(round) &* 0x9E37_79B9)
+        let records = records(worlds[index], &random)
         let alone = freshDigests(records, worlds[index])
-        var found = lawBreaches(records, worlds[index], letter: World.name(of: index), &dice)
+        var found = lawViolations(records, worlds[index], letter: World.name(of: index), &random)
         for pass in Pass.allCases {
-            let order = pass.order(records, &dice)
+            let order = pass.order(records, &random)
             let wrong: Int?
             if pass == .longLived {
-                wrong = Self.firstWrong(order, records, alone, &lanes[index].lane, &dice)
+                wrong = Self.firstWrong(order, records, alone, &lanes[index].lane, &random)
             } else {
                 var lane = RecordLane(worlds[index], isPacked: pass != .inOrder)
-                wrong = Self.firstWrong(order, records, alone, &lane, &dice)
+                wrong = Self.firstWrong(order, records, alone, &lane, &random)
             }
             compared += order.count
             guard let wrong else { continue }
@@ -82,43 +84,43 @@ package struct AdversarialRun: ~Copyable {
         return found
     }
 
-    /// The ways in which a round's records are sent.
+    /// The orders in which the records of a round are sent.
     private enum Pass: String, CaseIterable {
         case inOrder, shuffled, longLived, bySize, again
 
-        func order(_ records: [FuzzRecord], _ dice: inout Dice) -> [Int] {
+        func order(_ records: [FuzzRecord], _ random: inout RandomSource) -> [Int] {
             switch self {
             case .inOrder, .longLived: Array(records.indices)
-            case .shuffled: records.indices.shuffled(using: &dice)
+            case .shuffled: records.indices.shuffled(using: &random)
             case .bySize: records.indices.sorted { (records[$0].value.count, $0) < (records[$1].value.count, $1) }
             case .again:
                 (0..<records.count / 2).flatMap { _ in
-                    let index = dice.below(records.count)
+                    let index = random.below(records.count)
                     return [index, index]
                 }
             }
         }
     }
 
-    /// The records of a round: a calm time, producers in turn, a storm, or times that change often.
-    private func records(_ world: World, _ dice: inout Dice) -> [FuzzRecord] {
-        var maker = EventMaker(world.words)
-        let kind = dice.below(6)
-        let span = kind == 5 ? 40 + dice.below(100) : recordsPerRound
-        var offset = Int64(dice.below(1_000_000))
+    /// Generates the records of a round: a single phase with few or many deviations, or many short phases.
+    private func records(_ world: World, _ random: inout RandomSource) -> [FuzzRecord] {
+        var generator = EventGenerator(world.words)
+        let kind = random.below(6)
+        let span = kind == 5 ? 40 + random.below(100) : recordsPerRound
+        var offset = Int64(random.below(1_000_000))
         return (0..<recordsPerRound).map { number in
             if number % span == 0 {
                 switch kind {
-                case 0: maker.begin(producers: 1 + dice.below(4), betrayal: 20, &dice)
-                case 1: maker.begin(producers: 5 + dice.below(5), betrayal: 12, &dice)
-                case 2: maker.begin(producers: 2, betrayal: 1, &dice)
-                case 3: maker.beginNames(isTwice: dice.one(in: 2), &dice)
-                default: maker.begin(producers: 1 + dice.below(3), betrayal: 5, &dice)
+                case 0: generator.begin(producers: 1 + random.below(4), deviation: 20, &random)
+                case 1: generator.begin(producers: 5 + random.below(5), deviation: 12, &random)
+                case 2: generator.begin(producers: 2, deviation: 1, &random)
+                case 3: generator.beginNames(isTwice: random.one(in: 2), &random)
+                default: generator.begin(producers: 1 + random.below(3), deviation: 5, &random)
                 }
             }
-            offset += dice.one(in: 50) ? 7 : 1
-            let key: [UInt8]? = dice.one(in: 8) ? nil : Array("k-\(dice.below(20))".utf8)
-            return FuzzRecord(key: key, value: maker.record(&dice), offset: offset)
+            offset += random.one(in: 50) ? 7 : 1
+            let key: [UInt8]? = random.one(in: 8) ? nil : Array("k-\(random.below(20))".utf8)
+            return FuzzRecord(key: key, value: generator.record(&random), offset: offset)
         }
     }
 
@@ -135,31 +137,33 @@ package struct AdversarialRun: ~Copyable {
         }
     }
 
-    /// Holds some of the records against others that say the same.
-    private func lawBreaches(
-        _ records: [FuzzRecord], _ world: World, letter: UInt8, _ dice: inout Dice
+    /// Compares some of the records with equivalent ones.
+    private func lawViolations(
+        _ records: [FuzzRecord], _ world: World, letter: UInt8, _ random: inout RandomSource
     ) -> [Difference] {
         var found: [Difference] = []
-        for record in records where dice.one(in: 20) {
-            let answer = RecordLane.fresh(record, world)
-            guard let wrong = EventLaws(world).wrong(answer, of: record) else { continue }
+        for record in records where random.one(in: 20) {
+            let result = RecordLane.fresh(record, world)
+            guard let wrong = EventLaws(world).wrong(result, of: record) else { continue }
             let input = SequenceReduction.input([record], letter: letter)
             found.append(Difference(world: world.name, pass: wrong, round: round, record: record, input: input))
         }
         return found
     }
 
-    /// Sends records in batches of all sizes; returns the place in the order of the first that comes out otherwise.
+    /// Sends the records in batches of various sizes, and returns the first index in the order with a different result.
     private static func firstWrong(
-        _ order: [Int], _ records: [FuzzRecord], _ alone: [UInt64], _ lane: inout RecordLane, _ dice: inout Dice
+        _ order: [Int], _ records: [FuzzRecord], _ alone: [UInt64], _ lane: inout RecordLane,
+        _ random: inout RandomSource
     ) -> Int? {
         var first = 0
         var wrong: Int?
         while first < order.count {
-            let batch = order[first..<min(order.count, first + 1 + dice.below(200))]
+            let batch = order[first..<min(order.count, first + 1 + random.below(200))]
             let digests = lane.digests(batch.map { records[$0] })
-            for (place, digest) in zip(batch.indices, digests) where digest != alone[order[place]] && wrong == nil {
-                wrong = place
+            for (position, digest) in zip(batch.indices, digests) where digest != alone[order[position]] && wrong == nil
+            {
+                wrong = position
             }
             first = batch.endIndex
         }
@@ -167,18 +171,20 @@ package struct AdversarialRun: ~Copyable {
     }
 }
 
-/// Leaves out of a sequence what is not needed for its last record to come out otherwise than alone.
+/// A reduction that removes records of a sequence as long as the result of the last record differs from that of the
+/// record alone.
 package struct SequenceReduction {
     private let world: World
     private let letter: UInt8
 
-    /// Makes a reduction.
+    /// Creates a reduction.
     package init(_ world: World, letter: UInt8) {
         self.world = world
         self.letter = letter
     }
 
-    /// Returns the records that are left as an input of the target `sequences`; nil where the last one comes out right.
+    /// Returns the remaining records as an input of the target `sequences`, or nil if the last record has no different
+    /// result.
     package func reduce(_ records: [FuzzRecord]) -> [UInt8]? {
         guard var left = records.last.map({ _ in Array(records.dropLast()) }), let last = records.last,
             isWrong(left, last)

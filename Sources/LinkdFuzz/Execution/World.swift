@@ -4,17 +4,17 @@ package import Foundation
 package import LinkCoordinator
 package import LinkIngest
 
-/// What a processor serves: some tables, bounds and the members that are passed through.
+/// An environment for a processor: tables, limits, and passthrough members.
 package struct World: Sendable {
     /// The name.
     package let name: String
     /// The tables.
     package let tables: TableSet
-    /// Bounds of a record.
+    /// The limits of a record.
     package let limits: IngestLimits
-    /// Members that are passed through.
+    /// The names of the passthrough members.
     package let passthrough: [String]
-    /// What the tables' files say.
+    /// The words in the files of the tables.
     package let words: Vocabulary
 
     init(_ name: String, files: [[UInt8]], limits: IngestLimits = IngestLimits(), passthrough: [String] = []) throws {
@@ -25,26 +25,28 @@ package struct World: Sendable {
         words = Vocabulary(tables: files)
     }
 
-    /// The directory that the shipped tables and samples stand in: `LINKD_HOME`, or that of the checkout.
+    /// The directory of shipped tables and samples: `LINKD_HOME`, or that of the checkout.
     package static let home: URL = {
         if let home = ProcessInfo.processInfo.environment["LINKD_HOME"] { return URL(filePath: home) }
         return checkout.appending(path: "config")
     }()
 
-    /// The checkout that this was built from.
+    /// The checkout from which this program was built.
     package static let checkout = (0..<4).reduce(URL(filePath: #filePath)) { path, _ in path.deletingLastPathComponent()
     }
 
-    /// The bytes of a file under `home`.
+    /// Returns the bytes of a file in `home`.
     ///
-    /// - Throws: What Foundation throws where it cannot be read.
+    /// - Throws: An error of Foundation if the file cannot be read.
     package static func file(_ name: String) throws -> [UInt8] {
         [UInt8](try Data(contentsOf: home.appending(path: name)))
     }
 
-    /// Makes all worlds; inputs name them by their place.
+    /// Creates all worlds.
     ///
-    /// - Throws: Errors of files that cannot be read and of tables that do not load.
+    /// Inputs identify a world by its index.
+    ///
+    /// - Throws: An error if a file cannot be read or a table cannot be loaded.
     package static func all() throws -> [World] {
         let shop = try file("routes/shop.json")
         let seeds = try ["content-flow", "coordinator-demo", "easydev991", "trips-calendar"].map {
@@ -67,11 +69,13 @@ package struct World: Sendable {
         ]
     }
 
-    /// Returns the world that a byte of an input names: `a` the first, and so on; others count round.
+    /// Returns the world with a letter, `a` for the first one.
+    ///
+    /// Other bytes are taken modulo the number of worlds.
     package static func named(_ byte: UInt8, of worlds: [World]) -> World {
         worlds[Int(byte &- UInt8(ascii: "a")) % worlds.count]
     }
 
-    /// The byte that names a world.
+    /// Returns the letter of a world.
     package static func name(of index: Int) -> UInt8 { UInt8(ascii: "a") + UInt8(index) }
 }

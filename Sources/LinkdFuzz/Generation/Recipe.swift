@@ -1,10 +1,9 @@
-/// Text with repeated groups: large inputs that can be kept, read and changed.
+/// Text with repeated groups, which keeps large inputs readable and easy to change.
 ///
-/// `<<3,:"a#":0>>` stands for `"a0":0,"a1":0,"a2":0`: a number, what stands between the repetitions (a comma or
-/// nothing) and the text, in which `#` is the number of the repetition. Groups may stand inside one another; what is
-/// not of this form stands for itself.
+/// `<<3,:"a#":0>>` expands to `"a0":0,"a1":0,"a2":0`. A group has a number, a separator (a comma or nothing), and a
+/// text in which `#` is the number of the repetition. Groups can be nested. Any other text stands for itself.
 package enum Recipe {
-    /// Returns the text with its groups written out, at most `limit` bytes of it.
+    /// Returns the expanded text, at most `limit` bytes of it.
     package static func expand(_ text: some Collection<UInt8>, limit: Int) -> [UInt8] {
         var out: [UInt8] = []
         var reader = Reader(bytes: Array(text), limit: limit)
@@ -17,7 +16,7 @@ package enum Recipe {
         let limit: Int
         var at = 0
 
-        /// Writes out what stands up to the end of the group that is open, or of the text.
+        /// Expands the text up to the end of the current group, or of the whole text.
         mutating func expand(until end: Int?, counter: Int?, into out: inout [UInt8]) {
             let stop = end ?? bytes.count
             while at < stop, out.count < limit {
@@ -38,7 +37,7 @@ package enum Recipe {
             for index in 0..<group.count where out.count < limit {
                 if index > 0, group.hasComma { out.append(UInt8(ascii: ",")) }
                 at = group.body.lowerBound
-                // A group of one counts as its surroundings do.
+                // A group with one repetition uses the counter of its surroundings.
                 expand(until: group.body.upperBound, counter: group.count == 1 ? counter : index, into: &out)
             }
             at = group.body.upperBound + 2
@@ -50,33 +49,34 @@ package enum Recipe {
             var body: Range<Int>
         }
 
-        /// The group that begins at a place, if one does and ends too.
+        /// Returns the group that begins at an offset, or nil if there is no complete group.
         private func group(at start: Int, before stop: Int) -> Group? {
             guard start + 4 < stop, bytes[start] == UInt8(ascii: "<"), bytes[start + 1] == UInt8(ascii: "<") else {
                 return nil
             }
-            var place = start + 2
+            var position = start + 2
             var count = 0
-            while place < stop, count < 1_000_000, case let digit = bytes[place] &- UInt8(ascii: "0"), digit < 10 {
+            while position < stop, count < 1_000_000, case let digit = bytes[position] &- UInt8(ascii: "0"), digit < 10
+            {
                 count = count * 10 + Int(digit)
-                place += 1
+                position += 1
             }
-            let hasComma = place < stop && bytes[place] == UInt8(ascii: ",")
-            if hasComma { place += 1 }
-            guard place < stop, place > start + 2, bytes[place] == UInt8(ascii: ":") else { return nil }
-            let first = place + 1
+            let hasComma = position < stop && bytes[position] == UInt8(ascii: ",")
+            if hasComma { position += 1 }
+            guard position < stop, position > start + 2, bytes[position] == UInt8(ascii: ":") else { return nil }
+            let first = position + 1
             var depth = 1
-            place = first
-            while place + 1 < stop {
-                if bytes[place] == UInt8(ascii: "<"), bytes[place + 1] == UInt8(ascii: "<") {
+            position = first
+            while position + 1 < stop {
+                if bytes[position] == UInt8(ascii: "<"), bytes[position + 1] == UInt8(ascii: "<") {
                     depth += 1
-                    place += 1
-                } else if bytes[place] == UInt8(ascii: ">"), bytes[place + 1] == UInt8(ascii: ">") {
+                    position += 1
+                } else if bytes[position] == UInt8(ascii: ">"), bytes[position + 1] == UInt8(ascii: ">") {
                     depth -= 1
-                    if depth == 0 { return Group(count: count, hasComma: hasComma, body: first..<place) }
-                    place += 1
+                    if depth == 0 { return Group(count: count, hasComma: hasComma, body: first..<position) }
+                    position += 1
                 }
-                place += 1
+                position += 1
             }
             return nil
         }

@@ -1,0 +1,141 @@
+/// A mutator that changes inputs of a target according to their meaning.
+package struct Mutator {
+    private let target: FuzzTarget
+    private let worlds: [World]
+    private let seeds: [[UInt8]]
+
+    /// Creates a mutator for a target.
+    package init(_ target: FuzzTarget, worlds: [World]) {
+        self.target = target
+        self.worlds = worlds
+        // The tables to combine with others. Other targets need none.
+        seeds = target == .tables ? (try? Seeds.made(.tables, worlds: worlds)) ?? [] : []
+    }
+
+    /// Changes an input once or several times.
+    package func change(_ input: inout [UInt8], _ random: inout RandomSource) {
+        for _ in 0...(random.one(in: 2) ? 0 : random.below(5)) { changeOnce(&input, &random) }
+    }
+
+    private func changeOnce(_ input: inout [UInt8], _ random: inout RandomSource) {
+        switch target {
+        case .events: changeEvent(&input, &random)
+        case .links: changeLink(&input, &random)
+        case .tables: changeTable(&input, &random)
+        case .sequences: changeSequence(&input, &random)
+        }
+    }
+
+    /// Returns the end of the first line.
+    ///
+    /// Adds a line if the input is empty.
+    private func headEnd(_ input: inout [UInt8]) -> Int {
+        if input.isEmpty { input = Array("a\n".utf8) }
+        return input.firstIndex(of: UInt8(ascii: "\n")) ?? input.count
+    }
+
+    private func changeEvent(_ input: inout [UInt8], _ random: inout RandomSource) {
+        let end = headEnd(&input)
+        var letter = input[0] | 0x20
+        var hasGroups = input[0] & 0x20 == 0
+        if random.one(in: 12) { letter = World.name(of: random.below(worlds.count)) }
+        if random.one(in: 12) { hasGroups.toggle() }
+        let words = World.named(letter, of: worlds).words
+        var value = Array(input.dropFirst(end + 1))
+        if random.one(in: 20) || value.isEmpty {
+            var generator = EventGenerator(words)
+            generator.begin(producers: 1, deviation: 3, &random)
+            value = generator.record(&random)
+        } else {
+            JSONMutation(words, hasGroups: hasGroups).change(&value, &random)
+        }
+        input = [hasGroups ? letter & ~0x20 : letter] + input[..<end].dropFirst() + [UInt8(ascii: "\n")] + value
+    }
+
+    private func changeLink(_ input: inout [UInt8], _ random: inout RandomSource) {
+        let end = headEnd(&input)
+        var letters = Array(input[..<end].prefix(3))
+        while letters.count < 3 { letters.append(UInt8(ascii: "a")) }
+        if random.one(in: 6) { letters[random.below(3)] = UInt8(ascii: "a") + UInt8(random.below(8)) }
+        let generator = LinkGenerator(World.named(letters[0], of: worlds).words)
+        var link = String(decoding: input.dropFirst(end + 1), as: UTF8.self)
+        switch random.below(6) {
+        case 0: link = generator.link(&random)
+        case 1: link += (link.contains("?") ? "&" : "?") + generator.query(&random)
+        case 2: link += generator.text(&random)
+        case 3:
+            let text = generator.text(&random)
+            let position = link.unicodeScalars.index(
+                link.startIndex, offsetBy: random.below(link.unicodeScalars.count + 1))
+            link =
+                String(link.unicodeScalars[..<position]) + String(repeating: text, count: 1 + random.below(3))
+                + String(link.unicodeScalars[position...])
+        case 4:
+            link =
+                link.split(separator: "/", maxSplits: 2).first.map {
+                    "\($0)//" + generator.host(&random) + generator.path(&random)
+                }
+                ?? ""
+        default: link = link.replacing("/", with: generator.text(&random) + "/", maxReplacements: 1 + random.below(3))
+        }
+        input = letters + [UInt8(ascii: "\n")] + Array(link.utf8)
+    }
+
+    private func changeTable(_ input: inout [UInt8], _ random: inout RandomSource) {
+        let zero = input.firstIndex(of: 0) ?? input.count
+        var file = Array(input[..<zero])
+        let rest = input[zero...]
+        let words = random.one(in: 3) ? random.pick(worlds).words : Vocabulary(tables: [file])
+        if random.one(in: 8), let donor = seeds.randomElement(using: &random) {
+            cross(&file, with: donor, &random)
+        } else {
+            JSONMutation(words, hasGroups: false).change(&file, &random)
+        }
+        input = file + rest
+    }
+
+    /// Replaces a value with one of another table.
+    private func cross(_ file: inout [UInt8], with donor: [UInt8], _ random: inout RandomSource) {
+        let own = JSONTokens(file)
+        let other = JSONTokens(donor)
+        guard let position = own.indices(of: [.string, .scalar, .open]).randomElement(using: &random),
+            let source = other.indices(of: [.string, .open]).randomElement(using: &random)
+        else { return }
+        file.replaceSubrange(own.value(at: position), with: donor[other.value(at: source)])
+    }
+
+    private func changeSequence(_ input: inout [UInt8], _ random: inout RandomSource) {
+        let end = headEnd(&input)
+        var head = Array(input[..<end])
+        if head.isEmpty || random.one(in: 20) { head = [World.name(of: random.below(worlds.count))] }
+        let words = World.named(head[0], of: worlds).words
+        let body = input.dropFirst(end + 1)
+        var lines = body.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map(Array.init)
+        let position = random.below(lines.count + 1)
+        var generator = EventGenerator(words)
+        switch lines.isEmpty ? 0 : random.below(11) {
+        case 0: lines.insert(contentsOf: (0...random.below(4)).map { _ in generator.record(&random) }, at: position)
+        case 1: lines.insert(random.pick(lines), at: position)
+        case 2: lines.swapAt(random.below(lines.count), random.below(lines.count))
+        case 3: lines.remove(at: random.below(lines.count))
+        case 4: lines.insert([], at: position)
+        case 5: repeatLine(&lines[random.below(lines.count)], &random)
+        default:
+            var line = random.pick(lines)
+            // Keeps the record beside a changed copy, so that the copy deviates from what the record taught.
+            JSONMutation(words, hasGroups: false).change(&line, &random)
+            line = line.map { $0 == UInt8(ascii: "\n") ? 0x20 : $0 }
+            if random.one(in: 2) { lines.insert(line, at: position) } else { lines[random.below(lines.count)] = line }
+        }
+        input = head + [UInt8(ascii: "\n")] + Array(lines.joined(separator: [UInt8(ascii: "\n")]))
+    }
+
+    /// Changes the repetition of a record.
+    private func repeatLine(_ line: inout [UInt8], _ random: inout RandomSource) {
+        if line.first == UInt8(ascii: "@"), let blank = line.firstIndex(of: UInt8(ascii: " ")) {
+            line.removeSubrange(...blank)
+            if random.one(in: 4) { return }
+        }
+        line = Array("@\(random.pick([2, 2, 3, 5, 8, 20, 40, 300, 1_600])) ".utf8) + line
+    }
+}
