@@ -1,14 +1,14 @@
 internal import KafkaClient
 internal import ByteStorage
 
-/// A consumer's place in its group, kept for a repeat of the same call.
+/// A consumer's group metadata, kept so that a repeated call has the same arguments.
 final class GroupPlace {
     let metadata: GroupMetadata
 
     init(_ metadata: consuming GroupMetadata) { self.metadata = metadata }
 }
 
-/// A lane's consumer on librdkafka.
+/// A lane's consumer, implemented with librdkafka.
 final class KafkaLaneConsumer: LaneConsumer {
     private let consumer: KafkaConsumer
     private let subscription: [String]
@@ -94,8 +94,8 @@ final class KafkaLaneConsumer: LaneConsumer {
     func takeEvents() -> [ClientEvent] { consumer.takeEvents() }
 
     func close() throws(KafkaError) {
-        // Before 2.3.0 a cooperative consumer that was never assigned anything cannot be destroyed: an assertion ends
-        // the process (librdkafka issue 4312). It is left alone instead; the process ends soon.
+        // Before 2.3.0, destroying a cooperative consumer that was never assigned a partition ends the process with a
+        // failed assertion (librdkafka issue 4312). The consumer is leaked instead. The process ends soon.
         if isCooperative && !wasAssigned && !LibraryInfo.isAtLeast(2, 3, 0) {
             _ = Unmanaged.passRetained(consumer)
             return
