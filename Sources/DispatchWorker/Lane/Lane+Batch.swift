@@ -1,6 +1,6 @@
 internal import KafkaClient
 
-// Polls and the batch that they bring.
+// Polling and processing of batches.
 extension Lane where Processing: ~Copyable {
     func poll(_ milliseconds: Int, _ maximum: Int) {
         guard let consumer else { return }
@@ -16,14 +16,14 @@ extension Lane where Processing: ~Copyable {
         }
         machine.polled(outcome, isServe: false, now: now)
         if !outcome.rebalanced {
-            // A full batch says that there is more.
+            // After a full batch there are more records to fetch.
             if outcome.records < maximum { seeEnds(consumer) }
             for event in events { hear(event, consumer, now: now) }
         }
         hearClients(consumer)
     }
 
-    /// Looks up where partitions end, as far as fetches have told: nobody is asked.
+    /// Updates the end offsets of the partitions from the last fetches, without a request to a broker.
     private func seeEnds(_ consumer: Environment.Consumer) {
         for index in machine.partitions.slots.indices {
             guard let ends = consumer.cachedWatermarks(of: machine.partitions.slots[index].partition) else { continue }
@@ -31,14 +31,14 @@ extension Lane where Processing: ~Copyable {
         }
     }
 
-    /// Passes on an event; "fatal" alone does not tell what happened.
+    /// Passes an event to the machine. A fatal event is passed with the consumer's fatal error, which names the cause.
     private func hear(_ event: ConsumerEvent, _ consumer: Environment.Consumer, now: UInt64) {
         var event = event
         if event.kind == .fatal { event.error = consumer.fatalError ?? event.error }
         machine.heard(event, now: now)
     }
 
-    /// Polls for the group's sake.
+    /// Polls to keep the group membership alive and releases the records.
     func serve() {
         guard let consumer else { return }
         let outcome = consumer.poll(max: 1, timeoutMilliseconds: 0)
@@ -52,10 +52,10 @@ extension Lane where Processing: ~Copyable {
         hearClients(consumer)
     }
 
-    /// Hears what both clients say; the producer's log must be read also when nothing is produced.
+    /// Handles the events of both clients. The producer's log is drained even while nothing is produced.
     private func hearClients(_ consumer: Environment.Consumer) {
-        // A fatal error does not always come as an event: without this look the lane would poll a dead consumer for
-        // ever.
+        // A fatal error is not always reported as an event. Without this check the lane would poll a dead consumer
+        // forever.
         if machine.fate == nil, let error = consumer.fatalError {
             machine.failed(.consume, error, now: environment.now())
         }
@@ -66,7 +66,7 @@ extension Lane where Processing: ~Copyable {
     func process(_ records: Int, _ until: UInt64) {
         guard let consumer else { return }
         if reserved == 0 {
-            // `stop.after` is reached: what is left of the batch is not ours to handle.
+            // `stop.after` is reached. The rest of the batch is not processed.
             machine.dropBatch()
             return
         }
@@ -79,7 +79,7 @@ extension Lane where Processing: ~Copyable {
         if batchStart >= consumer.records.count { returnReservation() }
     }
 
-    /// Gives back the leave for records that did not come or were not new.
+    /// Releases the reserved quota of records that did not arrive or were duplicates.
     func returnReservation() {
         shared.stop.giveBack(reserved)
         reserved = 0

@@ -1,6 +1,6 @@
 internal import KafkaClient
 
-// Clients made and destroyed, topics opened.
+// Creation and destruction of clients, and opening of topics.
 extension Lane where Processing: ~Copyable {
     func performLifecycle(_ action: LaneAction) {
         switch action {
@@ -39,7 +39,7 @@ extension Lane where Processing: ~Copyable {
         }
     }
 
-    /// Opens the output topic and the dead-letter topics of all inputs that are known.
+    /// Opens the output topic and the dead-letter topics of all known inputs.
     private func openTopics() {
         guard let producer else { return }
         var names = [topics.output]
@@ -72,7 +72,7 @@ extension Lane where Processing: ~Copyable {
         }
     }
 
-    /// What an operator is told when a topic is missing.
+    /// Returns the exit for a missing topic.
     package static func missingTopic(_ name: String) -> WorkerExit {
         WorkerExit(
             .configuration, "the topic \(name) does not exist",
@@ -85,7 +85,7 @@ extension Lane where Processing: ~Copyable {
             advice: "upgrade the brokers, or start with --guarantee at-least-once")
     }
 
-    /// Puts the open dead-letter topics where records' topic indices find them.
+    /// Stores the open dead-letter topics under the topic indices that records carry.
     func useDeadLetterTopics() {
         guard let consumer else { return }
         for name in Set(machine.partitions.names.map(\.topic)) {

@@ -1,6 +1,6 @@
 internal import KafkaClient
 
-// Where partitions go on, and answers to rebalances: calls that the machine asks for, and their results.
+// The calls that position partitions and answer rebalances.
 extension Lane where Processing: ~Copyable {
     func performPlace(_ action: LaneAction) {
         guard let consumer else { return }

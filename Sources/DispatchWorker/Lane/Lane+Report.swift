@@ -1,8 +1,8 @@
 internal import KafkaClient
 
-// What a lane tells its log.
+// The log lines of a lane.
 extension Lane where Processing: ~Copyable {
-    /// Writes the machine's notes and the dead letters of the last run.
+    /// Logs the machine's notes and the dead letters of the last run.
     func report() {
         for note in machine.takeNotes() { shared.log.log(entry(note)) }
         guard work.notes?.isEmpty == false, let letters = work.notes else { return }
@@ -81,7 +81,7 @@ extension Lane where Processing: ~Copyable {
         LogEntry(level, event, lane: number, message, fields.map { LogField($0.0, $0.1) })
     }
 
-    /// Passes on what a client says of itself.
+    /// Logs the events of a client, and passes errors that concern the lane to its machine.
     func hear(_ events: [ClientEvent], _ client: ClientKind) {
         for event in events {
             switch event {
@@ -93,7 +93,7 @@ extension Lane where Processing: ~Copyable {
     }
 
     private func hear(_ line: KafkaClient.LogLine, _ client: ClientKind) {
-        // Closed connections are everyday; they are only looked at.
+        // Closed connections are routine. Their lines are only parsed.
         if line.facility == "FAIL" && line.level > 4 { return }
         let level: LogLevel =
             switch line.level {

@@ -1,14 +1,14 @@
 internal import KafkaClient
 internal import StrictJSON
 
-/// One thread's worth of work: a consumer, a transactional producer, and the machine that drives them.
+/// The work of one thread: a consumer, a transactional producer, and the state machine that drives them.
 ///
-/// The lane does what its machine says, one action per `step`, and tells it what came of it. Everything runs on the
-/// thread that calls `step`; a rebalance callback runs inside the poll that brings it.
+/// In each `step`, the lane performs one action that its machine returns and reports the result to it. Everything runs
+/// on the thread that calls `step`. A rebalance callback runs inside the poll that triggers it.
 package final class Lane<Environment: LaneEnvironment, Processing: RecordProcessing & ~Copyable> {
     /// The lane's number.
     package let number: Int
-    /// What the lane does next, and what it has done.
+    /// The state machine, which holds the lane's state and decides its next action.
     package var machine: LaneMachine
     let environment: Environment
     let shared: WorkerShared
@@ -22,7 +22,7 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
     var reserved = 0
     private var needs: [ClientNeed] = []
 
-    /// Makes a lane; nothing connects before the first step.
+    /// Creates a lane. Nothing connects before the first step.
     package init(
         number: Int, policy: LanePolicy, topics: LaneTopics, limits: RecordLimits, maker: DeadLetterMaker,
         environment: Environment, processing: consuming Processing, shared: WorkerShared
@@ -36,7 +36,7 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
         if shared.log.isEnabled(.debug) { work.notes = [] }
     }
 
-    /// Does one action; returns whether there is more to do.
+    /// Performs one action and returns a Boolean value that indicates whether there is more to do.
     package func step() -> Bool {
         listen()
         let now = environment.now()
@@ -53,18 +53,18 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
         return true
     }
 
-    /// The lane's whole life.
+    /// Performs all steps until the lane has ended.
     package func run() {
         while step() {}
     }
 
-    /// Hears what the process wishes.
+    /// Passes stop requests and the state of `stop.after` to the machine.
     func listen() {
         if shared.isDraining && !machine.isDraining { machine.drain() }
         if shared.stop.isLimited { machine.allowance(isExhausted: shared.stop.isExhausted) }
     }
 
-    /// An invariant that does not hold is a fault of ours: in debug builds the lane ends before anything is committed.
+    /// Checks the invariants in debug builds. A violation is a bug, and the lane ends before anything is committed.
     private func check(_ action: LaneAction) {
         assert(isSound(after: action))
     }
@@ -101,14 +101,14 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
         tellNeeds()
     }
 
-    /// Tells what the lane asks for in vain, whenever that changes.
+    /// Reports the unmet needs of the lane whenever they change.
     private func tellNeeds() {
         if machine.needs == needs { return }
         needs = machine.needs
         environment.lack(needs)
     }
 
-    /// Answers a rebalance, inside the poll or close that brought it; each step is checked as elsewhere.
+    /// Answers a rebalance inside the poll or close that triggers it. Each step is checked.
     func rebalance(_ event: RebalanceEvent) {
         machine.rebalancing(request(event), now: environment.now())
         while true {
@@ -131,7 +131,8 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
         }
     }
 
-    /// Calls something that may fail and tells the machine when it does; returns the milliseconds it took, or nil.
+    /// Runs a call that may fail and reports a failure to the machine. Returns the duration in milliseconds, or nil
+    /// after a failure.
     func attempt(_ call: LaneCall, _ body: () throws(KafkaError) -> Void) -> Int? {
         let began = environment.now()
         do {
