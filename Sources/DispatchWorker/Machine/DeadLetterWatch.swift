@@ -1,8 +1,8 @@
-/// The limits on dead letters: rather stop and alarm than empty a topic into its dead letters.
+/// The limits on dead letters, which stop a worker before it moves a whole topic into the dead letters.
 struct DeadLetterWatch: Sendable {
     private let maxRatio: Double
     private let maxConsecutive: Int
-    /// One sample per batch: records and dead letters; the newest samples that make up 1,000 records count.
+    /// The records and dead letters of each batch. Only the newest samples that add up to 1,000 records are kept.
     private var samples: [(records: Int, deadLetters: Int)] = []
 
     init(_ policy: LanePolicy) {
@@ -10,7 +10,7 @@ struct DeadLetterWatch: Sendable {
         maxConsecutive = policy.deadLetterMaxConsecutive
     }
 
-    /// Counts a batch; returns what was passed, or nil.
+    /// Counts a batch. Returns a description of the limit that was exceeded, or nil.
     mutating func count(_ batch: BatchResult) -> String? {
         if maxConsecutive > 0 && batch.longestDeadLetterRun > maxConsecutive {
             return "\(batch.longestDeadLetterRun) dead letters in a row in one partition, dlq.max.consecutive is "

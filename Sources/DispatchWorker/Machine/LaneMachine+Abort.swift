@@ -1,8 +1,9 @@
 package import KafkaClient
 
-// When a transaction fails: abort it, and its partitions go back to what the brokers hold as committed.
+// Aborts of transactions. Afterward, the partitions return to their committed offsets.
 extension LaneMachine {
-    /// The open transaction must be aborted; at least once its producer is dropped, and the records are taken again.
+    /// Aborts the open transaction. With at-least-once, the producer is replaced instead. The records are consumed
+    /// again in both cases.
     mutating func transactionFailed(_ cause: AbortCause) {
         guard let open = transaction.content else { return }
         if case .aborting = transaction { return }
@@ -17,10 +18,10 @@ extension LaneMachine {
         condemn(wait: isDeliberate ? 0 : abortBackoff.next())
     }
 
-    /// Whether nothing was wrong with the transaction itself.
+    /// Returns a Boolean value that indicates whether the transaction is aborted without a fault of its own.
     private func isDeliberate(_ cause: AbortCause) -> Bool { cause == .revoked || cause == .lost || fate != nil }
 
-    /// The transaction is aborted; `refusal` is the error of a record that spoiled it, had there been one.
+    /// Records that the transaction was aborted. `refusal` is the error of a record that caused the abort, or nil.
     package mutating func aborted(refusal: KafkaErrorCode?, coordinatorDrops: Int, now: UInt64) {
         guard case .aborting(let open, let cause, _) = transaction else { return }
         let code = refusal ?? open.error
@@ -33,7 +34,7 @@ extension LaneMachine {
         if let suspect { rotate(suspect) }
     }
 
-    /// Makes transactions smaller when one of their records is to blame, and says which one it was.
+    /// Makes transactions smaller if one of their records is the cause, and notes the record once it is found.
     private mutating func spoiled(_ code: KafkaErrorCode?, records: Int, staged: BatchResult?) {
         guard let code, code.isRecordLevel else { return }
         var pending = partitions
@@ -56,7 +57,8 @@ extension LaneMachine {
             advice: "check cleanup.policy and max.message.bytes of its dead-letter topic; the record is still there")
     }
 
-    /// What was produced since the last commit is worth nothing; what is left of the batch comes again.
+    /// Drops everything that was produced since the last commit and the rest of the batch. The records are consumed
+    /// again.
     mutating func loseTransaction() {
         let content = transaction.content?.content ?? TransactionContent()
         if content.records > 0 { counters.aborted += 1 }
@@ -66,7 +68,7 @@ extension LaneMachine {
         transaction = .none
     }
 
-    /// A revocation's budget is over and the commit's outcome unknown: nothing may be called on that producer again.
+    /// Replaces the producer because the deadline of a revocation has passed and the commit's outcome is unknown.
     mutating func indefinite() {
         if isExactlyOnce {
             rotate(.revoked)

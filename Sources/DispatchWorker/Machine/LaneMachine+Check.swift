@@ -1,15 +1,19 @@
 internal import KafkaClient
 
-// What must hold after every step: I1 to I5 as far as one lane can know them (`kafka-worker`, 6.2).
+// The invariants that hold after every step, as far as one lane can check them.
+//
+// - I1: Only records that were processed are committed.
+// - I2: Committed records are not consumed again.
+// - I4: Only members of the group own partitions.
+// - I5: A transaction holds exactly the offsets of its outputs.
 extension LaneMachine {
-    /// The invariant that is broken now, or nil.
+    /// A description of the invariant that is violated, or nil.
     ///
-    /// Debug builds ask after every step of a lane, and so does the simulation.
+    /// Debug builds and the simulation check it after every step of a lane.
     package var violation: String? { breach ?? partitionViolation ?? transactionViolation ?? groupViolation }
 
     private var partitionViolation: String? {
         for slot in partitions.slots {
-            // I1: nothing is committed that was not handled; I2: nothing is taken again that was committed.
             if let pending = slot.pending, pending > slot.next {
                 return "I1: \(slot.partition) commits past its records"
             }
@@ -31,7 +35,7 @@ extension LaneMachine {
         let pending = partitions.pendingOffsets
         switch transaction {
         case .none:
-            // I5: an offset without its transaction would be committed with the next one's outputs.
+            // I5: an offset without its transaction would be committed with the outputs of the next one.
             for slot in partitions.slots where slot.isStaged || (slot.pending != nil && !slot.isOriginPending) {
                 return "I5: \(slot.partition) has something pending without a transaction"
             }
@@ -42,7 +46,6 @@ extension LaneMachine {
             if open.content.records > 0 && pending.isEmpty { return "I5: outputs have no offsets" }
         case .open, .aborting: break
         case .sendingOffsets(_, let offsets, _, _), .committing(_, let offsets, _, _), .storing(_, let offsets, _, _):
-            // I5: exactly the offsets of the outputs.
             if offsets != pending { return "I5: the transaction holds \(offsets), pending is \(pending)" }
         case .flushing:
             if pending.isEmpty { return "I5: outputs have no offsets" }

@@ -1,8 +1,8 @@
 package import KafkaClient
 
-// What an error of a call leads to (`kafka-worker`, 2.7).
+// Reactions to failed calls.
 extension LaneMachine {
-    /// A call failed.
+    /// Reacts to a failed call.
     package mutating func failed(_ call: LaneCall, _ error: KafkaError, now: UInt64) {
         noteNeed(call, error)
         if case .locating(let wanted) = callback, call == .fetchCommitted { unlocated(wanted, now: now) }
@@ -27,12 +27,12 @@ extension LaneMachine {
         }
     }
 
-    /// Nobody knows where assigned partitions begin: they are taken over and looked up after the callback.
+    /// Assigns the partitions without known positions. Their committed offsets are fetched after the callback.
     private mutating func unlocated(_ wanted: [AssignedPartition], now: UInt64) {
         callback = .taking(wanted.map { PartitionStart(assigned: $0, position: .unknown, place: .stale) })
     }
 
-    /// The same call again, with the same arguments.
+    /// Schedules the same call again, with the same arguments.
     private mutating func retry(_ call: LaneCall, _ error: KafkaError, now: UInt64) {
         let soon = now + nanoseconds(20)
         let later = now + nanoseconds(100)
@@ -60,11 +60,12 @@ extension LaneMachine {
         case (.take, _), (.give, _): fatal(call, error, now: now)
         default: waitForBrokers(call, error, now: now)
         }
-        // Nothing is waited for that nobody needs any more: the next producer's start ends what is open.
+        // A lane that ends does not wait for a retry. The next producer to start ends the open transaction.
         if fate != nil, call == .abort || call == .commit { condemn(wait: 0) }
     }
 
-    /// Brokers are away: at the start for `start.timeout`, later for ever.
+    /// Schedules another try because brokers do not answer. Ends the lane if the start takes longer than
+    /// `start.timeout`.
     private mutating func waitForBrokers(_ call: LaneCall, _ error: KafkaError, now: UInt64) {
         notes.append(.failed(call, error))
         let retryAt = now + nanoseconds(100)
@@ -72,7 +73,7 @@ extension LaneMachine {
         case (.makeProducer, .absent): producer = .absent(notBefore: retryAt)
         case (.initTransactions, .initializing): producer = .initializing(retryAt: retryAt)
         case (.openTopics, .ready(let transaction, .refreshing)):
-            // The topics are open; their partitions are asked for at the next turn.
+            // The topics are open. Their partition counts are fetched at the next refresh.
             producer = .ready(transaction, .open(since: now))
         case (.openTopics, .ready(let transaction, .wanted)):
             producer = .ready(transaction, .wanted(retryAt: retryAt))
@@ -109,21 +110,22 @@ extension LaneMachine {
                 notes.append(.failed(call, error))
                 transactionFailed(.lost)
             } else {
-                // An error of the way there: the outputs are delivered, and their offsets are sent again.
+                // A transient error: the outputs are delivered, and their offsets are committed again.
                 retry(call, error, now: now)
             }
         case .initTransactions, .begin, .produce, .sendOffsets, .commit, .flush, .abort:
-            // An abort soon after the first produce can end so without any fault (seen on Kafka 4.3.1).
+            // An abort soon after the first produce can fail with this error without any fault (seen on Kafka 4.3.1).
             let isEveryday = call == .abort && error.code == .invalidTransactionState
-            // A call that was given up for its time says that brokers are away, and that never ends a worker.
+            // A call that exceeded its time limit means that brokers are unreachable, which never ends a worker.
             let isOutage = error.code == .timedOut
             recreate(call.rawValue, error, isCounted: !isEveryday && !isOutage, now: now)
         }
     }
 
-    /// Whether an error of a commit says that the group has gone on without this member: others have its records.
+    /// Returns a Boolean value that indicates whether an error of a commit means that this member has lost its
+    /// partitions.
     ///
-    /// All other codes speak of the connection, of a coordinator that moves, or of a rebalance that is under way.
+    /// All other codes are about the connection, a moving coordinator, or a rebalance in progress.
     private static func isMembershipLost(_ code: KafkaErrorCode) -> Bool {
         code == .illegalGeneration || code == .unknownMember || code == .fencedInstanceID || code == .assignmentLost
     }
@@ -136,8 +138,8 @@ extension LaneMachine {
                 advice: "grant the worker's principal the missing right; the README lists what it needs"))
     }
 
-    /// Refused credentials end the lane at its start, later when brokers have refused them for `start.timeout` and
-    /// nothing has shown in between that they are taken.
+    /// Handles refused credentials. They end the lane during its start, and later if they are refused for
+    /// `start.timeout` without any success in between.
     private mutating func unauthenticated(_ call: LaneCall, _ error: KafkaError, now: UInt64) {
         let since = credentials.refuse(now: now)
         if isReady && now.saturatingSubtract(since) < nanoseconds(policy.startTimeoutMilliseconds) {
@@ -148,7 +150,7 @@ extension LaneMachine {
         }
     }
 
-    /// What an operator is told when the credentials are refused.
+    /// Returns the exit for refused credentials.
     package static func authenticationExit(_ error: KafkaError) -> WorkerExit {
         WorkerExit(
             .denied, "authentication failed: \(error.text)",

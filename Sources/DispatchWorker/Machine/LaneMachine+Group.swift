@@ -1,8 +1,8 @@
 package import KafkaClient
 
-// The group's side: assignments, revocations, and what a poll brings beside records.
+// Group membership: assignments, revocations, and the events of a poll.
 extension LaneMachine {
-    /// The group rebalances: `nextInCallback` says how it is answered.
+    /// Starts a rebalance. `nextInCallback` returns the actions that answer it.
     package mutating func rebalancing(_ event: RebalanceRequest, now: UInt64) {
         switch event {
         case .assign(let partitions):
@@ -21,7 +21,7 @@ extension LaneMachine {
             asked(.membership, isAnswered: false)
             callback = .giving(partitions, isLost: true)
         case .failed(let error):
-            // What was assigned is taken back by the client.
+            // The client revokes the assigned partitions.
             notes.append(.failed(.consume, error))
             callback = .giving(partitions.names, isLost: true)
         }
@@ -33,7 +33,7 @@ extension LaneMachine {
         partitions.slots.contains { $0.partition == partition && $0.pending != nil }
     }
 
-    /// What to do next inside the callback, or nil when it is answered.
+    /// Returns the next action inside the callback, or nil when the rebalance is answered.
     package mutating func nextInCallback(now: UInt64) -> LaneAction? {
         if callback != .none, let announcement { return announcement }
         switch callback {
@@ -45,7 +45,7 @@ extension LaneMachine {
             return .take(added, all: kept.map { PartitionOffset($0.partition, offset: $0.resume) } + added)
         case .revoking(let given, let deadline):
             if fate == nil && transaction.isCommittable && now < deadline {
-                // At least 1: 0 would mean "do not wait".
+                // At least 1, because 0 means not to wait.
                 let left = max(1, Int(deadline.saturatingSubtract(now) / 1_000_000))
                 return step(of: transaction, milliseconds: left, now)
             }
@@ -56,7 +56,7 @@ extension LaneMachine {
         }
     }
 
-    /// Partitions are taken over.
+    /// Records that the assignment was answered.
     package mutating func taken(now: UInt64) {
         guard case .taking(let starts) = callback else { return }
         callback = .none
@@ -68,7 +68,7 @@ extension LaneMachine {
         }
     }
 
-    /// Partitions are given up.
+    /// Records that the revocation was answered.
     package mutating func given() {
         guard case .giving(let given, let isLost) = callback else { return }
         callback = .none
@@ -79,13 +79,13 @@ extension LaneMachine {
         notes.append(isLost ? .lost(given) : .revoked(given))
     }
 
-    /// Whether the transaction holds something of partitions that are given up.
+    /// Returns a Boolean value that indicates whether the transaction contains records of revoked partitions.
     private func isAffected(_ given: [TopicPartition]) -> Bool {
         transaction != .none
             && partitions.slots.contains { ($0.pending != nil || $0.isStaged) && given.contains($0.partition) }
     }
 
-    /// An event of a poll.
+    /// Handles an event of a poll.
     package mutating func heard(_ event: ConsumerEvent, now: UInt64) {
         switch event.kind {
         case .endOfPartition:
@@ -105,14 +105,14 @@ extension LaneMachine {
     }
 }
 
-/// What the group says to a member, with the topics' indices at the consumer.
+/// A rebalance of the group, with the consumer's topic indices.
 package enum RebalanceRequest: Sendable, Equatable {
-    /// These partitions are this member's now.
+    /// These partitions are assigned to this member.
     case assign([AssignedPartition])
-    /// These partitions go away in order.
+    /// These partitions are revoked, and offsets can still be committed.
     case revoke([TopicPartition])
-    /// These partitions are gone already.
+    /// These partitions are already lost.
     case lost([TopicPartition])
-    /// The group could not be rebalanced.
+    /// The rebalance failed.
     case failed(KafkaError)
 }

@@ -1,11 +1,11 @@
 package import KafkaClient
 
-// Needs of a lane that are not met, for the watch over the client library.
+// The unmet needs of a lane, for the watchdog.
 extension LaneMachine {
-    /// Things that the lane asked for and was not told in time, and still asks for.
+    /// The needs that the library did not meet in time and that still exist.
     ///
-    /// It follows from what the lane is about to do, so that a need ends with the last one who had it: a partition that
-    /// was given away, a member that leaves.
+    /// They are derived from the lane's next actions. A need ends when its last cause ends, such as a partition that is
+    /// revoked or a member that leaves.
     package var needs: [ClientNeed] { unanswered.isEmpty ? [] : ClientNeed.allCases.filter(isLacking) }
 
     private func isLacking(_ need: ClientNeed) -> Bool { unanswered.contains(need) && isAsking(for: need) }
@@ -21,17 +21,17 @@ extension LaneMachine {
         }
     }
 
-    /// A question of this kind was answered, or not in its time.
+    /// Records whether a request of this kind was answered in time.
     mutating func asked(_ need: ClientNeed, isAnswered: Bool) {
         if isAnswered { unanswered.remove(need) } else { unanswered.insert(need) }
     }
 
-    /// Forgets the questions that nobody asks any more: the next one begins anew.
+    /// Removes needs that no longer exist, so that a later one starts anew.
     mutating func forgetNeeds() {
         if !unanswered.isEmpty { unanswered.formIntersection(needs) }
     }
 
-    /// Notes what a failed call says of a need; an error that came in time is an answer.
+    /// Updates the needs after a failed call. An error that arrives in time is an answer.
     mutating func noteNeed(_ call: LaneCall, _ error: KafkaError) {
         switch call {
         case .fetchCommitted: asked(.committedOffsets, isAnswered: error.code != .timedOut)

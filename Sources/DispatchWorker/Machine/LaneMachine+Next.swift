@@ -1,25 +1,27 @@
 internal import KafkaClient
 
-// From the state to the next action: a list of questions in the order in which their answers matter.
+// The selection of the next action: a list of checks in order of priority.
 extension LaneMachine {
-    /// What one question comes to.
+    /// The result of one check.
     enum Turn {
-        /// Do this.
+        /// Perform this action.
         case act(LaneAction)
-        /// The state was changed: ask from the beginning.
+        /// The state has changed: start again with the first check.
         case again
-        /// It does not apply: ask on.
+        /// The check does not apply: continue with the next one.
         case pass
     }
 
-    /// The most time between two polls while records wait to be handled: a member that does not poll keeps its group
-    /// waiting, and a cooperative one may lose its partitions (librdkafka issue 3450).
+    /// The maximum time between two polls while records wait to be processed.
+    ///
+    /// A member that does not poll delays the rebalances of its group, and a cooperative one may lose its partitions
+    /// (librdkafka issue 3450).
     package static var pollNanoseconds: UInt64 { 1_000_000_000 }
 
-    /// The time that a commit of offsets may wait for its answer before it is repeated.
+    /// The time limit of a commit of offsets before it is repeated.
     private static var storeMilliseconds: Int { 5_000 }
 
-    /// What to do now.
+    /// Returns the next action.
     package mutating func next(now: UInt64) -> LaneAction {
         if startedAt == nil { startedAt = now }
         forgetNeeds()
@@ -35,7 +37,7 @@ extension LaneMachine {
         return .end
     }
 
-    /// A lane that must end says so first.
+    /// The action that announces the lane's exit, or nil. It precedes all other actions.
     var announcement: LaneAction? { isFateTold ? nil : fate.map { .announce($0) } }
 
     private mutating func turn(_ now: UInt64) -> Turn {
@@ -52,7 +54,7 @@ extension LaneMachine {
         return turn
     }
 
-    /// What the producer or an open transaction asks for by itself.
+    /// Continues a transaction that does not depend on anything else, or replaces the producer.
     private mutating func transactionTurn(_ now: UInt64) -> Turn {
         switch producer {
         case .condemned: return .act(.dropProducer)
@@ -81,7 +83,7 @@ extension LaneMachine {
         }
     }
 
-    /// The next call of a transaction; `milliseconds` is what a revocation leaves, nil is the library's own bound.
+    /// Returns the next call of a transaction. `milliseconds` is the time left in a revocation, or nil for no limit.
     mutating func step(of transaction: Transaction, milliseconds: Int?, _ now: UInt64) -> LaneAction {
         switch transaction {
         case .open(_, .offering): return .produce
@@ -102,7 +104,7 @@ extension LaneMachine {
         }
     }
 
-    /// A lane that must end leaves at once; what is open is aborted.
+    /// Ends the lane at once and aborts the open transaction.
     private mutating func doomTurn() -> Turn {
         guard fate != nil || group == .left else { return .pass }
         if case .open = transaction {
@@ -112,7 +114,7 @@ extension LaneMachine {
         return leave()
     }
 
-    /// One step on the way out: the group first, then the producer.
+    /// Performs one step of leaving: the group first, then the producer.
     private mutating func leave() -> Turn {
         if isMember { return .act(.close) }
         switch producer {
@@ -129,7 +131,7 @@ extension LaneMachine {
         return .again
     }
 
-    /// A stop: what was taken is finished, what is pending committed.
+    /// Drains: processes the rest of the batch and commits.
     private mutating func drainTurn(_ now: UInt64) -> Turn {
         guard isDraining else { return .pass }
         if case .ready(_, .open) = producer, isMember, batch != .none || partitions.hasPending { return .pass }
@@ -148,7 +150,7 @@ extension LaneMachine {
         case .ready(_, .wanted(let retryAt)):
             return .act(retryAt > now ? waitAndServe(until: retryAt, now) : .openTopics)
         case .ready(.none, .open(let since)) where now.saturatingSubtract(since) > 300_000_000_000:
-            // Partitions may have been added to the output topic since.
+            // The output topic may have more partitions by now.
             producer = .ready(.none, .refreshing)
             return .again
         case .ready(_, .refreshing): return .act(.openTopics)
@@ -161,10 +163,10 @@ extension LaneMachine {
         return .act(retryAt > now ? wait(until: retryAt, now) : .subscribe)
     }
 
-    /// Records that were taken are handled; an offset that only this lane knows is committed.
+    /// Processes consumed records, and commits an offset that only this lane knows.
     private mutating func workTurn(_ now: UInt64) -> Turn {
         if case .left = batch {
-            // An idle member must not wait for a long batch: what is left of it is taken again.
+            // Group membership must not wait for a long batch. The rest of it is consumed again.
             let lastPoll = if case .member(let lastPoll) = group { lastPoll } else { now }
             let until = min(processUntil(now), lastPoll + Self.pollNanoseconds)
             return .act(.process(records: roomForRecords, until: until))
@@ -177,11 +179,11 @@ extension LaneMachine {
         return .pass
     }
 
-    /// Partitions whose place is not current are put back, one call for all that need the same.
+    /// Positions the partitions whose position is not current, with one call for all that need the same.
     private mutating func placeTurn(_ now: UInt64) -> Turn {
         guard !isDraining, partitions.slots.contains(where: { $0.place != .current }) else { return .pass }
         if case .open = transaction {
-            // Going back to committed offsets with records pending would handle them twice in one transaction.
+            // Seeking to committed offsets with pending records would process them twice in one transaction.
             startCommit(now)
             return .again
         }
@@ -192,7 +194,7 @@ extension LaneMachine {
         return .act(waitAndServe(until: now + 20_000_000, now))
     }
 
-    /// The action that brings partitions nearer to being current, or nil when all of them wait for another try.
+    /// Returns the next action that positions partitions, or nil if all of them wait for a retry.
     private mutating func placeAction(_ now: UInt64) -> LaneAction? {
         let slots = partitions.slots
         let stale = slots.filter { $0.place == .stale }.map(\.partition)
@@ -222,7 +224,7 @@ extension LaneMachine {
         return unmoved.isEmpty ? nil : .reassign(unmoved, all: slots.map(whole))
     }
 
-    /// Where a partition is assigned when all are assigned anew.
+    /// Returns the offset of a partition when all partitions are assigned again.
     private func whole(_ slot: OwnedPartition) -> PartitionOffset {
         if case .unmoved(let start, _, _) = slot.place { return PartitionOffset(slot.partition, offset: start.seek) }
         return PartitionOffset(slot.partition, offset: slot.resume)
@@ -242,18 +244,18 @@ extension LaneMachine {
         return .poll(milliseconds: timeout, maximum: min(batchLimit, roomForRecords))
     }
 
-    /// Whether the group has waited for a poll too long: only a poll tells a member that the group has gone on.
+    /// Returns a Boolean value that indicates whether a poll is overdue. Only a poll reports a rebalance to the member.
     private func isPollDue(_ now: UInt64) -> Bool {
         guard case .member(let lastPoll) = group else { return false }
         return now.saturatingSubtract(lastPoll) >= Self.pollNanoseconds
     }
 
-    /// Sleeps until `time`, at most 50 ms at once.
+    /// Returns a wait until `time`, at most 50 ms.
     func wait(until time: UInt64, _ now: UInt64) -> LaneAction {
         .wait(milliseconds: min(milliseconds(time.saturatingSubtract(now)), 50))
     }
 
-    /// Sleeps, and polls for the group's sake once a second.
+    /// Returns a wait, or once a second a poll that keeps the group membership alive.
     mutating func waitAndServe(until time: UInt64, _ now: UInt64) -> LaneAction {
         guard callback == .none, case .member(let lastPoll) = group,
             now.saturatingSubtract(lastPoll) >= Self.pollNanoseconds

@@ -1,8 +1,8 @@
 package import KafkaClient
 
-// The way of a partition to where its records go on.
+// The positions at which partitions continue.
 extension LaneMachine {
-    /// The group's committed offsets of the partitions that were asked for.
+    /// Handles the group's committed offsets of the partitions that were requested.
     package mutating func located(_ results: [PartitionResult], now: UInt64) {
         if let error = results.compactMap(\.error).first {
             failed(.fetchCommitted, error, now: now)
@@ -23,7 +23,7 @@ extension LaneMachine {
         counters.rewinds += 1
     }
 
-    /// Where a partition begins that was assigned.
+    /// Returns the start of an assigned partition.
     private mutating func first(_ assigned: AssignedPartition, _ results: [PartitionResult]) -> PartitionStart? {
         guard let result = results.first(where: { $0.partition == assigned.partition }) else { return nil }
         if let offset = result.offset {
@@ -39,7 +39,7 @@ extension LaneMachine {
         }
     }
 
-    /// Where a partition goes on that is owned.
+    /// Sets the position of an owned partition after its committed offset was fetched.
     private mutating func relocate(_ index: Int, _ offset: Int64?) {
         let slot = partitions.slots[index]
         if let offset {
@@ -50,7 +50,7 @@ extension LaneMachine {
         if let had = slot.committed { notes.append(.commitVanished(slot.partition, had: had)) }
         partitions.slots[index].committed = nil
         if slot.start.isToCommit && slot.committed == nil {
-            // `from` has put it there, and nothing was committed since: a later end would leave records out.
+            // `from` determined this position, and nothing has been committed since. A later end would skip records.
             partitions.slots[index].place = .located(slot.start)
             return
         }
@@ -67,7 +67,7 @@ extension LaneMachine {
             advice: "start once with --from earliest or --from latest")
     }
 
-    /// Moving the consumer is over; `failed` could not be moved, for the errors that they have, and are assigned anew.
+    /// Handles the result of a seek. The partitions in `failed` are assigned again.
     package mutating func sought(_ offsets: [PartitionOffset], failed: [PartitionResult]) {
         var count = 0
         if let error = failed.compactMap(\.error).first { notes.append(.failed(.seek, error)) }
@@ -85,7 +85,7 @@ extension LaneMachine {
         if count > 0 { notes.append(.rewound(partitions: count)) }
     }
 
-    /// Partitions that could not be moved are assigned anew.
+    /// Records that partitions were assigned again because seeking them failed.
     package mutating func reassigned(_ offsets: [PartitionOffset]) {
         for offset in offsets {
             guard let index = partitions.index(of: offset.partition),
@@ -96,7 +96,7 @@ extension LaneMachine {
         notes.append(.rewound(partitions: offsets.count))
     }
 
-    /// Assigning partitions anew failed.
+    /// Handles a failure to assign partitions again.
     mutating func reassignFailed(_ error: KafkaError, now: UInt64) {
         notes.append(.failed(.reassign, error))
         for index in partitions.slots.indices {
@@ -111,7 +111,7 @@ extension LaneMachine {
         }
     }
 
-    /// The ends of a partition are told.
+    /// Handles the watermarks of a partition.
     package mutating func endsFound(_ partition: TopicPartition, _ ends: Watermarks) {
         credentials = .accepted
         endsBackoff.reset()
@@ -128,7 +128,7 @@ extension LaneMachine {
     private mutating func outOfRange(_ index: Int, _ ends: Watermarks) {
         let slot = partitions.slots[index]
         if slot.resume == LogicalOffset.beginning {
-            // Where the first record is may change until it was seen: nothing of ours is gone.
+            // The first record may change until one was consumed. No record of this worker is lost.
             partitions.slots[index].place = .located(.beginning)
             return
         }
@@ -149,12 +149,12 @@ extension LaneMachine {
             return
         }
         partitions.slots[index].committed = nil
-        // A jump to the end is committed: a restart would find a later end.
+        // A jump to the end is committed, because a restart would find a later end.
         partitions.slots[index].place = .located(
             StartPosition(at: NextOffset(told: got), isToCommit: policy.dataLoss == .latest))
     }
 
-    /// Asking for a partition's ends failed: it is asked again later, and the others go on meanwhile.
+    /// Handles a failure to fetch watermarks. They are fetched again later, and the other partitions continue.
     mutating func endsFailed(_ error: KafkaError, now: UInt64) {
         notes.append(.failed(.findEnds, error))
         let retryAt = now + nanoseconds(endsBackoff.next())

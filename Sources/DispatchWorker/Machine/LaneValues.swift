@@ -1,6 +1,6 @@
 package import KafkaClient
 
-/// What a lane has done since its start, in whole numbers; committed things are counted when their commit returned.
+/// The counters of a lane since its start. Committed items are counted when their commit returns.
 package struct LaneCounters: Sendable, Equatable {
     /// Input records of committed transactions.
     package var records = 0
@@ -12,18 +12,18 @@ package struct LaneCounters: Sendable, Equatable {
     package var committed = 0
     /// Aborted transactions.
     package var aborted = 0
-    /// Producers that were replaced because an outcome was indefinite.
+    /// Producers that were replaced after an unknown outcome.
     package var rotations = 0
-    /// Producers that were replaced because they could do no more.
+    /// Producers that were replaced after a failure.
     package var recreations = 0
-    /// Times that the lane went back to committed offsets.
+    /// The number of times that the lane returned to committed offsets.
     package var rewinds = 0
 
-    /// Nothing yet.
+    /// Creates counters that are zero.
     package init() {}
 }
 
-/// Something that happened in a lane and is worth a log line.
+/// An event of a lane for the log.
 package enum LaneNote: Sendable, Equatable {
     case ready(milliseconds: Int)
     case assigned([TopicPartition])
@@ -36,30 +36,31 @@ package enum LaneNote: Sendable, Equatable {
     case recreated(String, KafkaErrorCode)
     case fenced
     case dataLost(TopicPartition, wanted: Int64, got: Int64)
-    /// A committed offset is there no more: `from` decides where to go on.
+    /// A committed offset no longer exists. `from` determines where to continue.
     case commitVanished(TopicPartition, had: Int64)
-    /// A broker refuses a record's outputs, also when they are sent alone; `isDeadLetter` tells which outputs.
+    /// A broker refuses a record's outputs even when they are sent alone. `isDeadLetter` is true if the output is the
+    /// record's dead letter.
     case refused(TopicPartition, offset: Int64, isDeadLetter: Bool, KafkaErrorCode)
     case failed(LaneCall, KafkaError)
 }
 
-/// Why a producer is replaced after an outcome that nobody knows for sure (KIP-890's defence on the client's side).
+/// The reason why a producer is replaced after an unknown outcome (the client side of KIP-890).
 package enum RotationCause: String, Sendable {
-    /// A call of the transaction had to be repeated.
+    /// A call of the transaction was repeated.
     case retried
-    /// `send_offsets` took so long that a silent repeat may still be on its way.
+    /// `send_offsets` took so long that a silent repeat may still be under way.
     case slowOffsets = "slow offsets"
     /// The commit took longer than 2 s.
     case slowCommit = "slow commit"
-    /// The connection to the transaction coordinator went down meanwhile.
+    /// The connection to the transaction coordinator was lost during the transaction.
     case coordinator = "coordinator connection"
-    /// A revocation left no time to wait for the commit's end.
+    /// A revocation left no time to wait for the commit.
     case revoked
 }
 
-/// What a transaction holds.
+/// The content of a transaction.
 package struct TransactionContent: Sendable, Equatable {
-    /// When it began, in nanoseconds of the monotonic clock.
+    /// The begin time, in nanoseconds of the monotonic clock.
     package var beganAt: UInt64 = 0
     /// Input records.
     package var records = 0
@@ -70,47 +71,48 @@ package struct TransactionContent: Sendable, Equatable {
     /// Bytes of outputs.
     package var bytes = 0
 
-    /// An empty one.
+    /// Creates an empty content.
     package init() {}
 }
 
-/// What came of a batch, or of the part of it that fitted.
+/// The result of processing a batch or a part of it.
 package struct BatchResult: Sendable, Equatable {
-    /// Messages of the batch that were looked at.
+    /// The number of messages that were read from the batch.
     package var taken = 0
-    /// Records among them that were ours and new.
+    /// The number of new records of owned partitions among them.
     package var records = 0
     /// Decisions.
     package var decisions = 0
     /// Dead letters.
     package var deadLetters = 0
-    /// Bytes that all outputs of the transaction take in the arena now.
+    /// The size of all outputs of the transaction in the arena, in bytes.
     package var bytes = 0
-    /// The longest run of dead letters of one partition.
+    /// The longest run of consecutive dead letters of one partition.
     package var longestDeadLetterRun = 0
-    /// Whether a dead letter had no open topic: a fault of ours, nothing of it may be committed.
+    /// A Boolean value that indicates whether a dead letter had no open topic. This is a bug, and the transaction must
+    /// not be committed.
     package var isBroken = false
-    /// Whether its time was over before its records were.
+    /// A Boolean value that indicates whether the time limit ended processing before the batch did.
     package var isLate = false
 
-    /// Nothing.
+    /// Creates an empty result.
     package init() {}
 }
 
-/// Whether brokers take our credentials.
+/// The state of the credentials at the brokers.
 ///
-/// A broker that refuses them says so again at least every 30 s for as long as it does: librdkafka keeps an equal error
-/// of the same connection back that long and tries to connect every second.
+/// A broker that refuses them repeats the error at least every 30 s. librdkafka suppresses an equal error of the same
+/// connection for that time and tries to connect every second.
 package enum Credentials: Sendable, Equatable {
-    /// They do, as far as anybody has said.
+    /// No broker refuses them.
     case accepted
-    /// They have been refused since `since`, at `last` for the last time.
+    /// They have been refused since `since`, most recently at `last`.
     case refused(since: UInt64, last: UInt64)
 
-    /// Refusals further apart are two stories: three times what librdkafka keeps an equal error back.
+    /// The time after which a refusal counts as a new one: three times librdkafka's suppression of equal errors.
     static var silenceNanoseconds: UInt64 { 90_000_000_000 }
 
-    /// Brokers refused them; returns since when they have.
+    /// Records a refusal. Returns the time of the first one.
     mutating func refuse(now: UInt64) -> UInt64 {
         var since = now
         if case .refused(let first, let last) = self, now.saturatingSubtract(last) < Self.silenceNanoseconds {
@@ -121,27 +123,27 @@ package enum Credentials: Sendable, Equatable {
     }
 }
 
-/// How often a producer had to be made anew, and when enough is enough.
+/// The number of recreated producers and its limit.
 struct Recreations: Sendable, Equatable {
     private var times: [UInt64] = []
     private(set) var backoff = Backoff()
-    /// When a young transaction was fenced last.
+    /// The last time that a transaction younger than its timeout was fenced.
     private var fencedAt: UInt64?
 
-    /// Counts one; returns whether it is one too many: more than 3 in 5 min.
+    /// Counts a recreation. Returns true if there were more than 3 in 5 min.
     mutating func count(now: UInt64) -> Bool {
         times.removeAll { now &- $0 > 300_000_000_000 }
         times.append(now)
         return times.count > 3
     }
 
-    /// The wait before the next producer.
+    /// Returns the delay before the next producer, in milliseconds.
     mutating func wait() -> Int { backoff.next() }
 
-    /// Something was committed.
+    /// Resets the delay after a commit.
     mutating func succeeded() { backoff.reset() }
 
-    /// Notes that a transaction younger than its timeout was fenced; returns whether it is the second in 60 s.
+    /// Records that a transaction younger than its timeout was fenced. Returns true if it is the second one in 60 s.
     mutating func fencedYoung(now: UInt64) -> Bool {
         defer { fencedAt = now }
         return fencedAt.map { now &- $0 <= 60_000_000_000 } ?? false
