@@ -8,22 +8,22 @@ internal import Darwin
 #endif
 internal import Synchronization
 
-/// The signals that this process got, as numbers that a thread looks at: a handler may do nothing else safely.
+/// The signals that this process has received. A signal handler can safely do no more than record them.
 package enum StopSignals {
-    /// What the stop signals since the process began ask for.
+    /// The request of the stop signals since the process began.
     package static var wish: StopWish { received.wish }
 
-    /// How often SIGHUP came.
+    /// The number of SIGHUP signals.
     package static var hangups: Int { received.hangups }
 
-    /// Notes SIGTERM, SIGINT and SIGHUP from now on instead of dying of them; a broken pipe is an error of a write, no
-    /// death.
+    /// Handles SIGTERM, SIGINT and SIGHUP from now on. Ignores SIGPIPE, so that writing to a broken pipe returns an
+    /// error.
     ///
-    /// Call it before anything else that takes time. The signals are let through even where whoever started the process
-    /// held them back: a mask is inherited, threads of libdispatch start their children with all signals blocked, and
-    /// nothing but SIGKILL would end a worker then.
+    /// Call it before anything that takes time. The signals are unblocked even if the parent process has blocked them:
+    /// a process inherits the signal mask, and threads of libdispatch start their children with all signals blocked.
+    /// Only SIGKILL would then end a worker.
     package static func install() {
-        // The global is made before a handler may need it.
+        // Initializes the global before a handler uses it.
         _ = received.hangups
         for number in [SIGTERM, SIGINT] {
             signal(number) { _ in received.stop(at: linkd_monotonic_nanoseconds()) }
@@ -40,44 +40,45 @@ package enum StopSignals {
     package static func exitNow(_ code: Int32) -> Never { _exit(code) }
 }
 
-/// What stop signals ask for.
+/// The request of the stop signals.
 package enum StopWish: Sendable, Equatable {
-    /// None came.
+    /// No signal was received.
     case none
-    /// Finish what is under way and end.
+    /// Finish the work in progress and end.
     case drain
     /// End at once.
     case end
 }
 
-/// Stop signals by their times: all within a second of the first are one wish, since `timeout` signals the process and
-/// its group, and a terminal's Ctrl-C is followed by a supervisor's SIGTERM; one that comes later forces the end.
+/// A record of the stop signals by their times.
 ///
-/// Written by signal handlers: atomics only.
+/// All signals within a second of the first one count as one request, because `timeout` signals the process and its
+/// group, and a supervisor's SIGTERM follows a terminal's Ctrl-C. A later signal forces the end. Signal handlers write
+/// the record, so it only uses atomics.
 package struct SignalRecord: ~Copyable, Sendable {
     private let first = Atomic<UInt64>(0)
     private let isForced = Atomic<Bool>(false)
     private let hangupCount = Atomic<Int>(0)
 
-    /// Makes a record of no signal.
+    /// Creates a record without signals.
     package init() {}
 
-    /// Notes a stop signal; `now` is nanoseconds of a monotonic clock.
+    /// Records a stop signal. `now` is in nanoseconds of a monotonic clock.
     package func stop(at now: UInt64) {
         let (isFirst, began) = first.compareExchange(expected: 0, desired: max(1, now), ordering: .relaxed)
         if !isFirst && now.saturatingSubtract(began) >= 1_000_000_000 { isForced.store(true, ordering: .relaxed) }
     }
 
-    /// Notes a SIGHUP.
+    /// Records a SIGHUP.
     package func hangUp() { hangupCount.wrappingAdd(1, ordering: .relaxed) }
 
-    /// What the stop signals so far ask for.
+    /// The request of the stop signals so far.
     package var wish: StopWish {
         if isForced.load(ordering: .relaxed) { return .end }
         return first.load(ordering: .relaxed) == 0 ? .none : .drain
     }
 
-    /// How often SIGHUP came.
+    /// The number of SIGHUP signals.
     package var hangups: Int { hangupCount.load(ordering: .relaxed) }
 }
 
