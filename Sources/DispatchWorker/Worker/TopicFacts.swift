@@ -1,26 +1,26 @@
 internal import KafkaClient
 
-/// What must be known of the topics before the lanes begin.
+/// The facts about the topics that the lanes need.
 struct TopicFacts: Sendable, Equatable {
-    /// What is assumed where `DescribeConfigs` is not allowed: the broker's default.
+    /// The limit that is assumed if `DescribeConfigs` is not authorized: the broker's default.
     static let assumedMessageLimit = 1_048_588
 
-    /// `max.message.bytes` of the output and dead-letter topics that told it.
+    /// `max.message.bytes` of the output and dead-letter topics for which it is known.
     var limits: [String: Int] = [:]
-    /// Partitions of all inputs together.
+    /// The number of partitions of all inputs.
     var inputPartitions = 0
 }
 
-/// Asks the cluster for the topics of a worker, and ends the start where one is missing or forbidden.
+/// Checks the topics of a worker before the lanes start. A missing or unauthorized topic ends the worker.
 struct TopicPreflight {
     let configuration: WorkerConfiguration
     let admin: KafkaAdmin
 
-    /// How long one question may take, in milliseconds.
+    /// The time limit of one request, in milliseconds.
     private var patience: Int32 { Int32(min(5_000, configuration.startTimeoutMilliseconds)) }
 
-    /// Looks once, or gives up and returns nil when `isStopping` says so between two questions; an error means that
-    /// brokers did not answer yet.
+    /// Checks the topics once. Returns nil if `isStopping` returns true between two requests. Throws an error if the
+    /// brokers do not answer yet.
     func look(_ isStopping: () -> Bool) throws(KafkaError) -> Result<TopicFacts?, WorkerExit> {
         var facts = TopicFacts()
         let inputs: [TopicDescription]
@@ -40,7 +40,7 @@ struct TopicPreflight {
         }
         if isStopping() { return .success(nil) }
         facts.inputPartitions = inputs.reduce(0) { $0 + $1.partitions.count }
-        // librdkafka's mock cluster never answers DescribeConfigs.
+        // librdkafka's mock cluster does not answer DescribeConfigs.
         if !configuration.isMockBroker { facts.limits = messageLimits(of: outputs) }
         return .success(isStopping() ? nil : facts)
     }
@@ -69,13 +69,14 @@ struct TopicPreflight {
         throw error
     }
 
-    /// What an operator is told when a topic is missing.
+    /// Returns the exit for a missing topic.
     static func missing(_ name: String) -> WorkerExit {
         WorkerExit(
             .configuration, "the topic \(name) does not exist", advice: "create it with: linkd topics create")
     }
 
-    /// Not allowed, or not answered in time, is no reason not to start: the broker's default is assumed.
+    /// Fetches `max.message.bytes` of topics. If the request is not authorized or times out, the broker's default is
+    /// assumed.
     private func messageLimits(of names: [String]) -> [String: Int] {
         var limits: [String: Int] = [:]
         do {

@@ -1,12 +1,12 @@
 package import KafkaClient
 
-/// The thread that looks after a worker from its start on: signals, calls that never return, a stop that takes too
-/// long.
+/// The thread that supervises a worker from its start: it handles signals and ends the process if a call never returns
+/// or a stop takes too long.
 ///
-/// With transactions a hard exit is safe: at worst an open transaction is aborted and its records are taken again.
-/// Everything is timed by the monotonic clock.
+/// With transactions, a forced exit is safe. An open transaction is aborted and its records are consumed again. All
+/// times are measured with the monotonic clock.
 package final class Watchdog: Sendable {
-    /// A call that lasts so long is suspicious, in nanoseconds: from then on the cluster is asked whether it is there.
+    /// The duration of a call, in nanoseconds, from which on the cluster is probed.
     private static let suspicion: UInt64 = 2_000_000_000
 
     private struct Life {
@@ -24,14 +24,14 @@ package final class Watchdog: Sendable {
     private let heedsSignals: Bool
     private let life = Monitor(Life())
 
-    /// Makes a watch that has not begun.
+    /// Creates a watchdog that is not started.
     ///
     /// - Parameters:
-    ///   - shared: Where a stop is seen, and the reason that a lane ended for.
-    ///   - watches: The calls to look after, each with its lane.
-    ///   - reachability: Tells whether a call that lasts may wait for a broker.
-    ///   - configuration: Its timeouts are the bounds of calls and of a stop.
-    ///   - heedsSignals: A Boolean value that indicates whether signals stop the process.
+    ///   - shared: The stop request and the exits of the lanes.
+    ///   - watches: The calls to supervise, each with its lane.
+    ///   - reachability: The monitor that distinguishes a hang from an outage.
+    ///   - configuration: The configuration with the time limits of calls and of a stop.
+    ///   - handlesSignals: A Boolean value that indicates whether signals stop the process.
     package init(
         shared: WorkerShared, watches: [(lane: Int?, calls: CallWatch)], reachability: Reachability,
         configuration: WorkerConfiguration, heedsSignals: Bool
@@ -46,7 +46,7 @@ package final class Watchdog: Sendable {
         self.heedsSignals = heedsSignals
     }
 
-    /// Starts the watch; a second call does nothing.
+    /// Starts the watchdog. A second call has no effect.
     package func start() {
         let isFirst = life.withLock { life in
             defer { life.isStarted = true }
@@ -62,7 +62,7 @@ package final class Watchdog: Sendable {
         thread.detach()
     }
 
-    /// Ends the watch and waits until its thread is done.
+    /// Stops the watchdog and waits until its thread has ended.
     package func stop() {
         let isRunning = life.signal { life in
             life.isStopped = true
@@ -121,7 +121,7 @@ package final class Watchdog: Sendable {
                     advice: "nothing is lost: what was open is taken again; look at the brokers' health"))
     }
 
-    /// The calls that the lanes wait in, for the reason of a forced end.
+    /// The calls in which the lanes wait, for the reason of a forced exit.
     private var waiting: String {
         let calls = watches.compactMap { watch in watch.calls.entries.last?.call.rawValue }
         return calls.isEmpty ? "" : " (waiting in \(Set(calls).sorted().joined(separator: ", ")))"

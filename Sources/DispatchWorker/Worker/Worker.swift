@@ -1,9 +1,9 @@
 internal import KafkaClient
 
-/// A worker process: checks what it was told, runs its lanes, and ends with a reason.
+/// A worker process: checks its configuration and runs its lanes.
 ///
-/// `run` blocks until the lanes have ended: on a signal, on `stop`, when `stop.after` is reached, or for a reason that
-/// its outcome names.
+/// `run` blocks until the lanes have ended, because of a signal, a call of `stop`, `stop.after`, or a failure that its
+/// outcome names.
 package final class Worker: Sendable {
     let configuration: WorkerConfiguration
     private let shared: WorkerShared
@@ -13,12 +13,13 @@ package final class Worker: Sendable {
     private let laneCalls: [CallWatch]
     private let watchdog: Watchdog
 
-    /// Makes a worker; nothing connects before `run`.
+    /// Creates a worker. Nothing connects before `run`.
     ///
     /// - Parameters:
-    ///   - configuration: What it is told.
-    ///   - log: Where it logs; its owner closes it.
-    ///   - heedsSignals: Whether SIGTERM and SIGINT stop it (`linkd worker`), or are somebody else's.
+    ///   - configuration: The configuration.
+    ///   - log: The log, which its owner closes.
+    ///   - handlesSignals: A Boolean value that indicates whether SIGTERM and SIGINT stop the worker, as in `linkd
+    ///     worker`.
     package init(_ configuration: WorkerConfiguration, log: Log, heedsSignals: Bool = false) {
         self.configuration = configuration
         self.heedsSignals = heedsSignals
@@ -37,21 +38,21 @@ package final class Worker: Sendable {
             configuration: configuration, heedsSignals: heedsSignals)
     }
 
-    /// Heeds signals from now on, before `run`: for what takes its time before it, such as reading tables.
+    /// Starts the watchdog before `run`, so that signals are handled while the caller reads the tables.
     package func watch() {
         if heedsSignals { StopSignals.install() }
         watchdog.start()
     }
 
-    /// Asks the lanes to commit what is under way and to end; `run` returns then.
+    /// Requests that the lanes commit pending work and end. `run` then returns.
     package func stop() { shared.drain() }
 
-    /// The name under which dead letters, the group and transactions know this process.
+    /// The name of this process in dead letters, the group and transactions.
     package var instanceName: String { instance }
 
-    /// Runs until the end, lane `n` resolving records with `makeProcessing(n)`.
+    /// Runs until the worker ends. Lane `n` resolves records with `makeProcessing(n)`.
     ///
-    /// Generic code is fast only where it is specialised: call this from this module with a concrete type.
+    /// Generic code is only fast if it is specialized. Call this from this module with a concrete type.
     package func run<Processing: RecordProcessing & SendableMetatype & ~Copyable>(
         makeProcessing: @escaping @Sendable (Int) -> Processing
     ) -> WorkerOutcome {
@@ -147,7 +148,7 @@ package final class Worker: Sendable {
                 ]))
     }
 
-    /// Finds settings that the library refuses, before anything connects.
+    /// Validates the settings with librdkafka before anything connects.
     private func checkLibrary() -> WorkerExit? {
         for client in ClientKind.allCases {
             let settings = ClientSettings.clientConfiguration(

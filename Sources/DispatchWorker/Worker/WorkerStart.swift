@@ -1,13 +1,13 @@
 internal import KafkaClient
 
-/// The part of the start that comes before the lanes: reach a broker, find the topics.
+/// The start of a worker before its lanes: connects to a broker and checks the topics.
 struct WorkerStart {
     let configuration: WorkerConfiguration
     let shared: WorkerShared
     let identity: LaneIdentity
     let watch: CallWatch
 
-    /// What the lanes must know, an exit, or nil when a stop was asked for meanwhile; `isStopping` says so.
+    /// Returns the facts that the lanes need, an exit, or nil if `isStopping` returned true.
     func facts(_ isStopping: () -> Bool) -> Result<TopicFacts?, WorkerExit> {
         if isStopping() { return .success(nil) }
         let admin: KafkaAdmin
