@@ -1,16 +1,16 @@
 package import KafkaClient
 package import ByteStorage
 
-/// One decision, encoded: what goes to the output topic for one device.
+/// One encoded decision: the output record for one device.
 package struct ProducedDecision {
-    /// The device's id, the key of the output record: lives as long as the consumed batch or the arena.
+    /// The device's id, which is the key of the output record. It is valid as long as the consumed batch or the arena.
     package var key: ByteView
-    /// The decision's JSON: lives in the arena until its reset.
+    /// The decision's JSON, valid until the arena is reset.
     package var value: ByteView
-    /// What was decided, for counters.
+    /// The outcome, for counters.
     package var outcome: DecisionOutcome
 
-    /// Makes a decision's record.
+    /// Creates a decision's record.
     package init(key: ByteView, value: ByteView, outcome: DecisionOutcome) {
         self.key = key
         self.value = value
@@ -18,14 +18,14 @@ package struct ProducedDecision {
     }
 }
 
-/// The five outcomes of a decision, for counters (`route-table`, 3.6).
+/// The five outcomes of a decision, for counters.
 package enum DecisionOutcome: UInt8, Sendable, CaseIterable {
     case navigate, external, deferred, none, reject
 }
 
-/// Why a record yields no decision: what its dead letter says.
+/// The cause of a dead letter: the reason why a record has no decisions.
 ///
-/// A class, so that the nil of nearly every record is one word that nothing has to be done about.
+/// This is a class so that nil, the result of nearly every record, is a single word without reference counting.
 package final class DeadLetterCause: Sendable, Equatable {
     /// Stable code.
     package let reason: DeadLetterReason
@@ -36,7 +36,7 @@ package final class DeadLetterCause: Sendable, Equatable {
     /// The event's own id, when it could be read.
     package let event: [UInt8]?
 
-    /// Makes a cause.
+    /// Creates a cause.
     package init(reason: DeadLetterReason, detail: String, pointer: String? = nil, event: [UInt8]? = nil) {
         self.reason = reason
         self.detail = detail
@@ -44,13 +44,13 @@ package final class DeadLetterCause: Sendable, Equatable {
         self.event = event
     }
 
-    /// Whether both say the same.
+    /// Returns a Boolean value that indicates whether both say the same.
     package static func == (a: DeadLetterCause, b: DeadLetterCause) -> Bool {
         a.reason == b.reason && a.detail == b.detail && a.pointer == b.pointer && a.event == b.event
     }
 }
 
-/// The stable codes of dead letters, in the order of the stages that find them.
+/// The stable reason codes of dead letters, in the order of the stages that detect them.
 package enum DeadLetterReason: String, Sendable, CaseIterable {
     case nullValue = "null_value"
     case emptyValue = "empty_value"
@@ -72,7 +72,8 @@ package enum DeadLetterReason: String, Sendable, CaseIterable {
     case refusedOutput = "refused_output"
     case `internal`
 
-    /// The stage that a dead letter with this reason names; `internal` may come from any and says `resolve`.
+    /// The stage of this reason in the dead letter's headers. `internal` may come from any stage and is listed as
+    /// `resolve`.
     package var stage: String {
         switch self {
         case .nullValue, .emptyValue, .oversizeInput, .notUTF8, .badJSON, .schemaUnsupported, .encodingUnsupported:
@@ -87,12 +88,13 @@ package enum DeadLetterReason: String, Sendable, CaseIterable {
     }
 }
 
-/// From one record's bytes to its decisions, without I/O: the same bytes and tables give the same decisions.
+/// A processor that turns one record's bytes into decisions, without I/O. The same bytes and tables yield the same
+/// decisions.
 package protocol RecordProcessing: ~Copyable {
     /// Resolves one record for each of its devices.
     ///
-    /// Appends the decisions to `decisions` in the order of the event's devices; their bytes go into `arena`.
-    /// Returns nil, or the cause of a dead letter; then nothing was appended.
+    /// Appends the decisions to `decisions` in the order of the event's devices and writes their bytes to `arena`.
+    /// Returns nil on success. Otherwise returns the cause of a dead letter and appends nothing.
     mutating func process(
         _ record: ConsumedRecord, topicName: ByteView, into arena: inout OutputArena,
         decisions: inout [ProducedDecision]
