@@ -29,7 +29,7 @@ package enum DecisionOutcome: UInt8, Sendable, CaseIterable {
 package final class DeadLetterCause: Sendable, Equatable {
     /// Stable code.
     package let reason: DeadLetterReason
-    /// What was expected and where; at most 512 bytes, never content of the payload.
+    /// A description of what was expected and where. It has at most 512 bytes and never contains the payload.
     package let detail: String
     /// JSON pointer (RFC 6901) of the member at fault, when there is one.
     package let pointer: String?

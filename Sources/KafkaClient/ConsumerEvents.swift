@@ -1,35 +1,35 @@
-/// Something that a poll brought beside records.
+/// An event of a poll other than a record.
 package struct ConsumerEvent: Sendable, Equatable {
-    /// What kinds there are.
+    /// The kind of an event.
     package enum Kind: Sendable, Equatable {
-        /// Everything of the partition was consumed; `offset` is where its next record will stand.
+        /// All records of the partition were consumed. `offset` is that of its next record.
         case endOfPartition
-        /// The wanted offset does not exist there any more (or not yet): data were lost, or the topic is a new one.
+        /// The requested offset does not exist. Data was lost, or the topic was created again.
         case offsetOutOfRange
-        /// An ACL is missing for the topic or the group.
+        /// An ACL for the topic or the group is missing.
         case authorization
-        /// The topic or the partition does not exist now.
+        /// The topic or the partition does not exist.
         case unknownTopic
-        /// `max.poll.interval.ms` passed without a poll: the group goes on without this member.
+        /// There was no poll for `max.poll.interval.ms`. The group continues without this member.
         case maxPollExceeded
-        /// The consumer can do no more.
+        /// The consumer has a fatal error.
         case fatal
-        /// Anything else: worth a log line, librdkafka goes on by itself.
+        /// Any other event. librdkafka recovers from it.
         case other
     }
 
-    /// What it is.
+    /// The kind of the event.
     package var kind: Kind
-    /// Index of the topic (`KafkaConsumer.topicName(at:)`), or -1.
+    /// The index of the topic (`KafkaConsumer.topicName(at:)`), or -1.
     package var topic: Int32
     /// The partition, or -1.
     package var partition: Int32
-    /// The offset that it speaks of, or a negative number.
+    /// The offset of the event, or a negative number.
     package var offset: Int64
-    /// The error; nil at the end of a partition.
+    /// The error, or nil at the end of a partition.
     package var error: KafkaError?
 
-    /// Makes an event.
+    /// Creates an event.
     package init(kind: Kind, topic: Int32 = -1, partition: Int32 = -1, offset: Int64 = -1, error: KafkaError? = nil) {
         self.kind = kind
         self.topic = topic
@@ -39,19 +39,19 @@ package struct ConsumerEvent: Sendable, Equatable {
     }
 }
 
-/// What one poll did.
+/// The result of one poll.
 package struct PollOutcome: Sendable, Equatable {
-    /// Records in the batch.
+    /// The number of records in the batch.
     package var records: Int
-    /// Events in the batch.
+    /// The number of events in the batch.
     package var events: Int
-    /// Whether a rebalance callback ran inside the call.
+    /// A Boolean value that indicates whether a rebalance callback ran inside the call.
     ///
-    /// A message does not say of which assignment it is, so everything that this call returned is to be thrown away and
-    /// what is owned now is to be rewound.
+    /// A message does not identify its assignment. The caller must drop everything that this call returned and rewind
+    /// the owned partitions.
     package var rebalanced: Bool
 
-    /// Makes an outcome.
+    /// Creates an outcome.
     package init(records: Int, events: Int, rebalanced: Bool) {
         self.records = records
         self.events = events
@@ -59,24 +59,25 @@ package struct PollOutcome: Sendable, Equatable {
     }
 }
 
-/// What the group says to a member.
+/// A rebalance of the group.
 package enum RebalanceEvent: Sendable, Equatable {
-    /// These partitions are this member's now (eager: all of them; cooperative: the new ones).
+    /// These partitions are assigned to this member: all of them with the eager protocol, the new ones with the
+    /// cooperative one.
     case assign([TopicPartition])
-    /// These partitions go away in order: what is pending may still be committed.
+    /// These partitions are revoked, and pending offsets can still be committed.
     case revoke([TopicPartition])
-    /// These partitions are gone already: commit nothing.
+    /// These partitions are already lost, and nothing can be committed.
     case lost([TopicPartition])
-    /// The group could not be rebalanced.
+    /// The rebalance failed.
     case failed(KafkaError)
 }
 
-/// How a group hands over partitions.
+/// The protocol by which a group assigns partitions.
 package enum RebalanceProtocol: String, Sendable, Equatable {
-    /// No group yet.
+    /// The consumer is in no group yet.
     case none
-    /// Everything is revoked, then everything is assigned.
+    /// All partitions are revoked, then all are assigned.
     case eager
-    /// Only what moves is revoked and assigned.
+    /// Only partitions that move are revoked and assigned.
     case cooperative
 }

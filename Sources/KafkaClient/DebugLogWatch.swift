@@ -1,36 +1,37 @@
 package import ByteStorage
 
-/// Versions of one request that a broker takes.
+/// The versions of one request that a broker supports.
 package struct RequestVersions: Sendable, Equatable {
-    /// The oldest.
+    /// The oldest version.
     package var min: Int32
-    /// The newest.
+    /// The newest version.
     package var max: Int32
 
-    /// Makes a range.
+    /// Creates a range.
     package init(min: Int32, max: Int32) {
         self.min = min
         self.max = max
     }
 }
 
-/// Reads what only librdkafka's debug lines tell, as bytes and without making strings.
+/// Parses librdkafka's debug lines for information that has no other source, as bytes and without creating strings.
 ///
-/// `debug=eos` says when the connection to the transaction coordinator went down; `debug=feature` says with every new
-/// connection which versions of each request the broker takes.
+/// `debug=eos` logs when the connection to the transaction coordinator is lost. `debug=feature` logs the supported
+/// versions of each request at every new connection.
 package struct DebugLogWatch: Sendable {
-    /// How often the transaction coordinator's connection is known to have gone down after it was up.
+    /// The number of times that the connection to the transaction coordinator was lost.
     ///
-    /// Before `initTransactions` returns it may count one too many: compare with the value when a transaction began.
+    /// The count may be one too high before `initTransactions` returns. Compare it with its value when a transaction
+    /// began.
     package private(set) var coordinatorDrops = 0
     private var coordinatorIsUp: Bool?
-    /// The newest versions that *every* broker seen so far takes, by request key (18 is ApiVersions).
+    /// The newest versions that *every* broker seen so far supports, by request key (18 is ApiVersions).
     package private(set) var requestVersions: [Int32: RequestVersions] = [:]
 
-    /// Makes a watch that has seen nothing.
+    /// Creates a watch that has parsed nothing.
     package init() {}
 
-    /// Reads one line.
+    /// Parses one line.
     package mutating func read(facility: ByteView, text: ByteView) {
         if facility.equals("COORD") {
             readCoordinator(text)
@@ -39,10 +40,10 @@ package struct DebugLogWatch: Sendable {
         }
     }
 
-    /// Reads `… Transaction coordinator is now down`, or `up`.
+    /// Parses `… Transaction coordinator is now down`, or `up`.
     ///
-    /// A line is written at every change, but says the state at the time of writing: of a drop that is quickly mended
-    /// both lines may say `up`. So an `up` after an `up` is a drop as well.
+    /// A line is written at every change but contains the state at the time of writing. After a short interruption,
+    /// both lines may contain `up`. A second `up` in a row therefore counts as a drop.
     private mutating func readCoordinator(_ text: ByteView) {
         if contains(text, "coordinator is now down") {
             if coordinatorIsUp != nil { coordinatorDrops += 1 }
@@ -53,7 +54,7 @@ package struct DebugLogWatch: Sendable {
         }
     }
 
-    /// Reads `… ApiKey TxnOffsetCommit (28) Versions 0..5`.
+    /// Parses `… ApiKey TxnOffsetCommit (28) Versions 0..5`.
     private mutating func readVersions(_ text: ByteView) {
         guard let start = index(of: "ApiKey ", in: text, from: 0),
             let open = text.dropFirst(start).firstIndex(of: UInt8(ascii: "("))

@@ -1,10 +1,10 @@
 internal import CRdKafka
 package import ByteStorage
 
-/// A member of a consumer group: batches of records, rebalances, offsets.
+/// A member of a consumer group: batches of records, rebalances and offsets.
 ///
-/// All calls come from one thread; the rebalance handler runs on it too, inside `poll` or `close`. Group traffic is
-/// librdkafka's own business on its own threads.
+/// All calls come from one thread. The rebalance handler also runs on it, inside `poll` or `close`. librdkafka handles
+/// the group protocol on its own threads.
 package final class KafkaConsumer {
     let handle: ClientHandle
     let context = RebalanceContext()
@@ -14,13 +14,13 @@ package final class KafkaConsumer {
     private var topics = TopicNames()
     private var inbox = ClientInbox()
 
-    /// Makes a consumer; it connects on its own and joins its group with `subscribe`.
+    /// Creates a consumer, which connects on its own. It joins its group with `subscribe`.
     ///
     /// - Parameters:
-    ///   - configuration: librdkafka properties, with `group.id`.
-    ///   - watch: Where its calls stand while they last.
-    ///   - rebalance: Gets every rebalance and answers it by assign, unassign or the incremental form of them
-    ///     (`rebalanceProtocol` says which); one that it leaves unanswered is answered as librdkafka would.
+    ///   - configuration: librdkafka properties, including `group.id`.
+    ///   - watch: The watch that lists its calls.
+    ///   - rebalance: Receives every rebalance and answers it by assign, unassign, or their incremental forms,
+    ///     depending on `rebalanceProtocol`. An unanswered rebalance is answered as librdkafka does without a handler.
     package init(
         _ configuration: ClientConfiguration, watch: CallWatch = CallWatch(),
         rebalance: @escaping (KafkaConsumer, RebalanceEvent) -> Void
@@ -48,16 +48,16 @@ package final class KafkaConsumer {
         commits = nil
     }
 
-    /// Joins the group for these topics: names, or regular expressions that begin with `^`.
+    /// Joins the group for these topics. Names that begin with `^` are regular expressions.
     package func subscribe(_ topics: [String]) throws(KafkaError) {
         let list = PartitionList(topics: topics)
         try KafkaError.check(handle.call(.subscribe) { rd_kafka_subscribe($0, list.pointer) })
     }
 
-    /// Waits for the first record or event up to the timeout, then takes what is there at once, up to `max` messages.
+    /// Waits for the first record or event up to the timeout, then returns everything that is available, up to `max`
+    /// messages. Releases the previous batch.
     ///
-    /// Releases the batch before. Not one call of the batch function with a timeout: that waits until the array is
-    /// full or the whole time is over.
+    /// A single call of the batch function with a timeout would wait until the array is full or the time is over.
     package func poll(max limit: Int, timeoutMilliseconds: Int32) -> PollOutcome {
         batch.release()
         let limit = Swift.max(1, limit)
@@ -70,49 +70,49 @@ package final class KafkaConsumer {
             records: batch.records.count, events: batch.events.count, rebalanced: context.count != rebalances)
     }
 
-    /// The records of the last poll; they live until `releaseBatch` or the next poll.
+    /// The records of the last poll, which are valid until `releaseBatch` or the next poll.
     package var records: UnsafeBufferPointer<ConsumedRecord> { batch.records }
 
-    /// What the last poll brought beside records.
+    /// The events of the last poll.
     package var events: [ConsumerEvent] { batch.events }
 
-    /// Gives the batch's messages back to librdkafka: all views into them end.
+    /// Returns the batch's messages to librdkafka and invalidates all views into them.
     package func releaseBatch() { batch.release() }
 
-    /// Appends the headers of the record with this `index` as views that live as long as the batch.
+    /// Appends the headers of the record with this `index` as views that are valid as long as the batch.
     package func headerViews(of index: Int32, into views: inout [HeaderView]) {
         batch.headers(of: index, into: &views)
     }
 
-    /// A copy of the headers of the record with this `index`, in their order, repeated names included.
+    /// Returns a copy of the headers of the record with this `index`, in order and including repeated names.
     package func headers(of index: Int32) -> [RecordHeader] {
         var views: [HeaderView] = []
         batch.headers(of: index, into: &views)
         return views.map(\.copied)
     }
 
-    /// Name of the topic with this index.
+    /// Returns the name of the topic with this index.
     package func topicName(at index: Int32) -> String { topics.name(at: index) }
 
-    /// Bytes of the name of the topic with this index; they live as long as the consumer.
+    /// Returns the bytes of the name of the topic with this index, which are valid as long as the consumer.
     package func topicNameBytes(at index: Int32) -> ByteView { topics.bytes(at: index) }
 
-    /// Index of a topic, the same for as long as the consumer lives.
+    /// Returns the index of a topic, which never changes.
     package func topicIndex(of name: String) -> Int32 { name.withCString { topics.index(ofName: $0) } }
 
-    /// How many topics have an index.
+    /// The number of topics with an index.
     package var topicCount: Int { topics.count }
 
-    /// Takes over the log lines, statistics and errors that have come, oldest first.
+    /// Returns and removes the log lines, statistics and errors that have arrived, oldest first.
     package func takeEvents() -> [ClientEvent] {
         serve()
         return inbox.takeEvents()
     }
 
-    /// Events that were dropped because nobody took them.
+    /// The number of events that were dropped because `takeEvents` was not called.
     package var droppedEvents: Int { inbox.dropped }
 
-    /// Log lines less severe than this syslog level are not kept; 6 (info) at first, 7 keeps debug lines.
+    /// The least severe syslog level of log lines that are kept. The default is 6 (info). 7 keeps debug lines.
     package var mostVerboseLogLevel: Int32 {
         get { inbox.mostVerboseLevel }
         set { inbox.mostVerboseLevel = newValue }
@@ -124,16 +124,16 @@ package final class KafkaConsumer {
         handle.drainLog(into: &inbox)
     }
 
-    /// The fatal error that this consumer met, or nil.
+    /// The fatal error of this consumer, or nil.
     package var fatalError: KafkaError? { handle.isOpen ? handle.fatalError : nil }
 
-    /// Whether `close` has not been called.
+    /// A Boolean value that indicates whether the instance exists, that is, `close` has not been called.
     package var isOpen: Bool { handle.isOpen }
 
-    /// Leaves the group (the handler gets a last revoke) and destroys the instance; a second call does nothing.
+    /// Leaves the group and destroys the instance. The handler receives a last revocation. A second call has no effect.
     ///
-    /// May hang with librdkafka before 2.6.1 (issues 4486, 4362, 4667): call it under a watchdog. What the instance
-    /// said at last can still be had by `takeEvents`.
+    /// May hang with librdkafka before 2.6.1 (issues 4486, 4362, 4667), so call it under a watchdog. The last events of
+    /// the instance are still available from `takeEvents`.
     package func close() throws(KafkaError) {
         guard handle.isOpen else { return }
         batch.release()
@@ -144,7 +144,7 @@ package final class KafkaConsumer {
         try KafkaError.check(code)
     }
 
-    /// Destroys the instance without leaving the group: for a consumer that can do no more.
+    /// Destroys the instance without leaving the group, for a consumer with a fatal error.
     package func abandon() {
         batch.release()
         releaseQueues()

@@ -1,26 +1,27 @@
 internal import CRdKafka
 
-// The transaction calls. Each one drains the log afterwards, so `debugLog` is up to date when it returns or throws.
+// The transaction calls. Each one drains the log at its end, so `debugLog` is up to date when it returns or throws.
 //
-// Timeouts are milliseconds; -1 is twice `transaction.timeout.ms` for `initTransactions` and what is left of the
-// transaction's time for the others.
+// Timeouts are in milliseconds. -1 means twice `transaction.timeout.ms` for `initTransactions` and the remaining time
+// of the transaction for the others.
 extension KafkaProducer {
-    /// Takes the transactional id: ends a predecessor's transaction and gets a new epoch, which fences it.
+    /// Acquires the transactional id: ends a predecessor's transaction and gets a new epoch, which fences the
+    /// predecessor.
     ///
-    /// `.timedOut` and other retriable errors may be repeated; the call goes on where it stood.
+    /// `.timedOut` and other retriable errors can be repeated. The call continues where it stopped.
     package func initTransactions(timeoutMilliseconds: Int32) throws(KafkaError) {
         try ended(handle.call(.initTransactions) { rd_kafka_init_transactions($0, timeoutMilliseconds) })
     }
 
-    /// Opens a transaction; nothing is sent for it yet.
+    /// Opens a transaction. No request is sent.
     package func beginTransaction() throws(KafkaError) {
         try ended(handle.call(.beginTransaction) { rd_kafka_begin_transaction($0) })
     }
 
-    /// Puts the group's new offsets into the transaction: offsets of the *next* records.
+    /// Adds the group's new offsets to the transaction. They are the offsets of the *next* records.
     ///
-    /// An error that is retriable asks for the same call with the same arguments. Never commit a transaction for which
-    /// this did not succeed. An empty list succeeds without any check of the generation.
+    /// After a retriable error, repeat the call with the same arguments. Never commit a transaction for which this call
+    /// did not succeed. An empty list succeeds without checking the generation.
     package func sendOffsets(
         _ offsets: [PartitionOffset], _ group: borrowing GroupMetadata, timeoutMilliseconds: Int32
     ) throws(KafkaError) {
@@ -34,16 +35,16 @@ extension KafkaProducer {
 
     /// Flushes and commits.
     ///
-    /// Retriable asks for the same call again and allows nothing else meanwhile.
+    /// After a retriable error, repeat the call. No other call is allowed before it succeeds.
     package func commitTransaction(timeoutMilliseconds: Int32) throws(KafkaError) {
         try ended(handle.call(.commitTransaction) { rd_kafka_commit_transaction($0, timeoutMilliseconds) })
     }
 
-    /// Purges what is queued (reported as purged, not as failed) and aborts.
+    /// Purges queued records, which are reported as purged, and aborts.
     ///
-    /// After a record that a broker refused (too large, invalid) librdkafka 2.0.2 goes on with that record's sequence
-    /// number: the next transaction of this instance fails with an abortable OUT_OF_ORDER_SEQUENCE_NUMBER, the one
-    /// after it is right again. A new producer spares that.
+    /// After a broker has rejected a record (too large, invalid), librdkafka 2.0.2 continues with that record's
+    /// sequence number. The next transaction of this instance fails with an abortable OUT_OF_ORDER_SEQUENCE_NUMBER, and
+    /// the one after it succeeds. A new producer avoids this.
     package func abortTransaction(timeoutMilliseconds: Int32) throws(KafkaError) {
         try ended(handle.call(.abortTransaction) { rd_kafka_abort_transaction($0, timeoutMilliseconds) })
     }

@@ -1,7 +1,6 @@
 package import ByteStorage
 
-/// Reads partitions from given offsets without being a member of a group: nothing is joined, nothing is committed, no
-/// right on a group is needed.
+/// A reader of partitions at given offsets. It does not join a group, commits nothing, and needs no rights on a group.
 ///
 /// All calls come from one thread.
 package final class KafkaReader {
@@ -11,9 +10,7 @@ package final class KafkaReader {
     private var names = TopicNames()
     private var inbox = ClientInbox()
 
-    /// Makes a reader; it connects on its own.
-    ///
-    /// Its calls stand in `watch` while they last.
+    /// Creates a reader, which connects on its own. `watch` lists its calls.
     package init(_ configuration: ClientConfiguration, watch: CallWatch = CallWatch()) throws(ConfigurationError) {
         var configuration = configuration
         configuration["enable.auto.commit"] = "false"
@@ -26,18 +23,18 @@ package final class KafkaReader {
 
     deinit { close() }
 
-    /// What a broker says of a topic; `exists` is false where it is missing.
+    /// Fetches the description of a topic. `exists` is false for a missing topic.
     package func describe(topic: String, timeoutMilliseconds: Int32) throws(KafkaError) -> TopicDescription {
         defer { serve() }
         return try source.describe(topic, timeoutMilliseconds: timeoutMilliseconds)
     }
 
-    /// For each partition the offset of the first record whose timestamp is at least this one; no offset where there
-    /// is none so late.
+    /// Fetches, for each partition, the offset of the first record whose timestamp is at least the given one. A
+    /// partition without such a record has no offset.
     ///
     /// - Parameters:
     ///   - times: Partitions with milliseconds since 1970 in place of an offset.
-    ///   - timeoutMilliseconds: How long the brokers have for their answers.
+    ///   - timeoutMilliseconds: The time limit of the request.
     package func offsets(
         forTimes times: [PartitionOffset], timeoutMilliseconds: Int32
     ) throws(KafkaError) -> [PartitionResult] {
@@ -45,7 +42,7 @@ package final class KafkaReader {
         return try source.offsets(forTimes: times, timeoutMilliseconds: timeoutMilliseconds)
     }
 
-    /// The two ends of a partition; `high` is the last stable offset for read_committed.
+    /// Fetches the low and high watermarks of a partition. With read_committed, `high` is the last stable offset.
     package func watermarks(
         of partition: TopicPartition, timeoutMilliseconds: Int32
     ) throws(KafkaError) -> Watermarks {
@@ -53,19 +50,20 @@ package final class KafkaReader {
         return try handle.watermarks(of: partition, timeoutMilliseconds: timeoutMilliseconds)
     }
 
-    /// Starts to read these partitions at these offsets, or at a `LogicalOffset`.
+    /// Starts reading these partitions at these offsets, or at a `LogicalOffset`.
     package func start(_ offsets: [PartitionOffset]) throws(KafkaError) {
         for offset in offsets { try source.start(offset) }
     }
 
-    /// Reads these partitions no more.
+    /// Stops reading these partitions.
     package func stop(_ partitions: [TopicPartition]) throws(KafkaError) {
         for partition in partitions { try source.stop(partition) }
     }
 
-    /// Waits for the first record or event up to the timeout, then takes what is there at once, up to `max` messages.
+    /// Waits for the first record or event up to the timeout, then returns everything that is available, up to `max`
+    /// messages.
     ///
-    /// Releases the batch before. With `enable.partition.eof` the end of each partition is an event.
+    /// Releases the previous batch. With `enable.partition.eof`, the end of each partition is an event.
     package func poll(max limit: Int, timeoutMilliseconds: Int32) -> PollOutcome {
         batch.release()
         let limit = Swift.max(1, limit)
@@ -76,40 +74,40 @@ package final class KafkaReader {
         return PollOutcome(records: batch.records.count, events: batch.events.count, rebalanced: false)
     }
 
-    /// The records of the last poll; they live until `releaseBatch` or the next poll.
+    /// The records of the last poll, which are valid until `releaseBatch` or the next poll.
     package var records: UnsafeBufferPointer<ConsumedRecord> { batch.records }
 
-    /// What the last poll brought beside records.
+    /// The events of the last poll.
     package var events: [ConsumerEvent] { batch.events }
 
-    /// Gives the batch's messages back to librdkafka: all views into them end.
+    /// Returns the batch's messages to librdkafka and invalidates all views into them.
     package func releaseBatch() { batch.release() }
 
-    /// Appends the headers of the record with this `index` as views that live as long as the batch.
+    /// Appends the headers of the record with this `index` as views that are valid as long as the batch.
     package func headerViews(of index: Int32, into views: inout [HeaderView]) {
         batch.headers(of: index, into: &views)
     }
 
-    /// A copy of the headers of the record with this `index`, in their order, repeated names included.
+    /// Returns a copy of the headers of the record with this `index`, in order and including repeated names.
     package func headers(of index: Int32) -> [RecordHeader] {
         var views: [HeaderView] = []
         batch.headers(of: index, into: &views)
         return views.map(\.copied)
     }
 
-    /// Name of the topic with this index.
+    /// Returns the name of the topic with this index.
     package func topicName(at index: Int32) -> String { names.name(at: index) }
 
-    /// Bytes of the name of the topic with this index; they live as long as the reader.
+    /// Returns the bytes of the name of the topic with this index, which are valid as long as the reader.
     package func topicNameBytes(at index: Int32) -> ByteView { names.bytes(at: index) }
 
-    /// Takes over the log lines, statistics and errors that have come, oldest first.
+    /// Returns and removes the log lines, statistics and errors that have arrived, oldest first.
     package func takeEvents() -> [ClientEvent] {
         serve()
         return inbox.takeEvents()
     }
 
-    /// Stops reading and destroys the instance; a second call does nothing.
+    /// Stops reading and destroys the instance. A second call has no effect.
     package func close() {
         guard handle.isOpen else { return }
         batch.release()

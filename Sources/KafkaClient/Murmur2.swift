@@ -1,9 +1,9 @@
 package import ByteStorage
 
-/// The partitioner of Java's clients, `murmur2_random` in librdkafka: where a key goes, so that any client that uses
-/// it puts the records of one key in one partition.
+/// The partitioner of Java's clients, named `murmur2_random` in librdkafka. All clients that use it put the records of
+/// a key in the same partition.
 package enum Murmur2 {
-    /// The hash of Kafka's `Utils.murmur2` (MurmurHash2, 32 bit, seed 0x9747b28c).
+    /// Returns the hash of Kafka's `Utils.murmur2` (MurmurHash2, 32 bit, seed 0x9747b28c).
     @inlinable
     package static func hash(_ key: ByteView) -> UInt32 {
         let multiplier: UInt32 = 0x5bd1_e995
@@ -33,7 +33,7 @@ package enum Murmur2 {
         return hash ^ (hash &>> 15)
     }
 
-    /// The partition of a key among `count` partitions, which must be at least 1.
+    /// Returns the partition of a key among `count` partitions, which must be at least 1.
     @inlinable
     package static func partition(of key: ByteView, among count: Int32) -> Int32 {
         assert(count > 0)

@@ -1,8 +1,8 @@
 internal import CRdKafka
 
-/// One call of librdkafka's admin interface: its options, its queue, the event with the answer; freed together.
+/// One call of librdkafka's admin interface. It owns the call's options, queue and result event.
 final class AdminCall {
-    /// The calls that are used here.
+    /// The supported calls.
     enum Operation {
         case createTopics
         case deleteTopics
@@ -70,9 +70,9 @@ final class AdminCall {
         return UnsafeBufferPointer(start: results, count: count).compactMap { $0 }.map(settings)
     }
 
-    /// Waits for the answer; it lives as long as this call.
+    /// Waits for the result event, which is valid as long as this object.
     private func answer() throws(KafkaError) -> OpaquePointer {
-        // A little more than the request's own timeout, whose error says more than ours.
+        // A little longer than the request's own timeout, whose error has more detail.
         guard let event = handle.poll(queue, timeoutMilliseconds + 1000) else {
             throw KafkaError(code: .timedOut)
         }

@@ -1,29 +1,30 @@
 internal import CRdKafka
 internal import ByteStorage
 
-/// What a client instance said since the application asked last: bounded, the newest lines are dropped and counted.
+/// The events of a client instance that the application has not taken yet. The list is bounded. Further events are
+/// dropped and counted.
 struct ClientInbox {
-    /// Most events that wait here.
+    /// The maximum number of waiting events.
     static let capacity = 1000
 
-    /// What waits.
+    /// The waiting events.
     private(set) var events: [ClientEvent] = []
-    /// How many events were dropped since the beginning because nobody asked.
+    /// The number of dropped events.
     private(set) var dropped = 0
-    /// What the debug lines told.
+    /// The information from debug lines.
     var watch = DebugLogWatch()
-    /// Log lines of this level and below (more severe) are kept; debug lines are only looked at.
+    /// The least severe level of log lines that are kept. Debug lines are only parsed.
     var mostVerboseLevel: Int32 = 6
-    /// Where a delivery report that comes as an event is counted.
+    /// The counter of delivery reports that arrive as events.
     var deliveries: UnsafeMutablePointer<DeliveryTally>?
 
-    /// Takes over what waits.
+    /// Returns and removes the waiting events.
     mutating func takeEvents() -> [ClientEvent] {
         defer { events.removeAll(keepingCapacity: true) }
         return events
     }
 
-    /// Reads one event; the caller destroys it.
+    /// Adds one event. The caller destroys it.
     mutating func take(_ event: OpaquePointer) {
         switch rd_kafka_event_type(event) {
         case RD_KAFKA_EVENT_LOG: takeLog(event)

@@ -2,9 +2,7 @@ internal import CPlatform
 internal import CRdKafka
 internal import ByteStorage
 
-/// The messages of one poll, and what was copied out of them.
-///
-/// Memory is kept from batch to batch.
+/// The messages of one poll and the records that were read from them. Memory is reused between batches.
 struct MessageBatch: ~Copyable {
     private var messages: UnsafeMutablePointer<UnsafeMutablePointer<rd_kafka_message_t>?>
     private var recordStorage: UnsafeMutablePointer<ConsumedRecord>
@@ -30,10 +28,10 @@ struct MessageBatch: ~Copyable {
         UnsafeBufferPointer(start: recordStorage, count: recordCount)
     }
 
-    /// Whether messages are held.
+    /// A Boolean value that indicates whether the batch has no messages.
     var isEmpty: Bool { messageCount == 0 }
 
-    /// Makes room for `count` messages; the batch must have been released.
+    /// Reserves memory for `count` messages. The batch must be released.
     mutating func reserve(_ count: Int) {
         if count <= capacity { return }
         messages.deallocate()
@@ -43,13 +41,13 @@ struct MessageBatch: ~Copyable {
         recordStorage = .allocate(capacity: count)
     }
 
-    /// Takes over one message.
+    /// Appends one message and takes ownership of it.
     mutating func append(_ message: UnsafeMutablePointer<rd_kafka_message_t>) {
         messages[messageCount] = message
         messageCount += 1
     }
 
-    /// Takes over what a queue has at once, up to `limit` messages in all.
+    /// Appends the available messages of a queue, up to `limit` messages in all.
     mutating func drain(_ queue: OpaquePointer, of handle: ClientHandle, upTo limit: Int) {
         let room = limit - messageCount
         if room <= 0 { return }
@@ -58,7 +56,7 @@ struct MessageBatch: ~Copyable {
         if got > 0 { messageCount += got }
     }
 
-    /// Copies the fields of all messages out: records in one tight loop, what is not a record becomes an event.
+    /// Reads the fields of all messages. Messages that are not records become events.
     mutating func read(_ topics: inout TopicNames) {
         topics.beginBatch()
         var count = 0
@@ -84,16 +82,16 @@ struct MessageBatch: ~Copyable {
         recordCount = count
     }
 
-    /// Another thread of librdkafka's wrote the values last, so they are in no cache of this core yet.
+    /// Prefetches the value of a message. Another thread of librdkafka wrote it, so it is not in this core's cache.
     private func prefetch(_ index: Int) {
         guard index < messageCount, let message = messages[index] else { return }
         linkd_prefetch(message.pointee.payload, UInt(min(message.pointee.len, 1024)))
     }
 
-    /// Messages that lie between the one that is read and the one that is asked for.
+    /// The number of messages between the one that is read and the one that is prefetched.
     private static let prefetchDistance = 12
 
-    /// Appends a message's headers as views that live as long as the batch.
+    /// Appends a message's headers as views that are valid as long as the batch.
     func headers(of index: Int32, into views: inout [HeaderView]) {
         guard index >= 0, index < messageCount, let message = messages[Int(index)] else { return }
         var headers: OpaquePointer?
@@ -111,7 +109,7 @@ struct MessageBatch: ~Copyable {
         }
     }
 
-    /// Destroys the messages; all views into them end.
+    /// Destroys the messages and invalidates all views into them.
     mutating func release() {
         Self.destroyAll(messages, messageCount)
         messageCount = 0
