@@ -3,7 +3,9 @@ package import ByteStorage
 
 /// One encoded decision: the output record for one device.
 package struct ProducedDecision {
-    /// The device's id, which is the key of the output record. It is valid as long as the consumed batch or the arena.
+    /// The device's id, which is the key of the output record.
+    ///
+    /// It is valid as long as the consumed batch or the arena.
     package var key: ByteView
     /// The decision's JSON, valid until the arena is reset.
     package var value: ByteView
@@ -29,7 +31,9 @@ package enum DecisionOutcome: UInt8, Sendable, CaseIterable {
 package final class DeadLetterCause: Sendable, Equatable {
     /// Stable code.
     package let reason: DeadLetterReason
-    /// A description of what was expected and where. It has at most 512 bytes and never contains the payload.
+    /// A description of what was expected and where.
+    ///
+    /// It has at most 512 bytes and never contains the payload.
     package let detail: String
     /// JSON pointer (RFC 6901) of the member at fault, when there is one.
     package let pointer: String?
@@ -72,8 +76,9 @@ package enum DeadLetterReason: String, Sendable, CaseIterable {
     case refusedOutput = "refused_output"
     case `internal`
 
-    /// The stage of this reason in the dead letter's headers. `internal` may come from any stage and is listed as
-    /// `resolve`.
+    /// The stage of this reason in the dead letter's headers.
+    ///
+    /// `internal` may come from any stage and is listed as `resolve`.
     package var stage: String {
         switch self {
         case .nullValue, .emptyValue, .oversizeInput, .notUTF8, .badJSON, .schemaUnsupported, .encodingUnsupported:
@@ -88,8 +93,9 @@ package enum DeadLetterReason: String, Sendable, CaseIterable {
     }
 }
 
-/// A processor that turns one record's bytes into decisions, without I/O. The same bytes and tables yield the same
-/// decisions.
+/// A processor that turns one record's bytes into decisions, without I/O.
+///
+/// The same bytes and tables yield the same decisions.
 package protocol RecordProcessing: ~Copyable {
     /// Resolves one record for each of its devices.
     ///

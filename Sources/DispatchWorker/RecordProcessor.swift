@@ -3,15 +3,18 @@ package import LinkCoordinator
 package import LinkIngest
 package import ByteStorage
 
-/// The size limits of the output of one record, checked while it is written. A record that exceeds one has no
-/// decisions.
+/// The size limits of the output of one record, checked while it is written.
+///
+/// A record that exceeds one has no decisions.
 package struct OutputLimits: Sendable, Equatable {
     /// `limits.decision.bytes`: the largest decision, in bytes.
     package var decisionBytes: Int
     /// `limits.output.bytes`: the largest sum of all decisions of one record, in bytes.
     package var recordBytes: Int
 
-    /// Creates limits. The defaults are those of the settings table.
+    /// Creates limits.
+    ///
+    /// The defaults are those of the settings table.
     package init(decisionBytes: Int = 1_000_000, recordBytes: Int = 8 << 20) {
         self.decisionBytes = decisionBytes
         self.recordBytes = recordBytes
@@ -21,15 +24,15 @@ package struct OutputLimits: Sendable, Equatable {
     var oversizeDecision: DeadLetterCause {
         DeadLetterCause(
             reason: .oversizeOutput,
-            detail: "a decision has more than \(decisionBytes) bytes, the limit (limits.decision.bytes)")
+            detail: "a decision is longer than \(decisionBytes) bytes, the limit (limits.decision.bytes)")
     }
 
     /// Returns the cause for decisions that exceed their limit together.
     func oversizeRecord(_ devices: Int) -> DeadLetterCause {
         DeadLetterCause(
             reason: .oversizeOutput,
-            detail: "the decisions for \(devices) devices have more than \(recordBytes) bytes together, the limit "
-                + "(limits.output.bytes)")
+            detail: "the decisions for \(counted(devices, "device")) have more than \(recordBytes) bytes together, "
+                + "the limit (limits.output.bytes)")
     }
 }
 
@@ -39,7 +42,9 @@ package struct OutputLimits: Sendable, Equatable {
 /// The same record and tables yield the same bytes.
 package struct RecordProcessor: RecordProcessing, ~Copyable {
     private var reader: EventReader
-    /// One resolver for each view of a request. All but the first are created on demand.
+    /// One resolver for each view of a request.
+    ///
+    /// All but the first are created on demand.
     private let resolvers: UnsafeMutablePointer<Resolver>
     private var resolverCount = 1
     private let views: UnsafeMutablePointer<RequestView>
@@ -89,7 +94,8 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
         decisions: inout [ProducedDecision]
     ) -> DeadLetterCause? {
         guard let value = record.value else {
-            return DeadLetterCause(reason: .nullValue, detail: "expected a value: a tombstone means nothing here")
+            return DeadLetterCause(
+                reason: .nullValue, detail: "expected an event, the record has no value (a tombstone)")
         }
         source.set(topic: topicName, partition: record.partition, offset: record.offset)
         let before = decisions.count
@@ -102,7 +108,9 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
         return cause
     }
 
-    /// Resolves a value without a broker. The decisions have no worker members, and events never expire.
+    /// Resolves a value without a broker.
+    ///
+    /// The decisions have no worker members, and events never expire.
     package mutating func process(
         value: ByteView, key: ByteView?, into arena: inout OutputArena,
         body: (_ device: ByteView, _ decision: ByteView, _ outcome: DecisionOutcome) -> Void
@@ -141,7 +149,9 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
         return nil
     }
 
-    /// Resolves an event of any kind. The request is read once for all devices with the same view of it.
+    /// Resolves an event of any kind.
+    ///
+    /// The request is read once for all devices with the same view of it.
     @inline(never)
     private mutating func processDevices(
         _ value: ByteView, timestamp: Int64, hasHead: Bool, into arena: inout OutputArena,
@@ -198,7 +208,9 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
         return nil
     }
 
-    /// Creates a view of the request and chooses its table. Returns false if no table matches.
+    /// Creates a view of the request and chooses its table.
+    ///
+    /// Returns false if no table matches.
     private mutating func addView(
         _ number: Int, of request: UnsafePointer<LinkRequest>
     ) throws(ReadingFailure) -> Bool {
@@ -254,7 +266,7 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
     @inline(never)
     private static func internalError(_ event: IngestedEvent) -> DeadLetterCause {
         DeadLetterCause(
-            reason: .internal, detail: "what was read strictly does not read again: report this with the record",
+            reason: .internal, detail: "the second read of an accepted value failed: report this bug with the record",
             event: event.id.isEmpty ? nil : event.id.array)
     }
 
@@ -264,12 +276,14 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
             reason: .applicationUnknown,
             detail: event.hasApplication
                 ? "expected an application that one table lists"
-                : "expected `application`, or a link that exactly one table claims",
+                : "expected `application`, or a link that exactly one table matches",
             pointer: event.hasApplication ? "/application" : nil, event: event.id.isEmpty ? nil : event.id.array)
     }
 }
 
-/// A view that devices have of one request. In a message for several platforms, each platform has its own part.
+/// A view that devices have of one request.
+///
+/// In a message for several platforms, each platform has its own part.
 struct RequestView: BitwiseCopyable {
     /// The maximum number of views of one request: FCM's `apns.payload`, `android` and `webpush`, and the message
     /// alone.

@@ -1,7 +1,8 @@
 internal import ByteStorage
 
-/// The text `topic-partition-offset` of a record. It is kept between records, because usually only the last digit
-/// changes.
+/// The text `topic-partition-offset` of a record.
+///
+/// It is kept between records, because usually only the last digit changes.
 struct SourceName: ~Copyable {
     private let bytes: UnsafeMutablePointer<UInt8>
     private var count = 0
@@ -9,7 +10,9 @@ struct SourceName: ~Copyable {
     private var partition: Int32 = -1
     private var offset: Int64 = -1
 
-    /// The maximum size of a topic's name. Kafka allows 249 bytes.
+    /// The maximum size of a topic's name.
+    ///
+    /// Kafka allows 249 bytes.
     private static let maxTopicBytes = 249
     private static let maxBytes = maxTopicBytes + 40
 

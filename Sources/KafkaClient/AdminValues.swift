@@ -36,7 +36,9 @@ package struct TopicResult: Sendable, Equatable {
 package struct ResourceSettings: Sendable, Equatable {
     /// The topic's name or the broker's number.
     package var name: String
-    /// The values by name. A broker does not return the values of secret settings, so they are missing here.
+    /// The values by name.
+    ///
+    /// A broker does not return the values of secret settings, so they are missing here.
     package var values: [String: String]
     /// The error, or nil on success.
     package var error: KafkaError?

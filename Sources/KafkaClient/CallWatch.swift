@@ -41,7 +41,9 @@ package enum LibraryCall: String, Sendable, CaseIterable {
     case rebalanceCallback = "rebalance callback"
 }
 
-/// A need that the owner of a client repeats a request for until it is met. Each call returns in time.
+/// A need that the owner of a client repeats a request for until it is met.
+///
+/// Each call returns in time.
 ///
 /// Only the owner knows whether a need exists, because a request that is no longer repeated is not one. librdkafka
 /// since 2.10 can lose its coordinator when brokers return after an outage and briefly report an empty cluster (issue
@@ -118,7 +120,9 @@ package final class CallWatch: Sendable {
     private let state: Mutex<State>
     private let clock: @Sendable () -> UInt64
 
-    /// Creates a watch without calls. `clock` returns nanoseconds of a monotonic clock.
+    /// Creates a watch without calls.
+    ///
+    /// `clock` returns nanoseconds of a monotonic clock.
     package init(clock: @escaping @Sendable () -> UInt64 = { linkd_monotonic_nanoseconds() }) {
         self.clock = clock
         var state = State()
@@ -149,7 +153,9 @@ package final class CallWatch: Sendable {
     /// The needs that are not met, oldest first.
     package var lacks: [Lack] { state.withLock { $0.lacks } }
 
-    /// Replaces the set of unmet needs. A need that was unmet before keeps its begin time.
+    /// Replaces the set of unmet needs.
+    ///
+    /// A need that was unmet before keeps its begin time.
     package func lack(_ needs: [ClientNeed]) {
         let now = clock()
         state.withLock { state in

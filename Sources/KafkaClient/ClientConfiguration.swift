@@ -4,7 +4,9 @@ package enum ClientRole: String, Sendable, Equatable {
     case consumer
 }
 
-/// librdkafka properties in the order in which they are set. A later value replaces an earlier one of the same name.
+/// librdkafka properties in the order in which they are set.
+///
+/// A later value replaces an earlier one of the same name.
 package struct ClientConfiguration: Sendable, Equatable, ExpressibleByDictionaryLiteral {
     /// One property.
     package struct Entry: Sendable, Equatable {
@@ -25,12 +27,16 @@ package struct ClientConfiguration: Sendable, Equatable, ExpressibleByDictionary
         for (name, value) in properties { self[name] = value }
     }
 
-    /// Creates a configuration from a literal. The last value of a name counts.
+    /// Creates a configuration from a literal.
+    ///
+    /// The last value of a name counts.
     package init(dictionaryLiteral elements: (String, String)...) {
         for (name, value) in elements { self[name] = value }
     }
 
-    /// The value of a property. Setting nil removes the property.
+    /// The value of a property.
+    ///
+    /// Setting nil removes the property.
     package subscript(name: String) -> String? {
         get { entries.last { $0.name == name }?.value }
         set {
@@ -76,8 +82,9 @@ package struct ConfigurationError: Error, Sendable, Equatable, CustomStringConve
         self.text = text
     }
 
-    /// The message. It begins with the property's name if librdkafka names another one, of which the property is an
-    /// alias.
+    /// The message.
+    ///
+    /// It begins with the property's name if librdkafka names another one, of which the property is an alias.
     package var description: String {
         if let property, !text.contains(property) { return "\(property): \(text)" }
         return text

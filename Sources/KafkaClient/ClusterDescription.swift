@@ -25,12 +25,16 @@ package struct PartitionDescription: Sendable, Equatable {
 package struct TopicDescription: Sendable, Equatable {
     /// The name.
     package var name: String
-    /// The partitions, ordered by number. Empty for a missing topic.
+    /// The partitions, ordered by number.
+    ///
+    /// Empty for a missing topic.
     package var partitions: [PartitionDescription]
     /// The topic's error, such as UNKNOWN_TOPIC_OR_PARTITION or TOPIC_AUTHORIZATION_FAILED, or nil.
     package var error: KafkaError?
 
-    /// A Boolean value that indicates whether the topic exists. It may still have another error.
+    /// A Boolean value that indicates whether the topic exists.
+    ///
+    /// It may still have another error.
     package var exists: Bool { error?.code != .unknownTopicOrPartition && error?.code != .unknownTopic }
 
     /// Creates a description.

@@ -1,6 +1,8 @@
 package import ByteStorage
 
-/// A header as views of borrowed bytes. The owning form is `RecordHeader`.
+/// A header as views of borrowed bytes.
+///
+/// The owning form is `RecordHeader`.
 package struct HeaderView: Sendable {
     /// The name.
     package var name: ByteView

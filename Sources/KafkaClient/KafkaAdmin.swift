@@ -6,7 +6,9 @@ package final class KafkaAdmin {
     private var topics = TopicHandles()
     private var inbox = ClientInbox()
 
-    /// Creates a client, which connects on its own. `watch` lists its calls.
+    /// Creates a client, which connects on its own.
+    ///
+    /// `watch` lists its calls.
     package init(_ configuration: ClientConfiguration, watch: CallWatch = CallWatch()) throws(ConfigurationError) {
         var configuration = configuration
         configuration["allow.auto.create.topics"] = "false"
@@ -15,7 +17,9 @@ package final class KafkaAdmin {
 
     deinit { close() }
 
-    /// Destroys the instance. A second call has no effect.
+    /// Destroys the instance.
+    ///
+    /// A second call has no effect.
     package func close() {
         guard handle.isOpen else { return }
         topics.release()
@@ -28,7 +32,9 @@ package final class KafkaAdmin {
         return try ClusterMetadata(asking: handle, topic: nil, timeoutMilliseconds: timeoutMilliseconds)
     }
 
-    /// Fetches the descriptions of these topics, in order. `exists` is false for a missing topic.
+    /// Fetches the descriptions of these topics, in order.
+    ///
+    /// `exists` is false for a missing topic.
     package func describe(
         topics names: [String], timeoutMilliseconds: Int32
     ) throws(KafkaError) -> [TopicDescription] {
@@ -42,7 +48,9 @@ package final class KafkaAdmin {
         return found
     }
 
-    /// Fetches the brokers of the cluster and one topic. A missing topic is absent or has an error.
+    /// Fetches the brokers of the cluster and one topic.
+    ///
+    /// A missing topic is absent or has an error.
     package func metadata(
         ofTopic name: String, timeoutMilliseconds: Int32
     ) throws(KafkaError) -> ClusterMetadata {

@@ -8,7 +8,9 @@ extension KafkaConsumer {
     /// The protocol by which the group assigns partitions.
     package var rebalanceProtocol: RebalanceProtocol { RebalanceProtocol(of: handle) }
 
-    /// A Boolean value that indicates whether the current assignment is lost. Other members may already own it.
+    /// A Boolean value that indicates whether the current assignment is lost.
+    ///
+    /// Other members may already own it.
     package var assignmentLost: Bool { handle.quickly { rd_kafka_assignment_lost($0) } != 0 }
 
     /// Returns the current assignment.

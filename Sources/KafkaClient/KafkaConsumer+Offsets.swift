@@ -2,8 +2,10 @@ internal import CRdKafka
 
 // Offsets: committed offsets, seeks, pauses and watermarks.
 extension KafkaConsumer {
-    /// Fetches the group's committed offsets. With `isolation.level=read_committed`, only stable offsets are returned,
-    /// and the library repeats UNSTABLE_OFFSET_COMMIT up to the timeout.
+    /// Fetches the group's committed offsets.
+    ///
+    /// With `isolation.level=read_committed`, only stable offsets are returned, and the library repeats
+    /// UNSTABLE_OFFSET_COMMIT up to the timeout.
     ///
     /// - Returns: One result per partition. A result without offset and error means that nothing is committed.
     package func committed(
@@ -16,7 +18,9 @@ extension KafkaConsumer {
         return list.results
     }
 
-    /// The time that a seek may wait for the library's threads, in milliseconds. A seek sends no request to a broker.
+    /// The time that a seek may wait for the library's threads, in milliseconds.
+    ///
+    /// A seek sends no request to a broker.
     private static var seekMilliseconds: Int32 { 10_000 }
 
     /// Continues at these offsets and drops everything that was fetched before.
@@ -31,7 +35,9 @@ extension KafkaConsumer {
         return list.results
     }
 
-    /// Pauses fetching of these partitions. Polling continues.
+    /// Pauses fetching of these partitions.
+    ///
+    /// Polling continues.
     package func pause(_ partitions: [TopicPartition]) throws(KafkaError) -> [PartitionResult] {
         let list = PartitionList(partitions)
         try KafkaError.check(handle.call(.pause) { rd_kafka_pause_partitions($0, list.pointer) })
@@ -45,8 +51,9 @@ extension KafkaConsumer {
         return list.results
     }
 
-    /// Commits these offsets for the group and waits for the answer up to the timeout. This is for at-least-once. A
-    /// transaction's offsets are sent by the producer.
+    /// Commits these offsets for the group and waits for the answer up to the timeout.
+    ///
+    /// This is for at-least-once. A transaction's offsets are sent by the producer.
     ///
     /// `rd_kafka_commit` is not used because it waits as long as the coordinator is unavailable or does not answer.
     ///
@@ -63,19 +70,25 @@ extension KafkaConsumer {
         if let error = outcome.error { throw error }
     }
 
-    /// Sends a commit without waiting. `commitOutcome` returns its outcome.
+    /// Sends a commit without waiting.
+    ///
+    /// `commitOutcome` returns its outcome.
     ///
     /// Only one commit should be under way. A later one may overtake an earlier one that is repeated.
     package func startCommit(_ offsets: [PartitionOffset]) throws(KafkaError) {
         try commits?.start(offsets)
     }
 
-    /// Returns the outcome of a started commit. Waits for it up to the timeout, then returns nil.
+    /// Returns the outcome of a started commit.
+    ///
+    /// Waits for it up to the timeout, then returns nil.
     package func commitOutcome(timeoutMilliseconds: Int32) -> CommitOutcome? {
         commits?.answer(timeoutMilliseconds: timeoutMilliseconds)
     }
 
-    /// Returns the offsets after the last returned records. At the end of a partition they include control records.
+    /// Returns the offsets after the last returned records.
+    ///
+    /// At the end of a partition they include control records.
     ///
     /// Do not use them for a transaction's offsets, because they include records that were returned and not processed.
     package func position(_ partitions: [TopicPartition]) throws(KafkaError) -> [PartitionResult] {
@@ -84,8 +97,9 @@ extension KafkaConsumer {
         return list.results
     }
 
-    /// Fetches the low and high watermarks of a partition from its leader. With read_committed, `high` is the last
-    /// stable offset.
+    /// Fetches the low and high watermarks of a partition from its leader.
+    ///
+    /// With read_committed, `high` is the last stable offset.
     package func watermarks(
         of partition: TopicPartition, timeoutMilliseconds: Int32
     ) throws(KafkaError) -> Watermarks {

@@ -14,7 +14,9 @@ package final class KafkaConsumer {
     private var topics = TopicNames()
     private var inbox = ClientInbox()
 
-    /// Creates a consumer, which connects on its own. It joins its group with `subscribe`.
+    /// Creates a consumer, which connects on its own.
+    ///
+    /// It joins its group with `subscribe`.
     ///
     /// - Parameters:
     ///   - configuration: librdkafka properties, including `group.id`.
@@ -48,14 +50,18 @@ package final class KafkaConsumer {
         commits = nil
     }
 
-    /// Joins the group for these topics. Names that begin with `^` are regular expressions.
+    /// Joins the group for these topics.
+    ///
+    /// Names that begin with `^` are regular expressions.
     package func subscribe(_ topics: [String]) throws(KafkaError) {
         let list = PartitionList(topics: topics)
         try KafkaError.check(handle.call(.subscribe) { rd_kafka_subscribe($0, list.pointer) })
     }
 
     /// Waits for the first record or event up to the timeout, then returns everything that is available, up to `max`
-    /// messages. Releases the previous batch.
+    /// messages.
+    ///
+    /// Releases the previous batch.
     ///
     /// A single call of the batch function with a timeout would wait until the array is full or the time is over.
     package func poll(max limit: Int, timeoutMilliseconds: Int32) -> PollOutcome {
@@ -112,7 +118,9 @@ package final class KafkaConsumer {
     /// The number of events that were dropped because `takeEvents` was not called.
     package var droppedEvents: Int { inbox.dropped }
 
-    /// The least severe syslog level of log lines that are kept. The default is 6 (info). 7 keeps debug lines.
+    /// The least severe syslog level of log lines that are kept.
+    ///
+    /// The default is 6 (info). 7 keeps debug lines.
     package var mostVerboseLogLevel: Int32 {
         get { inbox.mostVerboseLevel }
         set { inbox.mostVerboseLevel = newValue }
@@ -130,7 +138,9 @@ package final class KafkaConsumer {
     /// A Boolean value that indicates whether the instance exists, that is, `close` has not been called.
     package var isOpen: Bool { handle.isOpen }
 
-    /// Leaves the group and destroys the instance. The handler receives a last revocation. A second call has no effect.
+    /// Leaves the group and destroys the instance.
+    ///
+    /// The handler receives a last revocation. A second call has no effect.
     ///
     /// May hang with librdkafka before 2.6.1 (issues 4486, 4362, 4667), so call it under a watchdog. The last events of
     /// the instance are still available from `takeEvents`.

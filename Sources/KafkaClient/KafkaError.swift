@@ -16,7 +16,9 @@ package struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
     /// A Boolean value that indicates whether the open transaction must be aborted (`txn_requires_abort`).
     package let isAbortable: Bool
 
-    /// Creates an error. Without a text, the code's own message is used.
+    /// Creates an error.
+    ///
+    /// Without a text, the code's own message is used.
     package init(
         code: KafkaErrorCode, text: String? = nil, isFatal: Bool = false, isRetriable: Bool = false,
         isAbortable: Bool = false

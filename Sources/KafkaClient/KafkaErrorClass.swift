@@ -64,11 +64,15 @@ package enum KafkaErrorClass: Sendable, Equatable {
 }
 
 extension KafkaErrorCode {
-    /// A Boolean value that indicates whether the code is about one record. Sending the record again would fail again.
+    /// A Boolean value that indicates whether the code is about one record.
+    ///
+    /// Sending the record again would fail again.
     package var isRecordLevel: Bool {
         self == .messageTooLarge || self == .invalidRecord || self == .invalidTimestamp
     }
 
-    /// A Boolean value that indicates whether the message was purged, also by an abort. This is not a failed delivery.
+    /// A Boolean value that indicates whether the message was purged, also by an abort.
+    ///
+    /// This is not a failed delivery.
     package var isPurge: Bool { self == .purgedFromQueue || self == .purgedInFlight }
 }

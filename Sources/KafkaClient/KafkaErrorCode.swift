@@ -11,7 +11,9 @@ package struct KafkaErrorCode: RawRepresentable, Hashable, Sendable {
     /// Creates a code from any number.
     package init(_ rawValue: Int32) { self.rawValue = rawValue }
 
-    /// The symbolic name, such as `REQUEST_TIMED_OUT` or `_FENCED`. An unknown number has the name `ERR_n?`.
+    /// The symbolic name, such as `REQUEST_TIMED_OUT` or `_FENCED`.
+    ///
+    /// An unknown number has the name `ERR_n?`.
     package var name: String { String(cString: rd_kafka_err2name(rd_kafka_resp_err_t(rawValue: rawValue))) }
 
     /// librdkafka's message for this code.
@@ -42,7 +44,9 @@ extension KafkaErrorCode {
     package static let invalidArgument = KafkaErrorCode(-186)
     /// A call exceeded its time limit.
     package static let timedOut = KafkaErrorCode(-185)
-    /// The producer's queue is full. Poll and produce the record again.
+    /// The producer's queue is full.
+    ///
+    /// Poll and produce the record again.
     package static let queueFull = KafkaErrorCode(-184)
     /// TLS failed.
     package static let ssl = KafkaErrorCode(-181)

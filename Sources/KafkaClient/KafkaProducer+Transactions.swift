@@ -13,12 +13,16 @@ extension KafkaProducer {
         try ended(handle.call(.initTransactions) { rd_kafka_init_transactions($0, timeoutMilliseconds) })
     }
 
-    /// Opens a transaction. No request is sent.
+    /// Opens a transaction.
+    ///
+    /// No request is sent.
     package func beginTransaction() throws(KafkaError) {
         try ended(handle.call(.beginTransaction) { rd_kafka_begin_transaction($0) })
     }
 
-    /// Adds the group's new offsets to the transaction. They are the offsets of the *next* records.
+    /// Adds the group's new offsets to the transaction.
+    ///
+    /// They are the offsets of the *next* records.
     ///
     /// After a retriable error, repeat the call with the same arguments. Never commit a transaction for which this call
     /// did not succeed. An empty list succeeds without checking the generation.

@@ -20,7 +20,9 @@ package final class KafkaProducer {
     private var scratch = ProduceScratch()
     private var inbox = ClientInbox()
 
-    /// Creates a producer, which connects on its own. `watch` lists its calls.
+    /// Creates a producer, which connects on its own.
+    ///
+    /// `watch` lists its calls.
     package init(_ configuration: ClientConfiguration, watch: CallWatch = CallWatch()) throws(ConfigurationError) {
         let native = try NativeConfiguration(configuration)
         let tally = UnsafeMutablePointer<DeliveryTally>.allocate(capacity: 1)
@@ -48,8 +50,9 @@ package final class KafkaProducer {
         tally.deallocate()
     }
 
-    /// Destroys the instance. Queued records are lost, and an open transaction ends with the next `initTransactions` or
-    /// its timeout.
+    /// Destroys the instance.
+    ///
+    /// Queued records are lost, and an open transaction ends with the next `initTransactions` or its timeout.
     ///
     /// A second call has no effect.
     package func close() {
@@ -80,7 +83,9 @@ package final class KafkaProducer {
 
     // MARK: Producing
 
-    /// Produces records without headers to one partition, in order. Values are **not** copied.
+    /// Produces records without headers to one partition, in order.
+    ///
+    /// Values are **not** copied.
     ///
     /// The values' bytes must be valid until the transaction has ended, or until every delivery was reported. Keys are
     /// copied. `accepted` is the index of the first rejected record, or the count. After `.queueFull` no later record
@@ -114,18 +119,23 @@ package final class KafkaProducer {
         if let error { throw error }
     }
 
-    /// Serves delivery reports, statistics and errors. Waits for the first one up to the timeout.
+    /// Serves delivery reports, statistics and errors.
+    ///
+    /// Waits for the first one up to the timeout.
     package func poll(timeoutMilliseconds: Int32) { serve(timeoutMilliseconds: timeoutMilliseconds) }
 
-    /// Sends queued records without linger and waits until every delivery was reported. The call can be repeated after
-    /// `.timedOut`.
+    /// Sends queued records without linger and waits until every delivery was reported.
+    ///
+    /// The call can be repeated after `.timedOut`.
     package func flush(timeoutMilliseconds: Int32) throws(KafkaError) {
         let code = handle.call(.flush) { rd_kafka_flush($0, timeoutMilliseconds) }
         serve(timeoutMilliseconds: 0)
         try KafkaError.check(code)
     }
 
-    /// Purges all records that are queued or in flight. They are reported as purged.
+    /// Purges all records that are queued or in flight.
+    ///
+    /// They are reported as purged.
     package func purge() throws(KafkaError) {
         try KafkaError.check(
             handle.call(.purge) { rd_kafka_purge($0, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT) })
@@ -156,7 +166,9 @@ package final class KafkaProducer {
     /// The number of events that were dropped because `takeEvents` was not called.
     package var droppedEvents: Int { inbox.dropped }
 
-    /// The least severe syslog level of log lines that are kept. The default is 6 (info). 7 keeps debug lines.
+    /// The least severe syslog level of log lines that are kept.
+    ///
+    /// The default is 6 (info). 7 keeps debug lines.
     package var mostVerboseLogLevel: Int32 {
         get { inbox.mostVerboseLevel }
         set { inbox.mostVerboseLevel = newValue }

@@ -1,6 +1,8 @@
 package import ByteStorage
 
-/// A reader of partitions at given offsets. It does not join a group, commits nothing, and needs no rights on a group.
+/// A reader of partitions at given offsets.
+///
+/// It does not join a group, commits nothing, and needs no rights on a group.
 ///
 /// All calls come from one thread.
 package final class KafkaReader {
@@ -10,7 +12,9 @@ package final class KafkaReader {
     private var names = TopicNames()
     private var inbox = ClientInbox()
 
-    /// Creates a reader, which connects on its own. `watch` lists its calls.
+    /// Creates a reader, which connects on its own.
+    ///
+    /// `watch` lists its calls.
     package init(_ configuration: ClientConfiguration, watch: CallWatch = CallWatch()) throws(ConfigurationError) {
         var configuration = configuration
         configuration["enable.auto.commit"] = "false"
@@ -23,14 +27,17 @@ package final class KafkaReader {
 
     deinit { close() }
 
-    /// Fetches the description of a topic. `exists` is false for a missing topic.
+    /// Fetches the description of a topic.
+    ///
+    /// `exists` is false for a missing topic.
     package func describe(topic: String, timeoutMilliseconds: Int32) throws(KafkaError) -> TopicDescription {
         defer { serve() }
         return try source.describe(topic, timeoutMilliseconds: timeoutMilliseconds)
     }
 
-    /// Fetches, for each partition, the offset of the first record whose timestamp is at least the given one. A
-    /// partition without such a record has no offset.
+    /// Fetches, for each partition, the offset of the first record whose timestamp is at least the given one.
+    ///
+    /// A partition without such a record has no offset.
     ///
     /// - Parameters:
     ///   - times: Partitions with milliseconds since 1970 in place of an offset.
@@ -42,7 +49,9 @@ package final class KafkaReader {
         return try source.offsets(forTimes: times, timeoutMilliseconds: timeoutMilliseconds)
     }
 
-    /// Fetches the low and high watermarks of a partition. With read_committed, `high` is the last stable offset.
+    /// Fetches the low and high watermarks of a partition.
+    ///
+    /// With read_committed, `high` is the last stable offset.
     package func watermarks(
         of partition: TopicPartition, timeoutMilliseconds: Int32
     ) throws(KafkaError) -> Watermarks {
@@ -107,7 +116,9 @@ package final class KafkaReader {
         return inbox.takeEvents()
     }
 
-    /// Stops reading and destroys the instance. A second call has no effect.
+    /// Stops reading and destroys the instance.
+    ///
+    /// A second call has no effect.
     package func close() {
         guard handle.isOpen else { return }
         batch.release()

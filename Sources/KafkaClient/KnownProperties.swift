@@ -11,9 +11,13 @@ package struct KnownProperty: Sendable, Equatable {
     package var name: String
     /// The kind of client that the property applies to.
     package var scope: Scope
-    /// The range or the accepted values as in librdkafka's manual. May be empty.
+    /// The range or the accepted values as in librdkafka's manual.
+    ///
+    /// May be empty.
     package var range: String
-    /// The default as in the manual. May be empty.
+    /// The default as in the manual.
+    ///
+    /// May be empty.
     package var defaultValue: String
 
     /// A Boolean value that indicates whether the value must never be printed.
@@ -22,8 +26,9 @@ package struct KnownProperty: Sendable, Equatable {
 
 /// All properties of the librdkafka that runs, read from its own manual (`rd_kafka_conf_properties_show`).
 package enum KnownProperties {
-    /// The properties in the manual's order, each name once. Properties without a text value, such as callbacks, are
-    /// left out.
+    /// The properties in the manual's order, each name once.
+    ///
+    /// Properties without a text value, such as callbacks, are left out.
     package static let all: [KnownProperty] = parse(propertiesManual())
 
     /// Returns the property of this name, or nil.

@@ -13,13 +13,15 @@ package enum LibraryInfo {
         versionNumber >> 8 >= major << 16 | minor << 8 | revision
     }
 
-    /// A Boolean value that indicates whether SCRAM works with Kafka 3.7.2 and later. Before 2.6.1 the client sends its
-    /// nonce twice, and such brokers answer "invalid credentials" to correct passwords (librdkafka issue 4895,
-    /// CVE-2024-56128).
+    /// A Boolean value that indicates whether SCRAM works with Kafka 3.7.2 and later.
+    ///
+    /// Before 2.6.1 the client sends its nonce twice, and such brokers answer "invalid credentials" to correct
+    /// passwords (librdkafka issue 4895, CVE-2024-56128).
     package static var supportsSCRAM: Bool { isAtLeast(2, 6, 1) }
 
-    /// A Boolean value that indicates whether `fetch.queue.backoff.ms` exists (since 2.2.0). Setting it in older
-    /// versions is an error.
+    /// A Boolean value that indicates whether `fetch.queue.backoff.ms` exists (since 2.2.0).
+    ///
+    /// Setting it in older versions is an error.
     package static var supportsFetchQueueBackoff: Bool { hasProperty("fetch.queue.backoff.ms") }
 
     /// A Boolean value that indicates whether the library was built with LZ4.

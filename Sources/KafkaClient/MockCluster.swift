@@ -16,7 +16,7 @@ package final class MockCluster {
             watch: CallWatch())
         guard let cluster = MockClusterHandle(handle, brokers: brokers) else {
             throw ConfigurationError(
-                kind: .refused, property: nil, text: "librdkafka could not start a mock cluster of \(brokers) brokers")
+                kind: .refused, property: nil, text: "librdkafka did not start its mock cluster, brokers: \(brokers)")
         }
         self.cluster = cluster
     }
@@ -26,7 +26,9 @@ package final class MockCluster {
         handle.destroy()
     }
 
-    /// The addresses of the brokers, for `bootstrap.servers`. Other processes can use them, too.
+    /// The addresses of the brokers, for `bootstrap.servers`.
+    ///
+    /// Other processes can use them, too.
     package var bootstrapServers: String { cluster.bootstrapServers }
 
     /// Creates a topic.
@@ -39,7 +41,9 @@ package final class MockCluster {
         try cluster.check { rd_kafka_mock_broker_set_rtt($0, id, milliseconds) }
     }
 
-    /// Answers the next requests of a kind with these errors, one each. `.transport` closes the connection.
+    /// Answers the next requests of a kind with these errors, one each.
+    ///
+    /// `.transport` closes the connection.
     ///
     /// - Parameters:
     ///   - errors: The answers, in order. `.none` lets a request succeed.

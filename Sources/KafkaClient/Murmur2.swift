@@ -1,7 +1,8 @@
 package import ByteStorage
 
-/// The partitioner of Java's clients, named `murmur2_random` in librdkafka. All clients that use it put the records of
-/// a key in the same partition.
+/// The partitioner of Java's clients, named `murmur2_random` in librdkafka.
+///
+/// All clients that use it put the records of a key in the same partition.
 package enum Murmur2 {
     /// Returns the hash of Kafka's `Utils.murmur2` (MurmurHash2, 32 bit, seed 0x9747b28c).
     @inlinable

@@ -12,9 +12,13 @@ package struct ConsumedRecord {
     package var offset: Int64
     /// The timestamp in milliseconds since 1970, or -1 if the record has none.
     package var timestamp: Int64
-    /// The key, or nil if the record has none. An empty key is not nil.
+    /// The key, or nil if the record has none.
+    ///
+    /// An empty key is not nil.
     package var key: ByteView?
-    /// The value, or nil for a tombstone. An empty value is not nil.
+    /// The value, or nil for a tombstone.
+    ///
+    /// An empty value is not nil.
     package var value: ByteView?
     /// The index in the batch, for `headers(of:)`.
     package var index: Int32
@@ -37,7 +41,9 @@ package struct ConsumedRecord {
     }
 }
 
-/// One record to produce without headers. Its topic and partition are arguments of the call.
+/// One record to produce without headers.
+///
+/// Its topic and partition are arguments of the call.
 ///
 /// The value is not copied. Its bytes must be valid until the transaction has ended or, with at-least-once, until every
 /// delivery was reported. The client copies the key.

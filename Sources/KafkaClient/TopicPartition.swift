@@ -20,7 +20,9 @@ package struct TopicPartition: Hashable, Sendable, Comparable, CustomStringConve
     }
 }
 
-/// A partition with an offset. For commits and seeks it is the offset of the *next* record, never of the last one.
+/// A partition with an offset.
+///
+/// For commits and seeks it is the offset of the *next* record, never of the last one.
 package struct PartitionOffset: Hashable, Sendable {
     /// The partition.
     package var partition: TopicPartition

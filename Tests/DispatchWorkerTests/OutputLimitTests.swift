@@ -74,7 +74,7 @@ struct OutputLimitTests {
         let below = try Self.run(event, OutputLimits(decisionBytes: decision - 1))
         #expect(
             below.cause
-                == "oversize_output: a decision has more than \(decision - 1) bytes, the limit (limits.decision.bytes)")
+                == "oversize_output: a decision is longer than \(decision - 1) bytes, the limit (limits.decision.bytes)")
         #expect(below.decisions == 0)
     }
 

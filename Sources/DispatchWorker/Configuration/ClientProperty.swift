@@ -1,6 +1,8 @@
 /// A librdkafka property and its value.
 package struct ClientProperty: Sendable, Equatable {
-    /// The key. A key that a user sets may begin with `consumer.` or `producer.`.
+    /// The key.
+    ///
+    /// A key that a user sets may begin with `consumer.` or `producer.`.
     package var key: String
     /// The value in text form.
     package var value: String

@@ -2,8 +2,9 @@ package import KafkaClient
 
 /// The librdkafka properties that the worker sets, and the list of those that cannot be overridden.
 package enum ClientSettings {
-    /// Keys that cannot be overridden because the worker's guarantees depend on them. `-X` with one of these keys exits
-    /// with 64.
+    /// Keys that cannot be overridden because the worker's guarantees depend on them.
+    ///
+    /// `-X` with one of these keys exits with 64.
     package static let refused: Set<String> = [
         "client.id", "log.queue", "enable.auto.commit", "enable.auto.offset.store", "auto.commit.enable",
         "isolation.level", "auto.offset.reset", "topic.blacklist", "enable.partition.eof", "transactional.id",
@@ -140,8 +141,9 @@ package enum ClientSettings {
         return result
     }
 
-    /// Returns a Boolean value that indicates whether a property applies to this client. librdkafka logs a warning
-    /// about properties of the other client.
+    /// Returns a Boolean value that indicates whether a property applies to this client.
+    ///
+    /// librdkafka logs a warning about properties of the other client.
     private static func isFor(_ client: ClientKind, _ key: String) -> Bool {
         switch KnownProperties.named(key)?.scope {
         case .producer: client == .producer

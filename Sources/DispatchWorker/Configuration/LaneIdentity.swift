@@ -26,7 +26,9 @@ package struct LaneIdentity: Sendable, Equatable {
     /// `group.instance.id`, or nil without static membership.
     package var groupInstanceID: String? { isStable ? "\(instance).\(lane)" : nil }
 
-    /// `client.id`, at most 64 bytes. librdkafka 2.4 and earlier misbehave with longer ones (issue 4689).
+    /// `client.id`, at most 64 bytes.
+    ///
+    /// librdkafka 2.4 and earlier misbehave with longer ones (issue 4689).
     package var clientID: String {
         let suffix = "-\(lane)"
         let name = String(decoding: "linkd-\(instance)".utf8.prefix(64 - suffix.utf8.count), as: UTF8.self)

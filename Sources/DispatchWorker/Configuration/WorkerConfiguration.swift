@@ -10,11 +10,13 @@ package struct WorkerConfiguration: Sendable {
     package var output = "link-decisions"
     /// `dlq.topic`: the name of an input's dead-letter topic, with `{input}` in place of the input's name.
     package var deadLetterTemplate = "{input}.dlq"
-    /// `dlq.max.ratio`: the share of dead letters among a lane's last 1,000 records that ends the worker. 0 turns the
-    /// limit off.
+    /// `dlq.max.ratio`: the share of dead letters among a lane's last 1,000 records that ends the worker.
+    ///
+    /// 0 turns the limit off.
     package var deadLetterMaxRatio = 0.0
-    /// `dlq.max.consecutive`: the number of consecutive dead letters in one partition that ends the worker. 0 turns the
-    /// limit off.
+    /// `dlq.max.consecutive`: the number of consecutive dead letters in one partition that ends the worker.
+    ///
+    /// 0 turns the limit off.
     package var deadLetterMaxConsecutive = 0
     /// `group`: the consumer group.
     package var group = "linkd"
@@ -34,7 +36,9 @@ package struct WorkerConfiguration: Sendable {
     package var commit = CommitLimits()
     /// `batch.records`: the maximum number of records of one poll.
     package var batchRecords = 1_000
-    /// `stop.after`: the number of input records, over all lanes, after which the worker ends. 0 means never.
+    /// `stop.after`: the number of input records, over all lanes, after which the worker ends.
+    ///
+    /// 0 means never.
     package var stopAfter: Int64 = 0
     /// `report`: the format of the closing report, or nil for none.
     package var report: ReportFormat?
@@ -57,7 +61,9 @@ package struct WorkerConfiguration: Sendable {
     /// A key may begin with `consumer.` or `producer.`. The settings table rejects the keys in
     /// `ClientSettings.refused`.
     package var clientProperties: [ClientProperty] = []
-    /// The version that `--version` prints. Logs, the report and dead letters contain it.
+    /// The version that `--version` prints.
+    ///
+    /// Logs, the report and dead letters contain it.
     package var version = "0"
     /// A Boolean value that indicates whether the broker is librdkafka's mock cluster (`linkd demo`), whose request
     /// versions are not checked.
@@ -111,9 +117,13 @@ package enum Assignor: String, Sendable, CaseIterable {
     case cooperativeSticky = "cooperative-sticky"
 }
 
-/// The limits that end a transaction (`commit.*`). The first limit that is reached applies.
+/// The limits that end a transaction (`commit.*`).
+///
+/// The first limit that is reached applies.
 package struct CommitLimits: Sendable, Equatable {
-    /// `commit.interval` in milliseconds. Nil is `auto`: ten times the measured commit time, within 50 to 500 ms.
+    /// `commit.interval` in milliseconds.
+    ///
+    /// Nil is `auto`: ten times the measured commit time, within 50 to 500 ms.
     package var intervalMilliseconds: Int? = 100
     /// `commit.records`: the maximum number of input records.
     package var records = 50_000

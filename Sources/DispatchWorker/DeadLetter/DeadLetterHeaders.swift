@@ -14,13 +14,16 @@ package enum DeadLetterHeaders {
     /// The maximum size of `dlq.detail`, in bytes.
     package static let detailLimit = 512
 
-    /// Returns a Boolean value that indicates whether a header was added by an earlier dead letter. Such headers are
-    /// replaced and never accumulate.
+    /// Returns a Boolean value that indicates whether a header was added by an earlier dead letter.
+    ///
+    /// Such headers are replaced and never accumulate.
     package static func isOurs(_ name: ByteView) -> Bool {
         name.hasPrefix(ByteView("dlq.")) && names.contains { name.equals($0) }
     }
 
-    /// Appends all headers except `dlq.truncated`. The bytes of the new headers are written to `arena`.
+    /// Appends all headers except `dlq.truncated`.
+    ///
+    /// The bytes of the new headers are written to `arena`.
     package static func append(
         of source: DeadLetterSource, maker: DeadLetterMaker, failedAt: Int64, into headers: inout [HeaderView],
         arena: inout OutputArena

@@ -16,13 +16,16 @@ package struct DeadLetterOutput {
 
     /// The reserve for the framing of a record and its batch, in bytes.
     package static let frameBytes = 512
-    /// The maximum size of the value of a record whose outputs were refused, in bytes. The value itself may be the
-    /// reason for the refusal.
+    /// The maximum size of the value of a record whose outputs were refused, in bytes.
+    ///
+    /// The value itself may be the reason for the refusal.
     package static let refusedValueLimit = 64 << 10
     /// Brokers since 4.0 refuse timestamps that are more than an hour ahead.
     private static let timestampLeadMilliseconds: Int64 = 3_600_000
 
-    /// Creates the record for a topic. The bytes of new headers are written to `arena`.
+    /// Creates the record for a topic.
+    ///
+    /// The bytes of new headers are written to `arena`.
     package init(
         of source: DeadLetterSource, maker: DeadLetterMaker, to topic: OpenTopic, failedAt: Int64,
         arena: inout OutputArena

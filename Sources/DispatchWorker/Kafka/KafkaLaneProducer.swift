@@ -12,8 +12,9 @@ internal import ByteStorage
 /// `send_offsets_to_transaction` applies its limit only to the replies that it waits for (2.16.0, seen after a broker
 /// was stopped for half a minute). If a reply never arrives, the call does not return, and only the watchdog ends it.
 final class KafkaLaneProducer: LaneProducer {
-    /// The time limit of an abort, in milliseconds. A new producer aborts the transaction as well, so a longer wait has
-    /// no benefit.
+    /// The time limit of an abort, in milliseconds.
+    ///
+    /// A new producer aborts the transaction as well, so a longer wait has no benefit.
     private static let abortPatience: Int32 = 5_000
 
     private let producer: KafkaProducer
@@ -90,8 +91,9 @@ final class KafkaLaneProducer: LaneProducer {
         }
     }
 
-    /// Returns an error that is not retriable in place of a timeout. Repeating the call after its full time limit would
-    /// not succeed.
+    /// Returns an error that is not retriable in place of a timeout.
+    ///
+    /// Repeating the call after its full time limit would not succeed.
     private static func givenUp(_ error: KafkaError) -> KafkaError {
         error.code == .timedOut && error.isRetriable ? KafkaError(code: .timedOut, text: error.text) : error
     }

@@ -28,8 +28,9 @@ package struct RecordLimits: Sendable, Equatable {
 struct BatchPace {
     /// The maximum number of records between two clock readings.
     private static let mostRecords = 32
-    /// The maximum number of bytes between two clock readings. A record may cost 20 ms per megabyte read and written,
-    /// so this is about a millisecond.
+    /// The maximum number of bytes between two clock readings.
+    ///
+    /// A record may cost 20 ms per megabyte read and written, so this is about a millisecond.
     private static let bytes = 64 << 10
     /// The longest time between two clock readings at which records still count as fast.
     private static let nanoseconds: UInt64 = 2_000_000
@@ -94,14 +95,17 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
         arena = OutputArena(chunkBytes: 1 << 20)
     }
 
-    /// Removes all outputs and resets the arena. The transaction must have ended or its producer be destroyed, because
-    /// both borrow the outputs' bytes.
+    /// Removes all outputs and resets the arena.
+    ///
+    /// The transaction must have ended or its producer be destroyed, because both borrow the outputs' bytes.
     package mutating func forgetOutputs() {
         outputs.removeAll()
         arena.reset()
     }
 
-    /// Removes all outputs after the producer has accepted them. Their bytes stay valid.
+    /// Removes all outputs after the producer has accepted them.
+    ///
+    /// Their bytes stay valid.
     package mutating func outputsTaken() { outputs.removeAll() }
 
     /// Resolves records from `start` on, at most `most` of them, until the arena is full or the clock reaches `until`.
@@ -136,7 +140,8 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
             var cause: DeadLetterCause?
             if hasRefused, isolation.isRefused(partitions.slots[slot].partition, record.offset) {
                 cause = DeadLetterCause(
-                    reason: .refusedOutput, detail: "the broker refuses this record's outputs, also when sent alone")
+                    reason: .refusedOutput,
+                    detail: "the broker refuses this record's outputs even when they are sent alone")
             } else {
                 cause = resolve(record, consumer, topicName, outputLimit)
             }
@@ -165,7 +170,9 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
         return result
     }
 
-    /// Adds the decisions of one record to the queues. Returns the cause if the record has no decisions.
+    /// Adds the decisions of one record to the queues.
+    ///
+    /// Returns the cause if the record has no decisions.
     @inline(__always)
     private mutating func resolve<Consumer: LaneConsumer>(
         _ record: ConsumedRecord, _ consumer: Consumer, _ topicName: ByteView, _ outputLimit: Int
@@ -199,7 +206,9 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
         return nil
     }
 
-    /// Collects the headers that are copied to the outputs. Returns a cause if a header rules out reading the value.
+    /// Collects the headers that are copied to the outputs.
+    ///
+    /// Returns a cause if a header rules out reading the value.
     @inline(never)
     private mutating func takeHeaders<Consumer: LaneConsumer>(
         of index: Int32, _ consumer: Consumer
@@ -226,7 +235,9 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
                 headers: start..<outputs.headerPool.count, timestamp: nil, position: outputs.length(of: partition)))
     }
 
-    /// Creates a dead letter. Returns false if its topic is not open, which is a bug.
+    /// Creates a dead letter.
+    ///
+    /// Returns false if its topic is not open, which is a bug.
     @inline(never)
     private mutating func deadLetter<Consumer: LaneConsumer>(
         _ record: ConsumedRecord, _ consumer: Consumer, _ cause: DeadLetterCause, _ attempts: Int,
@@ -270,7 +281,7 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
     private func oversizeOutput(_ decision: ProducedDecision, _ limit: Int) -> DeadLetterCause {
         DeadLetterCause(
             reason: .oversizeOutput,
-            detail: "a decision of \(decision.value.count) bytes does not fit, limit \(limit) with key, headers and "
-                + "frame (limits.decision.bytes, the output topic's max.message.bytes)")
+            detail: "a decision of \(decision.value.count) bytes is too long: the limit is \(limit) with key, headers "
+                + "and frame (limits.decision.bytes, the output topic's max.message.bytes)")
     }
 }

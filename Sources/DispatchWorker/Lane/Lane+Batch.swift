@@ -31,7 +31,9 @@ extension Lane where Processing: ~Copyable {
         }
     }
 
-    /// Passes an event to the machine. A fatal event is passed with the consumer's fatal error, which names the cause.
+    /// Passes an event to the machine.
+    ///
+    /// A fatal event is passed with the consumer's fatal error, which names the cause.
     private func hear(_ event: ConsumerEvent, _ consumer: Environment.Consumer, now: UInt64) {
         var event = event
         if event.kind == .fatal { event.error = consumer.fatalError ?? event.error }
@@ -52,7 +54,9 @@ extension Lane where Processing: ~Copyable {
         hearClients(consumer)
     }
 
-    /// Handles the events of both clients. The producer's log is drained even while nothing is produced.
+    /// Handles the events of both clients.
+    ///
+    /// The producer's log is drained even while nothing is produced.
     private func hearClients(_ consumer: Environment.Consumer) {
         // A fatal error is not always reported as an event. Without this check the lane would poll a dead consumer
         // forever.

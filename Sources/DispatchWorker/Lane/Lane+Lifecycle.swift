@@ -81,7 +81,7 @@ extension Lane where Processing: ~Copyable {
 
     private static var oldBroker: WorkerExit {
         WorkerExit(
-            .configuration, "a broker is older than Kafka 2.5 and cannot fence a member that the group has left behind",
+            .configuration, "a broker is older than Kafka 2.5 and cannot fence an outdated group member",
             advice: "upgrade the brokers, or start with --guarantee at-least-once")
     }
 
@@ -111,7 +111,7 @@ extension Lane where Processing: ~Copyable {
                 try consumer.close()
             } catch {
                 shared.log.log(
-                    LogEntry(.warning, "librdkafka", lane: number, "closing the consumer: \(error.description)"))
+                    LogEntry(.warning, "librdkafka", lane: number, "closing the consumer failed: \(error.description)"))
             }
         }
         consumer = nil

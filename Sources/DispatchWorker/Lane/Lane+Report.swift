@@ -31,21 +31,22 @@ extension Lane where Processing: ~Copyable {
                 .warning, "aborted", "transaction aborted",
                 [("cause", .text(cause.rawValue)), ("code", .text(code?.name ?? "none"))])
         case .rewound(let partitions):
-            line(.info, "rewound", "back at the committed offsets", [("partitions", .count(partitions))])
+            line(.info, "rewound", "rewound to the committed offsets", [("partitions", .count(partitions))])
         case .rotated(let cause):
-            line(.info, "rotated", "producer replaced after an unsure outcome", [("cause", .text(cause.rawValue))])
+            line(.info, "rotated", "producer replaced after an unknown outcome", [("cause", .text(cause.rawValue))])
         case .recreated(let cause, let code):
             line(
                 .warning, "recreated", "producer replaced after a failure",
                 [("cause", .text(cause)), ("code", .text(code.name))])
-        case .fenced: line(.warning, "fenced", "another producer took this one's place", [])
+        case .fenced: line(.warning, "fenced", "producer fenced", [])
         case .dataLost(let partition, let wanted, let got):
             line(
-                .error, "data.lost", "records are gone",
+                .error, "data.lost", "records at the next offset no longer exist",
                 place(partition) + [("wanted", .number(wanted)), ("got", .number(got))])
         case .commitVanished(let partition, let had):
             line(
-                .warning, "commit.vanished", "the group's committed offset is gone, from decides where to go on",
+                .warning, "commit.vanished",
+                "the group's committed offset no longer exists, `from` determines where to continue",
                 place(partition) + [("had", .number(had))])
         case .refused(let partition, let offset, let isDeadLetter, let code):
             line(

@@ -41,8 +41,9 @@ extension Lane where Processing: ~Copyable {
         }
     }
 
-    /// Returns the error marked as abortable. An error of the client itself has no flags, and it invalidates the
-    /// transaction, not the producer.
+    /// Returns the error marked as abortable.
+    ///
+    /// An error of the client itself has no flags, and it invalidates the transaction, not the producer.
     private func marked(_ error: KafkaError) -> KafkaError {
         KafkaError(code: error.code, text: error.text, isAbortable: true)
     }

@@ -22,7 +22,9 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
     var reserved = 0
     private var needs: [ClientNeed] = []
 
-    /// Creates a lane. Nothing connects before the first step.
+    /// Creates a lane.
+    ///
+    /// Nothing connects before the first step.
     package init(
         number: Int, policy: LanePolicy, topics: LaneTopics, limits: RecordLimits, maker: DeadLetterMaker,
         environment: Environment, processing: consuming Processing, shared: WorkerShared
@@ -64,7 +66,9 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
         if shared.stop.isLimited { machine.allowance(isExhausted: shared.stop.isExhausted) }
     }
 
-    /// Checks the invariants in debug builds. A violation is a bug, and the lane ends before anything is committed.
+    /// Checks the invariants in debug builds.
+    ///
+    /// A violation is a bug, and the lane ends before anything is committed.
     private func check(_ action: LaneAction) {
         assert(isSound(after: action))
     }
@@ -72,7 +76,7 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
     private func isSound(after action: LaneAction) -> Bool {
         if let violation = machine.violation {
             machine.end(
-                WorkerExit(.internal, "\(violation), after \(action)", advice: "report this with the log"))
+                WorkerExit(.internal, "\(violation), after \(action)", advice: "report this bug with the log"))
         }
         return true
     }
@@ -108,7 +112,9 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
         environment.lack(needs)
     }
 
-    /// Answers a rebalance inside the poll or close that triggers it. Each step is checked.
+    /// Answers a rebalance inside the poll or close that triggers it.
+    ///
+    /// Each step is checked.
     func rebalance(_ event: RebalanceEvent) {
         machine.rebalancing(request(event), now: environment.now())
         while true {
@@ -131,8 +137,9 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
         }
     }
 
-    /// Runs a call that may fail and reports a failure to the machine. Returns the duration in milliseconds, or nil
-    /// after a failure.
+    /// Runs a call that may fail and reports a failure to the machine.
+    ///
+    /// Returns the duration in milliseconds, or nil after a failure.
     func attempt(_ call: LaneCall, _ body: () throws(KafkaError) -> Void) -> Int? {
         let began = environment.now()
         do {

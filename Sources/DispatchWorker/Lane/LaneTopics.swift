@@ -6,7 +6,9 @@ package struct LaneTopics: Sendable, Equatable {
     package var output: String
     /// The name of an input's dead-letter topic, with `{input}` in place of the input's name.
     package var deadLetterTemplate: String
-    /// The inputs that are known before any assignment. Empty for a regular expression.
+    /// The inputs that are known before any assignment.
+    ///
+    /// Empty for a regular expression.
     package var inputs: [String]
 
     /// Creates the topics of a configuration.

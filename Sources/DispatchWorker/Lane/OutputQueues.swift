@@ -37,7 +37,9 @@ package struct OutputQueues {
     /// Creates empty queues.
     package init() {}
 
-    /// Sets the output topic. The queues must be empty.
+    /// Sets the output topic.
+    ///
+    /// The queues must be empty.
     package mutating func use(_ topic: OpenTopic) {
         self.topic = topic
         while runs.count < Int(topic.partitions) {
@@ -70,7 +72,9 @@ package struct OutputQueues {
         runSent = 0
     }
 
-    /// Produces the waiting outputs in order. Returns the error that stopped it, or nil.
+    /// Produces the waiting outputs in order.
+    ///
+    /// Returns the error that stopped it, or nil.
     ///
     /// After a full queue, the next call continues at the output that failed.
     package mutating func offer<Producer: LaneProducer>(to producer: Producer) -> KafkaError? {

@@ -6,10 +6,13 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// The worker's log. Lines are added to a bounded queue and written by one thread, so that no lane waits for a
-/// terminal.
+/// The worker's log.
+///
+/// Lines are added to a bounded queue and written by one thread, so that no lane waits for a terminal.
 package final class Log: Sendable {
-    /// The maximum number of waiting lines. Further lines are dropped and counted.
+    /// The maximum number of waiting lines.
+    ///
+    /// Further lines are dropped and counted.
     package static let capacity = 1_024
 
     private struct State {
@@ -32,8 +35,9 @@ package final class Log: Sendable {
         SystemThread.start { [self] in run() }?.detach()
     }
 
-    /// Returns a Boolean value that indicates whether lines of this severity are written. Check it before building a
-    /// line on a warm path.
+    /// Returns a Boolean value that indicates whether lines of this severity are written.
+    ///
+    /// Check it before building a line on a warm path.
     package func isEnabled(_ level: LogLevel) -> Bool { level <= self.level }
 
     /// Adds a line, or drops it if too many are waiting.
@@ -55,7 +59,9 @@ package final class Log: Sendable {
         _ = state.wait(milliseconds: 1_000) { $0.lines.isEmpty && $0.isWritten ? true : nil }
     }
 
-    /// Writes the waiting lines and ends the thread. Waits up to 2 s.
+    /// Writes the waiting lines and ends the thread.
+    ///
+    /// Waits up to 2 s.
     package func close() {
         state.signal { $0.isClosed = true }
         _ = state.wait(milliseconds: 2_000) { $0.isClosed && $0.lines.isEmpty && $0.isWritten ? true : nil }
@@ -94,7 +100,7 @@ package final class Log: Sendable {
             for sum in rate.due(now: now, final: closed) { write(sum, SystemClock.wallMilliseconds()) }
             if dropped > 0 {
                 let line = LogEntry(
-                    .warning, "log", "lines were dropped: the log is not read fast enough",
+                    .warning, "log", "log lines were dropped because the output is too slow",
                     [LogField("dropped", .number(dropped))])
                 write(line, SystemClock.wallMilliseconds())
             }

@@ -1,6 +1,10 @@
-/// The formatter of log entries. Lines have no line terminator.
+/// The formatter of log entries.
+///
+/// Lines have no line terminator.
 package enum LogFormatter {
-    /// Returns the formatted line. `milliseconds` since 1970 is its time.
+    /// Returns the formatted line.
+    ///
+    /// `milliseconds` since 1970 is its time.
     package static func text(of line: LogEntry, milliseconds: Int64, format: LogFormat) -> String {
         switch format {
         case .json: json(line, Timestamp.text(milliseconds: milliseconds))
@@ -42,8 +46,9 @@ package enum LogFormatter {
         }
     }
 
-    /// Returns the text as a JSON string (RFC 8259, section 7). The text format uses the same form for values with
-    /// spaces.
+    /// Returns the text as a JSON string (RFC 8259, section 7).
+    ///
+    /// The text format uses the same form for values with spaces.
     package static func quoted(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {

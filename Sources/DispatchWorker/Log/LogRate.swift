@@ -1,5 +1,6 @@
-/// A rate limit for log lines. More than 10 lines of one event and lane in 10 s are replaced by one line with their
-/// count.
+/// A rate limit for log lines.
+///
+/// More than 10 lines of one event and lane in 10 s are replaced by one line with their count.
 package struct LogRate: Sendable {
     /// The number of lines of one event and lane that pass in a window.
     package static let linesPerWindow = 10
@@ -65,7 +66,7 @@ package struct LogRate: Sendable {
     private static func sum(_ source: Source, _ window: Window) -> LogEntry? {
         guard window.suppressed > 0 else { return nil }
         return LogEntry(
-            window.level, source.event, lane: source.lane, "more of the same",
+            window.level, source.event, lane: source.lane, "similar lines suppressed",
             [LogField("suppressed", .number(window.suppressed))])
     }
 }

@@ -3,7 +3,9 @@ package struct Backoff: Sendable, Equatable {
     private let first: Int
     private var milliseconds: Int
 
-    /// Creates a delay that starts at `first` milliseconds. With 0, the first delay is zero and the second one 100 ms.
+    /// Creates a delay that starts at `first` milliseconds.
+    ///
+    /// With 0, the first delay is zero and the second one 100 ms.
     package init(first: Int = 100) {
         self.first = first
         milliseconds = first

@@ -1,9 +1,12 @@
 package import KafkaClient
 
-/// The search for the one record whose outputs a broker refuses. Transactions get smaller until they hold only that
-/// record.
+/// The search for the one record whose outputs a broker refuses.
+///
+/// Transactions get smaller until they hold only that record.
 package struct Isolation: Sendable, Equatable {
-    /// A record whose outputs are refused. It becomes a dead letter with the reason `refused_output`.
+    /// A record whose outputs are refused.
+    ///
+    /// It becomes a dead letter with the reason `refused_output`.
     package struct Refused: Sendable, Equatable {
         /// The partition.
         package var partition: TopicPartition
@@ -30,7 +33,9 @@ package struct Isolation: Sendable, Equatable {
     package private(set) var failures = 0
     /// The maximum number of records of a transaction, or nil for no limit.
     package private(set) var limit: Int?
-    /// The records that were found and are not committed yet. Several partitions may each have one.
+    /// The records that were found and are not committed yet.
+    ///
+    /// Several partitions may each have one.
     package var refused: [Refused] = []
     private var until: [PartitionOffset] = []
 
@@ -65,8 +70,9 @@ package struct Isolation: Sendable, Equatable {
         return .none
     }
 
-    /// Records that a transaction was committed. `position` returns the next offset of a partition, or nil for one that
-    /// is no longer owned.
+    /// Records that a transaction was committed.
+    ///
+    /// `position` returns the next offset of a partition, or nil for one that is no longer owned.
     mutating func committed(position: (TopicPartition) -> Int64?) {
         guard failures > 0 else { return }
         let hadRefused = !refused.isEmpty

@@ -2,8 +2,9 @@ package import KafkaClient
 
 // Aborts of transactions. Afterward, the partitions return to their committed offsets.
 extension LaneMachine {
-    /// Aborts the open transaction. With at-least-once, the producer is replaced instead. The records are consumed
-    /// again in both cases.
+    /// Aborts the open transaction.
+    ///
+    /// With at-least-once, the producer is replaced instead. The records are consumed again in both cases.
     mutating func transactionFailed(_ cause: AbortCause) {
         guard let open = transaction.content else { return }
         if case .aborting = transaction { return }
@@ -21,7 +22,9 @@ extension LaneMachine {
     /// Returns a Boolean value that indicates whether the transaction is aborted without a fault of its own.
     private func isDeliberate(_ cause: AbortCause) -> Bool { cause == .revoked || cause == .lost || fate != nil }
 
-    /// Records that the transaction was aborted. `refusal` is the error of a record that caused the abort, or nil.
+    /// Records that the transaction was aborted.
+    ///
+    /// `refusal` is the error of a record that caused the abort, or nil.
     package mutating func aborted(refusal: KafkaErrorCode?, coordinatorDrops: Int, now: UInt64) {
         guard case .aborting(let open, let cause, _) = transaction else { return }
         let code = refusal ?? open.error
@@ -54,11 +57,12 @@ extension LaneMachine {
         WorkerExit(
             .configuration,
             "the broker refuses the dead letter of \(found.partition) offset \(found.offset): \(code.name)",
-            advice: "check cleanup.policy and max.message.bytes of its dead-letter topic; the record is still there")
+            advice: "check cleanup.policy and max.message.bytes of the dead-letter topic; the input has the record")
     }
 
-    /// Drops everything that was produced since the last commit and the rest of the batch. The records are consumed
-    /// again.
+    /// Drops everything that was produced since the last commit and the rest of the batch.
+    ///
+    /// The records are consumed again.
     mutating func loseTransaction() {
         let content = transaction.content?.content ?? TransactionContent()
         if content.records > 0 { counters.aborted += 1 }

@@ -27,7 +27,9 @@ extension LaneMachine {
         }
     }
 
-    /// Assigns the partitions without known positions. Their committed offsets are fetched after the callback.
+    /// Assigns the partitions without known positions.
+    ///
+    /// Their committed offsets are fetched after the callback.
     private mutating func unlocated(_ wanted: [AssignedPartition], now: UInt64) {
         callback = .taking(wanted.map { PartitionStart(assigned: $0, position: .unknown, place: .stale) })
     }
@@ -64,8 +66,9 @@ extension LaneMachine {
         if fate != nil, call == .abort || call == .commit { condemn(wait: 0) }
     }
 
-    /// Schedules another try because brokers do not answer. Ends the lane if the start takes longer than
-    /// `start.timeout`.
+    /// Schedules another try because brokers do not answer.
+    ///
+    /// Ends the lane if the start takes longer than `start.timeout`.
     private mutating func waitForBrokers(_ call: LaneCall, _ error: KafkaError, now: UInt64) {
         notes.append(.failed(call, error))
         let retryAt = now + nanoseconds(100)
@@ -86,7 +89,7 @@ extension LaneMachine {
             end(
                 WorkerExit(
                     .unavailable, "no broker answered within start.timeout (\(call.rawValue): \(error.name))",
-                    advice: "check --bootstrap and that the brokers run"))
+                    advice: "check --bootstrap and whether the brokers are running"))
         }
     }
 
@@ -100,8 +103,8 @@ extension LaneMachine {
         case .consume, .take, .give:
             end(
                 WorkerExit(
-                    .tryAgain, "the consumer can do no more (\(call.rawValue): \(error.name))",
-                    advice: "a supervisor should start the worker again"))
+                    .tryAgain, "the consumer failed (\(call.rawValue): \(error.name))",
+                    advice: "a supervisor should restart the worker"))
         case .fetchCommitted, .subscribe, .openTopics: waitForBrokers(call, error, now: now)
         case .findEnds, .seek, .reassign: retry(call, error, now: now)
         case .makeProducer: end(Self.configurationExit(call, error))
@@ -135,11 +138,13 @@ extension LaneMachine {
         end(
             WorkerExit(
                 .denied, "not authorized for this \(resource.rawValue) (\(call.rawValue): \(error.text))",
-                advice: "grant the worker's principal the missing right; the README lists what it needs"))
+                advice: "grant the missing right to the worker's principal; the README lists the required rights"))
     }
 
-    /// Handles refused credentials. They end the lane during its start, and later if they are refused for
-    /// `start.timeout` without any success in between.
+    /// Handles refused credentials.
+    ///
+    /// They end the lane during its start, and later if they are refused for `start.timeout` without any success in
+    /// between.
     private mutating func unauthenticated(_ call: LaneCall, _ error: KafkaError, now: UInt64) {
         let since = credentials.refuse(now: now)
         if isReady && now.saturatingSubtract(since) < nanoseconds(policy.startTimeoutMilliseconds) {
@@ -166,6 +171,6 @@ extension LaneMachine {
     }
 
     private static let fencedInstanceExit = WorkerExit(
-        .fenced, "another process has this instance name: its group member took this one's place",
-        advice: "give each running worker an --instance of its own")
+        .fenced, "another process uses this instance name: its group member replaced this one",
+        advice: "give each running worker its own --instance")
 }

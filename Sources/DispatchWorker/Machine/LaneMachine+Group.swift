@@ -2,7 +2,9 @@ package import KafkaClient
 
 // Group membership: assignments, revocations, and the events of a poll.
 extension LaneMachine {
-    /// Starts a rebalance. `nextInCallback` returns the actions that answer it.
+    /// Starts a rebalance.
+    ///
+    /// `nextInCallback` returns the actions that answer it.
     package mutating func rebalancing(_ event: RebalanceRequest, now: UInt64) {
         switch event {
         case .assign(let partitions):

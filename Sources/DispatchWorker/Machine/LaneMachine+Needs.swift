@@ -31,7 +31,9 @@ extension LaneMachine {
         if !unanswered.isEmpty { unanswered.formIntersection(needs) }
     }
 
-    /// Updates the needs after a failed call. An error that arrives in time is an answer.
+    /// Updates the needs after a failed call.
+    ///
+    /// An error that arrives in time is an answer.
     mutating func noteNeed(_ call: LaneCall, _ error: KafkaError) {
         switch call {
         case .fetchCommitted: asked(.committedOffsets, isAnswered: error.code != .timedOut)

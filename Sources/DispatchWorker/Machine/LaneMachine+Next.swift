@@ -32,12 +32,14 @@ extension LaneMachine {
             case .again, .pass: continue
             }
         }
-        breach = breach ?? "no action is found for \(producer) \(group) \(batch)"
-        end(WorkerExit(.internal, "a lane does not know what to do next", advice: "report this with the log"))
+        breach = breach ?? "no action found for \(producer) \(group) \(batch)"
+        end(WorkerExit(.internal, "the lane has no next action", advice: "report this bug with the log"))
         return .end
     }
 
-    /// The action that announces the lane's exit, or nil. It precedes all other actions.
+    /// The action that announces the lane's exit, or nil.
+    ///
+    /// It precedes all other actions.
     var announcement: LaneAction? { isFateTold ? nil : fate.map { .announce($0) } }
 
     private mutating func turn(_ now: UInt64) -> Turn {
@@ -83,7 +85,9 @@ extension LaneMachine {
         }
     }
 
-    /// Returns the next call of a transaction. `milliseconds` is the time left in a revocation, or nil for no limit.
+    /// Returns the next call of a transaction.
+    ///
+    /// `milliseconds` is the time left in a revocation, or nil for no limit.
     mutating func step(of transaction: Transaction, milliseconds: Int?, _ now: UInt64) -> LaneAction {
         switch transaction {
         case .open(_, .offering): return .produce
@@ -244,7 +248,9 @@ extension LaneMachine {
         return .poll(milliseconds: timeout, maximum: min(batchLimit, roomForRecords))
     }
 
-    /// Returns a Boolean value that indicates whether a poll is overdue. Only a poll reports a rebalance to the member.
+    /// Returns a Boolean value that indicates whether a poll is overdue.
+    ///
+    /// Only a poll reports a rebalance to the member.
     private func isPollDue(_ now: UInt64) -> Bool {
         guard case .member(let lastPoll) = group else { return false }
         return now.saturatingSubtract(lastPoll) >= Self.pollNanoseconds

@@ -63,11 +63,13 @@ extension LaneMachine {
 
     private static func nothingCommitted(_ partition: TopicPartition) -> WorkerExit {
         WorkerExit(
-            .configuration, "nothing is committed for \(partition) and from is fail",
+            .configuration, "no offset is committed for \(partition), and `from` is `fail`",
             advice: "start once with --from earliest or --from latest")
     }
 
-    /// Handles the result of a seek. The partitions in `failed` are assigned again.
+    /// Handles the result of a seek.
+    ///
+    /// The partitions in `failed` are assigned again.
     package mutating func sought(_ offsets: [PartitionOffset], failed: [PartitionResult]) {
         var count = 0
         if let error = failed.compactMap(\.error).first { notes.append(.failed(.seek, error)) }
@@ -105,8 +107,8 @@ extension LaneMachine {
             if tries >= 10 {
                 end(
                     WorkerExit(
-                        .tryAgain, "\(partitions.slots[index].partition) cannot be assigned anew: \(error.name)",
-                        advice: "a supervisor should start the worker again"))
+                        .tryAgain, "\(partitions.slots[index].partition) cannot be assigned again: \(error.name)",
+                        advice: "a supervisor should restart the worker"))
             }
         }
     }
@@ -143,7 +145,7 @@ extension LaneMachine {
             end(
                 WorkerExit(
                     .badData,
-                    "records of \(slot.partition) are gone: wanted offset \(wanted), the topic has "
+                    "records of \(slot.partition) no longer exist: the next offset is \(wanted), the topic has "
                         + "\(ends.low) to \(ends.high)",
                     advice: "start again with --data-loss earliest or latest if the loss is accepted"))
             return
@@ -154,7 +156,9 @@ extension LaneMachine {
             StartPosition(at: NextOffset(told: got), isToCommit: policy.dataLoss == .latest))
     }
 
-    /// Handles a failure to fetch watermarks. They are fetched again later, and the other partitions continue.
+    /// Handles a failure to fetch watermarks.
+    ///
+    /// They are fetched again later, and the other partitions continue.
     mutating func endsFailed(_ error: KafkaError, now: UInt64) {
         notes.append(.failed(.findEnds, error))
         let retryAt = now + nanoseconds(endsBackoff.next())

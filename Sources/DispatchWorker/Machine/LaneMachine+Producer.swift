@@ -38,7 +38,9 @@ extension LaneMachine {
         producer = .absent(notBefore: now + nanoseconds(wait))
     }
 
-    /// Records that the consumer is closed. No partitions are owned, and the last batch is gone.
+    /// Records that the consumer is closed.
+    ///
+    /// No partitions are owned, and the last batch is gone.
     package mutating func closed() {
         if transaction.content != nil { transactionFailed(.lost) }
         partitions.disown(partitions.names)
@@ -47,30 +49,35 @@ extension LaneMachine {
         group = .left
     }
 
-    /// Retires the producer and drops its transaction. The next producer is created after `wait` milliseconds.
+    /// Retires the producer and drops its transaction.
+    ///
+    /// The next producer is created after `wait` milliseconds.
     mutating func condemn(wait: Int) {
         if transaction != .none { loseTransaction() }
         if case .absent = producer { return }
         producer = .condemned(wait: wait)
     }
 
-    /// Replaces the producer because the outcome of one of its requests is unknown. This does not count as a
-    /// recreation.
+    /// Replaces the producer because the outcome of one of its requests is unknown.
+    ///
+    /// This does not count as a recreation.
     mutating func rotate(_ cause: RotationCause) {
         counters.rotations += 1
         notes.append(.rotated(cause))
         condemn(wait: rotationBackoff.next())
     }
 
-    /// Replaces a producer that has failed. Rewinding to the committed offsets makes every outcome correct.
+    /// Replaces a producer that has failed.
+    ///
+    /// Rewinding to the committed offsets makes every outcome correct.
     mutating func recreate(_ cause: String, _ error: KafkaError, isCounted: Bool, now: UInt64) {
         counters.recreations += 1
         notes.append(.recreated(cause, error.code))
         if isCounted && recreations.count(now: now) {
             end(
                 WorkerExit(
-                    .tryAgain, "the producer failed more than 3 times in 5 minutes, last: \(error.name)",
-                    advice: "look at the brokers' health; a supervisor should start the worker again"))
+                    .tryAgain, "the producer failed more than 3 times in 5 minutes, most recently with \(error.name)",
+                    advice: "check the brokers; a supervisor should restart the worker"))
         }
         condemn(wait: isCounted ? recreations.wait() : rotationBackoff.next())
     }
@@ -86,8 +93,8 @@ extension LaneMachine {
         if isYoung && policy.isStable && recreations.fencedYoung(now: now) {
             end(
                 WorkerExit(
-                    .fenced, "another process has this instance name: its producer took over twice within a minute",
-                    advice: "give each running worker an --instance of its own"))
+                    .fenced, "another process uses this instance name: its producer fenced this one twice in a minute",
+                    advice: "give each running worker its own --instance"))
             condemn(wait: 0)
             return
         }

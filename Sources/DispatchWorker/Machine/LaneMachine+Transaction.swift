@@ -16,7 +16,9 @@ extension LaneMachine {
         transaction.content.map(commitDeadline) ?? now + nanoseconds(commitInterval)
     }
 
-    /// `commit.interval` in milliseconds. `auto` keeps the share of time that commits take at about a tenth.
+    /// `commit.interval` in milliseconds.
+    ///
+    /// `auto` keeps the share of time that commits take at about a tenth.
     private var commitInterval: Int {
         policy.commit.intervalMilliseconds ?? Int(min(500, max(50, 10 * commitMilliseconds)))
     }
@@ -49,7 +51,9 @@ extension LaneMachine {
     /// Records that the rest of the batch was released unprocessed.
     package mutating func discarded() { batch = .none }
 
-    /// Drops the rest of the batch. Its records are consumed again.
+    /// Drops the rest of the batch.
+    ///
+    /// Its records are consumed again.
     package mutating func dropBatch() {
         guard case .left = batch else { return }
         batch = .void
@@ -67,18 +71,22 @@ extension LaneMachine {
             }
         }
         if result.isBroken {
-            end(WorkerExit(.internal, "a dead letter's topic was not open", advice: "report this with the log"))
+            end(
+                WorkerExit(
+                    .internal, "the topic of a dead letter was not open", advice: "report this bug with the log"))
         } else if let passed = deadLetters.count(result) {
             end(
                 WorkerExit(
                     .deadLetterLimit, passed,
-                    advice: "look at the reasons of the dead letters; the records are still there, none was committed"))
+                    advice: "check the reasons of the dead letters; the open transaction is not committed, so the "
+                        + "input still has its records"))
         }
         pace(isLate: result.isLate, now: now)
     }
 
-    /// Adjusts the size of the next batches. A batch that takes too long is cut short, and the next ones are smaller
-    /// until they fit.
+    /// Adjusts the size of the next batches.
+    ///
+    /// A batch that takes too long is cut short, and the next ones are smaller until they fit.
     private mutating func pace(isLate: Bool, now: UInt64) {
         if case .left = batch {
             guard isLate, case .member(let lastPoll) = group,
@@ -161,8 +169,9 @@ extension LaneMachine {
         }
     }
 
-    /// Records that the transaction, or with at-least-once its offsets, are committed. Returns the number of its
-    /// records.
+    /// Records that the transaction, or with at-least-once its offsets, are committed.
+    ///
+    /// Returns the number of its records.
     ///
     /// The duration counts from the first try, so a repeated commit counts as a slow one.
     @discardableResult

@@ -1,6 +1,8 @@
 internal import KafkaClient
 
-/// The state machine of one lane, as a value. It receives events and returns the next action.
+/// The state machine of one lane, as a value.
+///
+/// It receives events and returns the next action.
 ///
 /// It performs no I/O and has no clock. Its owner passes times in nanoseconds of a monotonic clock. One step is a call
 /// of `next(now:)`, then of the event that reports the action's result. Inside a rebalance callback,
@@ -13,7 +15,9 @@ internal import KafkaClient
 package struct LaneMachine: Sendable {
     /// The settings that concern the lane.
     package let policy: LanePolicy
-    /// The owned partitions. The batch loop modifies them directly.
+    /// The owned partitions.
+    ///
+    /// The batch loop modifies them directly.
     package var partitions = OwnedPartitions()
     /// The producer, with the open transaction.
     package var producer = ProducerState.absent(notBefore: 0)
@@ -49,18 +53,24 @@ package struct LaneMachine: Sendable {
     var locateAt: UInt64 = 0
     var lastRecordAt: UInt64 = 0
     var commitMilliseconds = 5.0
-    /// The maximum number of messages of a poll. Smaller than `batch.records` after a batch that took too long.
+    /// The maximum number of messages of a poll.
+    ///
+    /// Smaller than `batch.records` after a batch that took too long.
     package internal(set) var batchLimit: Int
     /// A Boolean value that indicates whether `stop.after` allows no more records.
     var isExhausted = false
-    /// The records that were processed without a commit and are consumed again. `stop.after` counts them once.
+    /// The records that were processed without a commit and are consumed again.
+    ///
+    /// `stop.after` counts them once.
     var lostRecords = 0
     /// The producers that replaced failed ones.
     var recreations = Recreations()
     var abortBackoff = Backoff()
     var endsBackoff = Backoff()
     var deadLetters: DeadLetterWatch
-    /// The needs whose last request was not answered in time. `needs` is the subset that still exists.
+    /// The needs whose last request was not answered in time.
+    ///
+    /// `needs` is the subset that still exists.
     var unanswered: Set<ClientNeed> = []
     /// The first violation of an invariant that was detected while it happened.
     var breach: String?
@@ -96,7 +106,9 @@ package struct LaneMachine: Sendable {
     /// Requests a stop: pending records are committed, then the lane leaves.
     package mutating func drain() { isDraining = true }
 
-    /// Ends the lane for a reason. Only the first reason counts.
+    /// Ends the lane for a reason.
+    ///
+    /// Only the first reason counts.
     package mutating func end(_ exit: WorkerExit) { if fate == nil { fate = exit } }
 
     /// Records that the process has been told the lane's exit.

@@ -1,6 +1,8 @@
 package import KafkaClient
 
-/// The counters of a lane since its start. Committed items are counted when their commit returns.
+/// The counters of a lane since its start.
+///
+/// Committed items are counted when their commit returns.
 package struct LaneCounters: Sendable, Equatable {
     /// Input records of committed transactions.
     package var records = 0
@@ -89,8 +91,9 @@ package struct BatchResult: Sendable, Equatable {
     package var bytes = 0
     /// The longest run of consecutive dead letters of one partition.
     package var longestDeadLetterRun = 0
-    /// A Boolean value that indicates whether a dead letter had no open topic. This is a bug, and the transaction must
-    /// not be committed.
+    /// A Boolean value that indicates whether a dead letter had no open topic.
+    ///
+    /// This is a bug, and the transaction must not be committed.
     package var isBroken = false
     /// A Boolean value that indicates whether the time limit ended processing before the batch did.
     package var isLate = false
@@ -112,7 +115,9 @@ package enum Credentials: Sendable, Equatable {
     /// The time after which a refusal counts as a new one: three times librdkafka's suppression of equal errors.
     static var silenceNanoseconds: UInt64 { 90_000_000_000 }
 
-    /// Records a refusal. Returns the time of the first one.
+    /// Records a refusal.
+    ///
+    /// Returns the time of the first one.
     mutating func refuse(now: UInt64) -> UInt64 {
         var since = now
         if case .refused(let first, let last) = self, now.saturatingSubtract(last) < Self.silenceNanoseconds {
@@ -130,7 +135,9 @@ struct Recreations: Sendable, Equatable {
     /// The last time that a transaction younger than its timeout was fenced.
     private var fencedAt: UInt64?
 
-    /// Counts a recreation. Returns true if there were more than 3 in 5 min.
+    /// Counts a recreation.
+    ///
+    /// Returns true if there were more than 3 in 5 min.
     mutating func count(now: UInt64) -> Bool {
         times.removeAll { now &- $0 > 300_000_000_000 }
         times.append(now)
@@ -143,7 +150,9 @@ struct Recreations: Sendable, Equatable {
     /// Resets the delay after a commit.
     mutating func succeeded() { backoff.reset() }
 
-    /// Records that a transaction younger than its timeout was fenced. Returns true if it is the second one in 60 s.
+    /// Records that a transaction younger than its timeout was fenced.
+    ///
+    /// Returns true if it is the second one in 60 s.
     mutating func fencedYoung(now: UInt64) -> Bool {
         defer { fencedAt = now }
         return fencedAt.map { now &- $0 <= 60_000_000_000 } ?? false

@@ -29,10 +29,13 @@ package struct NextOffset: Sendable, Equatable, Comparable {
 package struct StartPosition: Sendable, Equatable {
     /// The offset for the client: a number or one of `LogicalOffset`.
     package var seek: Int64
-    /// The smallest offset that is accepted. Smaller ones are duplicates of processed records.
+    /// The smallest offset that is accepted.
+    ///
+    /// Smaller ones are duplicates of processed records.
     package var next: NextOffset
-    /// A Boolean value that indicates whether this position must be committed before a record is. This is the case for
-    /// the end of a partition, because a restart would find a later end.
+    /// A Boolean value that indicates whether this position must be committed before a record is.
+    ///
+    /// This is the case for the end of a partition, because a restart would find a later end.
     package var isToCommit = false
 
     /// Creates a start at a known offset.
@@ -49,8 +52,9 @@ package struct StartPosition: Sendable, Equatable {
         return position
     }
 
-    /// The start at the committed offset that the client finds. No record is processed before the lane knows the
-    /// offset.
+    /// The start at the committed offset that the client finds.
+    ///
+    /// No record is processed before the lane knows the offset.
     package static var unknown: StartPosition {
         var position = StartPosition(at: .zero)
         position.seek = LogicalOffset.invalid

@@ -35,8 +35,9 @@ package struct OwnedPartition: Sendable, Equatable {
     package var pending: NextOffset?
     /// A Boolean value that indicates whether records were processed whose outputs the producer has not accepted yet.
     package var isStaged = false
-    /// A Boolean value that indicates whether a record was consumed since the last start. Gaps before the first record
-    /// have no meaning.
+    /// A Boolean value that indicates whether a record was consumed since the last start.
+    ///
+    /// Gaps before the first record have no meaning.
     package var isStarted = false
     /// The offset up to which everything was consumed, including control records, or nil if the consumer has not
     /// reported it.
@@ -58,8 +59,9 @@ package struct OwnedPartition: Sendable, Equatable {
         if start.isToCommit { pending = start.next }
     }
 
-    /// The offset at which the consumer continues without skipping a record. A logical offset is kept until a record
-    /// was consumed.
+    /// The offset at which the consumer continues without skipping a record.
+    ///
+    /// A logical offset is kept until a record was consumed.
     package var resume: Int64 { isStarted ? next.value : start.seek }
 
     /// A Boolean value that indicates whether all records were consumed.
@@ -144,7 +146,9 @@ package struct OwnedPartitions: Sendable, Equatable {
         return index
     }
 
-    /// Counts a record's outcome for `dlq.max.consecutive`. Returns the number of consecutive dead letters.
+    /// Counts a record's outcome for `dlq.max.consecutive`.
+    ///
+    /// Returns the number of consecutive dead letters.
     @inline(__always)
     package mutating func countOutcome(at index: Int, isDeadLetter: Bool) -> Int {
         let count = isDeadLetter ? slots[index].consecutiveDeadLetters &+ 1 : 0
@@ -168,7 +172,9 @@ package struct OwnedPartitions: Sendable, Equatable {
         }
     }
 
-    /// Drops the pending offsets. The affected partitions continue at the group's committed offsets.
+    /// Drops the pending offsets.
+    ///
+    /// The affected partitions continue at the group's committed offsets.
     package mutating func rollBack() {
         for index in slots.indices where slots[index].pending != nil || slots[index].isStaged {
             slots[index].pending = nil
@@ -182,7 +188,9 @@ package struct OwnedPartitions: Sendable, Equatable {
         for index in slots.indices where slots[index].place == .current { slots[index].place = .stale }
     }
 
-    /// Adds a partition. A partition that is already owned starts again.
+    /// Adds a partition.
+    ///
+    /// A partition that is already owned starts again.
     package mutating func own(_ start: PartitionStart) {
         var fresh = OwnedPartition(
             topic: start.assigned.topic, partition: start.assigned.partition, start: start.position,
@@ -200,7 +208,9 @@ package struct OwnedPartitions: Sendable, Equatable {
         slots[index] = fresh
     }
 
-    /// Removes partitions. Partitions that are not owned are ignored.
+    /// Removes partitions.
+    ///
+    /// Partitions that are not owned are ignored.
     package mutating func disown(_ partitions: [TopicPartition]) {
         slots.removeAll { partitions.contains($0.partition) }
         last = 0

@@ -1,6 +1,8 @@
 package import KafkaClient
 
-/// The state of a lane's producer. A transaction exists only in `ready`.
+/// The state of a lane's producer.
+///
+/// A transaction exists only in `ready`.
 ///
 /// Times are nanoseconds of the monotonic clock.
 package enum ProducerState: Sendable, Equatable {
@@ -73,7 +75,9 @@ package struct PartitionStart: Sendable, Equatable {
     package var position: StartPosition
     /// The committed offset, or nil if there is none or it is unknown.
     package var committed: Int64?
-    /// The state of the position. It is `current` if the first offset is known.
+    /// The state of the position.
+    ///
+    /// It is `current` if the first offset is known.
     package var place = PartitionPlace.current
 
     /// Creates the start of a partition.

@@ -1,6 +1,8 @@
 package import KafkaClient
 
-/// The state of a lane's transaction. Each case holds only its own data, so that no flag outlives its state.
+/// The state of a lane's transaction.
+///
+/// Each case holds only its own data, so that no flag outlives its state.
 ///
 /// With at-least-once, the same cases describe the outputs and offsets that are delivered and committed together.
 package enum Transaction: Sendable, Equatable {

@@ -60,7 +60,9 @@ package final class Monitor<Value>: @unchecked Sendable {
         return result
     }
 
-    /// Waits until `body` returns a value. Returns nil after `milliseconds`.
+    /// Waits until `body` returns a value.
+    ///
+    /// Returns nil after `milliseconds`.
     ///
     /// `body` is called at once and after every signal.
     package func wait<Result>(milliseconds: Int, until body: (inout Value) -> Result?) -> Result? {
@@ -73,7 +75,9 @@ package final class Monitor<Value>: @unchecked Sendable {
         }
     }
 
-    /// Waits for a signal. Returns false if the monotonic clock reaches `deadline` first.
+    /// Waits for a signal.
+    ///
+    /// Returns false if the monotonic clock reaches `deadline` first.
     private func waitForSignal(until deadline: UInt64) -> Bool {
         #if canImport(Darwin)
         let left = deadline.saturatingSubtract(SystemClock.monotonicNanoseconds())

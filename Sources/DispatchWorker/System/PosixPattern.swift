@@ -10,7 +10,9 @@ internal import Darwin
 package struct PosixPattern: ~Copyable {
     private let compiled: UnsafeMutablePointer<regex_t>
 
-    /// Compiles an expression. Returns nil if it is invalid.
+    /// Compiles an expression.
+    ///
+    /// Returns nil if it is invalid.
     package init?(_ pattern: String) {
         let compiled = UnsafeMutablePointer<regex_t>.allocate(capacity: 1)
         compiled.initialize(to: regex_t())

@@ -8,7 +8,9 @@ internal import Darwin
 #endif
 internal import Synchronization
 
-/// The signals that this process has received. A signal handler can safely do no more than record them.
+/// The signals that this process has received.
+///
+/// A signal handler can safely do no more than record them.
 package enum StopSignals {
     /// The request of the stop signals since the process began.
     package static var wish: StopWish { received.wish }
@@ -16,8 +18,9 @@ package enum StopSignals {
     /// The number of SIGHUP signals.
     package static var hangups: Int { received.hangups }
 
-    /// Handles SIGTERM, SIGINT and SIGHUP from now on. Ignores SIGPIPE, so that writing to a broken pipe returns an
-    /// error.
+    /// Handles SIGTERM, SIGINT and SIGHUP from now on.
+    ///
+    /// Ignores SIGPIPE, so that writing to a broken pipe returns an error.
     ///
     /// Call it before anything that takes time. The signals are unblocked even if the parent process has blocked them:
     /// a process inherits the signal mask, and threads of libdispatch start their children with all signals blocked.
@@ -63,7 +66,9 @@ package struct SignalRecord: ~Copyable, Sendable {
     /// Creates a record without signals.
     package init() {}
 
-    /// Records a stop signal. `now` is in nanoseconds of a monotonic clock.
+    /// Records a stop signal.
+    ///
+    /// `now` is in nanoseconds of a monotonic clock.
     package func stop(at now: UInt64) {
         let (isFirst, began) = first.compareExchange(expected: 0, desired: max(1, now), ordering: .relaxed)
         if !isFirst && now.saturatingSubtract(began) >= 1_000_000_000 { isForced.store(true, ordering: .relaxed) }

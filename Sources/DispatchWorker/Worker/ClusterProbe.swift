@@ -10,15 +10,18 @@ struct ClusterProbe {
     private static let patience: Int32 = 2_000
     /// The time limit of a request to the group's coordinator, which a new client first has to find.
     private static let coordinatorPatience: Int32 = 5_000
-    /// The topic in which brokers store transactions. The coordinator of a transactional id leads one of its
-    /// partitions.
+    /// The topic in which brokers store transactions.
+    ///
+    /// The coordinator of a transactional id leads one of its partitions.
     private static let transactions = "__transaction_state"
 
     private let admin: KafkaAdmin
     private let member: KafkaConsumer
     private let topic: String
 
-    /// Creates the clients of a probe. They connect on their own.
+    /// Creates the clients of a probe.
+    ///
+    /// They connect on their own.
     ///
     /// - Parameters:
     ///   - connection: The settings of the connection.
@@ -61,8 +64,9 @@ struct ClusterProbe {
         }
     }
 
-    /// Returns a Boolean value that indicates whether a request was answered. A refusal is an answer, unless it reports
-    /// that another broker is unavailable.
+    /// Returns a Boolean value that indicates whether a request was answered.
+    ///
+    /// A refusal is an answer, unless it reports that another broker is unavailable.
     private func isAnswered(_ question: () throws(KafkaError) -> Void) -> Bool {
         do throws(KafkaError) {
             try question()

@@ -44,7 +44,9 @@ package struct HangDetector: Sendable {
         self.callbackLimit = max(limit, callbackLimit)
     }
 
-    /// Checks the current calls and needs. Returns the call that hangs, or nil.
+    /// Checks the current calls and needs.
+    ///
+    /// Returns the call that hangs, or nil.
     ///
     /// - Parameters:
     ///   - entries: The calls that have not returned, outermost first.

@@ -33,8 +33,9 @@ package final class Reachability: Sendable {
         self.topic = topic
     }
 
-    /// Returns a Boolean value that indicates whether everything answered in the last seconds. False until monitoring
-    /// was on long enough.
+    /// Returns a Boolean value that indicates whether everything answered in the last seconds.
+    ///
+    /// False until monitoring was on long enough.
     package func isReachable(now: UInt64) -> Bool {
         state.withLock { $0.answeredAt.map { now.saturatingSubtract($0) <= Self.freshness } ?? false }
     }
@@ -56,8 +57,9 @@ package final class Reachability: Sendable {
         thread.detach()
     }
 
-    /// Probes the cluster while monitoring is on. Creates new clients after each failed probe, because the old ones may
-    /// not find back to the brokers.
+    /// Probes the cluster while monitoring is on.
+    ///
+    /// Creates new clients after each failed probe, because the old ones may not find back to the brokers.
     private func run() {
         while state.withLock({ $0.isWanted }) {
             do {
@@ -76,7 +78,9 @@ package final class Reachability: Sendable {
         if isWantedAgain { run() }
     }
 
-    /// Probes once and waits for the interval. Returns a Boolean value that indicates whether everything answered.
+    /// Probes once and waits for the interval.
+    ///
+    /// Returns a Boolean value that indicates whether everything answered.
     private func ask(_ probe: ClusterProbe) -> Bool {
         let isThere = probe.isAllThere()
         if isThere {

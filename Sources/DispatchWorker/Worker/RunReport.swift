@@ -49,10 +49,11 @@ package struct RunReport: Sendable, Equatable {
         switch format {
         case .json: json
         case .text:
-            "\(records) records in \(Self.decimal(seconds)) s (\(Int(recordsPerSecond.rounded())) per second, "
-                + "\(Self.decimal(cpuMicrosecondsPerRecord)) µs of CPU each): \(decisions) decisions, "
-                + "\(deadLetters) dead letters, \(committed) transactions committed, \(aborted) aborted, "
-                + "\(rotations) producers rotated; \(lanes) lanes, \(guarantee.rawValue)"
+            "\(counted(records, "record")) in \(Self.decimal(seconds)) s (\(Int(recordsPerSecond.rounded())) per "
+                + "second, \(Self.decimal(cpuMicrosecondsPerRecord)) µs of CPU each): "
+                + "\(counted(decisions, "decision")), \(counted(deadLetters, "dead letter")), "
+                + "\(counted(committed, "transaction")) committed, \(aborted) aborted, "
+                + "\(counted(rotations, "producer")) rotated; \(counted(lanes, "lane")), \(guarantee.rawValue)"
         }
     }
 

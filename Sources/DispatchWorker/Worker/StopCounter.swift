@@ -16,11 +16,14 @@ package final class StopCounter: Sendable {
     /// A Boolean value that indicates whether there is a limit.
     package var isLimited: Bool { target > 0 }
 
-    /// A Boolean value that indicates whether no record can be reserved now. Records that were processed without a
-    /// commit may be released later.
+    /// A Boolean value that indicates whether no record can be reserved now.
+    ///
+    /// Records that were processed without a commit may be released later.
     package var isExhausted: Bool { isLimited && free.load(ordering: .relaxed) <= 0 }
 
-    /// Reserves up to `most` records. Returns the number reserved.
+    /// Reserves up to `most` records.
+    ///
+    /// Returns the number reserved.
     package func reserve(_ most: Int) -> Int {
         guard isLimited else { return most }
         while true {
@@ -38,7 +41,9 @@ package final class StopCounter: Sendable {
         if isLimited && count > 0 { free.wrappingAdd(Int64(count), ordering: .relaxed) }
     }
 
-    /// Counts committed records. Returns a Boolean value that indicates whether the limit is reached.
+    /// Counts committed records.
+    ///
+    /// Returns a Boolean value that indicates whether the limit is reached.
     package func commit(_ count: Int) -> Bool {
         let (_, total) = done.wrappingAdd(Int64(count), ordering: .relaxed)
         return isLimited && total >= target

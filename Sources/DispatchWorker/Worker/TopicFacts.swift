@@ -11,7 +11,9 @@ struct TopicFacts: Sendable, Equatable {
     var inputPartitions = 0
 }
 
-/// Checks the topics of a worker before the lanes start. A missing or unauthorized topic ends the worker.
+/// Checks the topics of a worker before the lanes start.
+///
+/// A missing or unauthorized topic ends the worker.
 struct TopicPreflight {
     let configuration: WorkerConfiguration
     let admin: KafkaAdmin
@@ -19,8 +21,9 @@ struct TopicPreflight {
     /// The time limit of one request, in milliseconds.
     private var patience: Int32 { Int32(min(5_000, configuration.startTimeoutMilliseconds)) }
 
-    /// Checks the topics once. Returns nil if `isStopping` returns true between two requests. Throws an error if the
-    /// brokers do not answer yet.
+    /// Checks the topics once.
+    ///
+    /// Returns nil if `isStopping` returns true between two requests. Throws an error if the brokers do not answer yet.
     func look(_ isStopping: () -> Bool) throws(KafkaError) -> Result<TopicFacts?, WorkerExit> {
         var facts = TopicFacts()
         let inputs: [TopicDescription]
@@ -49,7 +52,7 @@ struct TopicPreflight {
         let topics = LaneTopics(configuration)
         let all = try admin.metadata(timeoutMilliseconds: patience).topics
         guard let matcher = PosixPattern(pattern) else {
-            throw KafkaError(code: .invalidArgument, text: "not a regular expression")
+            throw KafkaError(code: .invalidArgument, text: "the input pattern is not a valid regular expression")
         }
         let found = all.filter { matcher.matches($0.name) && $0.name != configuration.output }
         let deadLetters = Set(found.map { topics.deadLetterTopic(of: $0.name) })
@@ -64,7 +67,7 @@ struct TopicPreflight {
         if case .authorization = KafkaErrorClass(error) {
             return WorkerExit(
                 .denied, "not authorized for the topic \(topic.name) (Describe)",
-                advice: "grant the worker's principal the missing right")
+                advice: "grant the missing right to the worker's principal")
         }
         throw error
     }
@@ -75,8 +78,9 @@ struct TopicPreflight {
             .configuration, "the topic \(name) does not exist", advice: "create it with: linkd topics create")
     }
 
-    /// Fetches `max.message.bytes` of topics. If the request is not authorized or times out, the broker's default is
-    /// assumed.
+    /// Fetches `max.message.bytes` of topics.
+    ///
+    /// If the request is not authorized or times out, the broker's default is assumed.
     private func messageLimits(of names: [String]) -> [String: Int] {
         var limits: [String: Int] = [:]
         do {

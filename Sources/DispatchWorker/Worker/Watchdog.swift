@@ -46,7 +46,9 @@ package final class Watchdog: Sendable {
         self.heedsSignals = heedsSignals
     }
 
-    /// Starts the watchdog. A second call has no effect.
+    /// Starts the watchdog.
+    ///
+    /// A second call has no effect.
     package func start() {
         let isFirst = life.withLock { life in
             defer { life.isStarted = true }
@@ -55,8 +57,7 @@ package final class Watchdog: Sendable {
         guard isFirst else { return }
         guard let thread = SystemThread.start({ [self] in run() }) else {
             life.signal { $0.isOver = true }
-            shared.fail(
-                WorkerExit(.tryAgain, "the system has no thread left", advice: "raise the limit on processes"))
+            shared.fail(.noThread)
             return
         }
         thread.detach()
@@ -84,7 +85,7 @@ package final class Watchdog: Sendable {
             if heedsSignals { heedSignals(&hangups) }
             if shared.isDraining && drainingSince == nil {
                 drainingSince = now
-                shared.log.log(LogEntry(.info, "draining", "finishing what is under way"))
+                shared.log.log(LogEntry(.info, "draining", "finishing the work in progress"))
             }
             if let since = drainingSince, now &- since >= graceNanoseconds { endSlowStop() }
             lookAtCalls(&detectors, now, passed: now &- before)
@@ -100,8 +101,8 @@ package final class Watchdog: Sendable {
         case .end:
             end(
                 WorkerExit(
-                    .forced, "a second signal",
-                    advice: "nothing is lost: what was open is taken again at the next start"))
+                    .forced, "a second stop signal was received",
+                    advice: "no data is lost: open records are processed again at the next start"))
         }
         let count = StopSignals.hangups
         if count == hangups { return }
@@ -109,7 +110,7 @@ package final class Watchdog: Sendable {
         shared.log.log(
             LogEntry(
                 .warning, "signal",
-                "SIGHUP is ignored: route tables are read at the start only, restart to change them",
+                "SIGHUP is ignored: route tables are read only at the start, restart to change them",
                 [LogField("signal", .text("SIGHUP"))]))
     }
 
@@ -118,7 +119,7 @@ package final class Watchdog: Sendable {
             shared.failure
                 ?? WorkerExit(
                     .forced, "the stop took longer than shutdown.grace allows\(waiting)",
-                    advice: "nothing is lost: what was open is taken again; look at the brokers' health"))
+                    advice: "no data is lost: open records are processed again; check the brokers"))
     }
 
     /// The calls in which the lanes wait, for the reason of a forced exit.
@@ -148,15 +149,15 @@ package final class Watchdog: Sendable {
         let what =
             hang.need == nil
             ? "a call of the client library does not return"
-            : "the client library does not find back to its coordinator, though the coordinator answers"
+            : "the client library has lost its coordinator although the coordinator answers"
         shared.log.log(LogEntry(.error, "hung", lane: lane, what, fields))
         end(
             shared.failure
                 ?? WorkerExit(
                     .tryAgain,
-                    hang.need.map { "\($0.rawValue): asked for in vain, though the coordinator answers" }
+                    hang.need.map { "\($0.rawValue): not received although the coordinator answers" }
                         ?? "\(hang.call.rawValue) does not return",
-                    advice: "a supervisor should start the worker again"))
+                    advice: "a supervisor should restart the worker"))
     }
 
     private func end(_ exit: WorkerExit) -> Never {
@@ -166,6 +167,10 @@ package final class Watchdog: Sendable {
 }
 
 extension WorkerExit {
+    /// The exit when the system cannot create a thread.
+    static let noThread = WorkerExit(
+        .tryAgain, "the system cannot create another thread", advice: "raise the limit on processes and threads")
+
     /// The last line of the log.
     package var line: LogEntry {
         LogEntry(

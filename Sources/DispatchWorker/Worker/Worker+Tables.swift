@@ -2,7 +2,9 @@ package import LinkCoordinator
 package import LinkIngest
 
 extension Worker {
-    /// Runs until the worker ends. Every lane resolves records with these tables.
+    /// Runs until the worker ends.
+    ///
+    /// Every lane resolves records with these tables.
     ///
     /// The lane is generic over its processor. This function calls it with the concrete type so that the compiler
     /// specializes it.

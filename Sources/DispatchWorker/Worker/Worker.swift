@@ -13,7 +13,9 @@ package final class Worker: Sendable {
     private let laneCalls: [CallWatch]
     private let watchdog: Watchdog
 
-    /// Creates a worker. Nothing connects before `run`.
+    /// Creates a worker.
+    ///
+    /// Nothing connects before `run`.
     ///
     /// - Parameters:
     ///   - configuration: The configuration.
@@ -44,13 +46,17 @@ package final class Worker: Sendable {
         watchdog.start()
     }
 
-    /// Requests that the lanes commit pending work and end. `run` then returns.
+    /// Requests that the lanes commit pending work and end.
+    ///
+    /// `run` then returns.
     package func stop() { shared.drain() }
 
     /// The name of this process in dead letters, the group and transactions.
     package var instanceName: String { instance }
 
-    /// Runs until the worker ends. Lane `n` resolves records with `makeProcessing(n)`.
+    /// Runs until the worker ends.
+    ///
+    /// Lane `n` resolves records with `makeProcessing(n)`.
     ///
     /// Generic code is only fast if it is specialized. Call this from this module with a concrete type.
     package func run<Processing: RecordProcessing & SendableMetatype & ~Copyable>(
@@ -91,7 +97,7 @@ package final class Worker: Sendable {
             started += 1
         }
         if started < configuration.lanes {
-            shared.fail(WorkerExit(.tryAgain, "the system has no thread left", advice: "raise the limit on processes"))
+            shared.fail(.noThread)
         }
         var counters: [LaneCounters]?
         while counters == nil {
@@ -157,7 +163,7 @@ package final class Worker: Sendable {
                 try settings.validate(as: client == .consumer ? .consumer : .producer)
             } catch {
                 return WorkerExit(
-                    .configuration, "librdkafka refuses the \(client.rawValue)'s settings: \(error.text)",
+                    .configuration, "librdkafka rejects the \(client.rawValue)'s settings: \(error.text)",
                     advice: "correct the setting that the message names")
             }
         }
@@ -171,7 +177,7 @@ package final class Worker: Sendable {
         guard configuration.lanes > facts.inputPartitions, facts.inputPartitions > 0 else { return }
         shared.log.log(
             LogEntry(
-                .warning, "lanes", "more lanes than partitions: the surplus idles",
+                .warning, "lanes", "more lanes than partitions: the extra lanes are idle",
                 [
                     LogField("lanes", .count(configuration.lanes)),
                     LogField("partitions", .count(facts.inputPartitions)),

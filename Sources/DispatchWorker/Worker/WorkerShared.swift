@@ -20,11 +20,15 @@ package final class WorkerShared: Sendable {
     /// A Boolean value that indicates whether a stop was requested.
     package var isDraining: Bool { draining.load(ordering: .relaxed) }
 
-    /// Requests that the lanes end. Returns true for the first request.
+    /// Requests that the lanes end.
+    ///
+    /// Returns true for the first request.
     @discardableResult
     package func drain() -> Bool { !draining.exchange(true, ordering: .relaxed) }
 
-    /// Records the exit of a lane and requests that the others end. The first exit is that of the process.
+    /// Records the exit of a lane and requests that the others end.
+    ///
+    /// The first exit is that of the process.
     package func fail(_ reason: WorkerExit) {
         exit.withLock { if $0 == nil { $0 = reason } }
         drain()

@@ -48,7 +48,7 @@ struct WorkerStart {
             case .authorization(let resource):
                 return WorkerExit(
                     .denied, "not authorized for this \(resource.rawValue): \(error.text)",
-                    advice: "grant the worker's principal the missing right")
+                    advice: "grant the missing right to the worker's principal")
             default: continue
             }
         }

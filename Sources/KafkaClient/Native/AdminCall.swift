@@ -1,6 +1,8 @@
 internal import CRdKafka
 
-/// One call of librdkafka's admin interface. It owns the call's options, queue and result event.
+/// One call of librdkafka's admin interface.
+///
+/// It owns the call's options, queue and result event.
 final class AdminCall {
     /// The supported calls.
     enum Operation {

@@ -14,7 +14,9 @@ extension ByteView {
         self.init(UnsafeRawBufferPointer(start: cString, count: strlen(cString)))
     }
 
-    /// Creates a view of a C field with a length. Nil stays nil, which is different from an empty field.
+    /// Creates a view of a C field with a length.
+    ///
+    /// Nil stays nil, which is different from an empty field.
     @inline(__always)
     init?(pointer: UnsafeMutableRawPointer?, count: Int) {
         guard let pointer else { return nil }

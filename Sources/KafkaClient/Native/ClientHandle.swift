@@ -12,7 +12,9 @@ final class ClientHandle {
     private var mainQueue: OpaquePointer?
     private var logQueue: OpaquePointer?
 
-    /// The instance. Using it after `destroy` is a programming error.
+    /// The instance.
+    ///
+    /// Using it after `destroy` is a programming error.
     private var pointer: OpaquePointer {
         // A call after `close` would access freed memory. External input cannot cause it.
         guard let instance else { preconditionFailure("a Kafka client was used after it was closed") }
@@ -22,8 +24,9 @@ final class ClientHandle {
     /// A Boolean value that indicates whether the instance exists.
     var isOpen: Bool { instance != nil }
 
-    /// Creates an instance whose log lines, statistics and errors are polled. Callbacks for them would run on
-    /// librdkafka's own threads.
+    /// Creates an instance whose log lines, statistics and errors are polled.
+    ///
+    /// Callbacks for them would run on librdkafka's own threads.
     init(
         _ role: ClientRole, configuration: consuming NativeConfiguration, watch: CallWatch
     ) throws(ConfigurationError) {
@@ -49,12 +52,16 @@ final class ClientHandle {
     @inline(__always)
     func quickly<Result>(_ body: (OpaquePointer) -> Result) -> Result { body(pointer) }
 
-    /// Waits for an event of a queue of this instance. The caller destroys the event.
+    /// Waits for an event of a queue of this instance.
+    ///
+    /// The caller destroys the event.
     func poll(_ queue: OpaquePointer?, _ timeoutMilliseconds: Int32) -> OpaquePointer? {
         watch.during(.queuePoll) { rd_kafka_queue_poll(queue, timeoutMilliseconds) }
     }
 
-    /// Destroys the queues and the instance. A second call has no effect.
+    /// Destroys the queues and the instance.
+    ///
+    /// A second call has no effect.
     func destroy(flags: Int32 = RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE) {
         guard let instance else { return }
         self.instance = nil

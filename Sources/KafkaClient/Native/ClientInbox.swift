@@ -1,8 +1,9 @@
 internal import CRdKafka
 internal import ByteStorage
 
-/// The events of a client instance that the application has not taken yet. The list is bounded. Further events are
-/// dropped and counted.
+/// The events of a client instance that the application has not taken yet.
+///
+/// The list is bounded. Further events are dropped and counted.
 struct ClientInbox {
     /// The maximum number of waiting events.
     static let capacity = 1000
@@ -13,7 +14,9 @@ struct ClientInbox {
     private(set) var dropped = 0
     /// The information from debug lines.
     var watch = DebugLogWatch()
-    /// The least severe level of log lines that are kept. Debug lines are only parsed.
+    /// The least severe level of log lines that are kept.
+    ///
+    /// Debug lines are only parsed.
     var mostVerboseLevel: Int32 = 6
     /// The counter of delivery reports that arrive as events.
     var deliveries: UnsafeMutablePointer<DeliveryTally>?
@@ -24,7 +27,9 @@ struct ClientInbox {
         return events
     }
 
-    /// Adds one event. The caller destroys it.
+    /// Adds one event.
+    ///
+    /// The caller destroys it.
     mutating func take(_ event: OpaquePointer) {
         switch rd_kafka_event_type(event) {
         case RD_KAFKA_EVENT_LOG: takeLog(event)

@@ -1,6 +1,8 @@
 internal import CRdKafka
 
-/// The owner of the queue for the answers to commits. Release it before the consumer is closed.
+/// The owner of the queue for the answers to commits.
+///
+/// Release it before the consumer is closed.
 struct CommitQueue: ~Copyable {
     private let queue: OpaquePointer
     private let handle: ClientHandle
@@ -13,13 +15,17 @@ struct CommitQueue: ~Copyable {
 
     deinit { rd_kafka_queue_destroy(queue) }
 
-    /// Sends a commit. `answer` returns its outcome.
+    /// Sends a commit.
+    ///
+    /// `answer` returns its outcome.
     func start(_ offsets: [PartitionOffset]) throws(KafkaError) {
         let list = PartitionList(offsets)
         try KafkaError.check(handle.call(.commit) { rd_kafka_commit_queue($0, list.pointer, queue, nil, nil) })
     }
 
-    /// Waits for the answer to one commit up to the timeout. Returns nil if none has arrived.
+    /// Waits for the answer to one commit up to the timeout.
+    ///
+    /// Returns nil if none has arrived.
     func answer(timeoutMilliseconds: Int32) -> CommitOutcome? {
         guard let event = handle.poll(queue, timeoutMilliseconds) else { return nil }
         defer { rd_kafka_event_destroy(event) }

@@ -1,6 +1,8 @@
 internal import CRdKafka
 
-/// The owner of a consumer's reference to its own queue. Release it before the consumer is closed.
+/// The owner of a consumer's reference to its own queue.
+///
+/// Release it before the consumer is closed.
 struct ConsumerQueue: ~Copyable {
     let pointer: OpaquePointer
 

@@ -2,7 +2,9 @@ internal import CPlatform
 internal import CRdKafka
 internal import ByteStorage
 
-/// The messages of one poll and the records that were read from them. Memory is reused between batches.
+/// The messages of one poll and the records that were read from them.
+///
+/// Memory is reused between batches.
 struct MessageBatch: ~Copyable {
     private var messages: UnsafeMutablePointer<UnsafeMutablePointer<rd_kafka_message_t>?>
     private var recordStorage: UnsafeMutablePointer<ConsumedRecord>
@@ -31,7 +33,9 @@ struct MessageBatch: ~Copyable {
     /// A Boolean value that indicates whether the batch has no messages.
     var isEmpty: Bool { messageCount == 0 }
 
-    /// Reserves memory for `count` messages. The batch must be released.
+    /// Reserves memory for `count` messages.
+    ///
+    /// The batch must be released.
     mutating func reserve(_ count: Int) {
         if count <= capacity { return }
         messages.deallocate()
@@ -56,7 +60,9 @@ struct MessageBatch: ~Copyable {
         if got > 0 { messageCount += got }
     }
 
-    /// Reads the fields of all messages. Messages that are not records become events.
+    /// Reads the fields of all messages.
+    ///
+    /// Messages that are not records become events.
     mutating func read(_ topics: inout TopicNames) {
         topics.beginBatch()
         var count = 0
@@ -82,7 +88,9 @@ struct MessageBatch: ~Copyable {
         recordCount = count
     }
 
-    /// Prefetches the value of a message. Another thread of librdkafka wrote it, so it is not in this core's cache.
+    /// Prefetches the value of a message.
+    ///
+    /// Another thread of librdkafka wrote it, so it is not in this core's cache.
     private func prefetch(_ index: Int) {
         guard index < messageCount, let message = messages[index] else { return }
         linkd_prefetch(message.pointee.payload, UInt(min(message.pointee.len, 1024)))

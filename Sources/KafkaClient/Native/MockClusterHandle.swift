@@ -1,6 +1,8 @@
 internal import CRdKafka
 
-/// The owner of an `rd_kafka_mock_cluster_t`. Destroy it before its client.
+/// The owner of an `rd_kafka_mock_cluster_t`.
+///
+/// Destroy it before its client.
 final class MockClusterHandle {
     private let handle: ClientHandle
     private var cluster: OpaquePointer?
@@ -13,7 +15,9 @@ final class MockClusterHandle {
 
     deinit { destroy() }
 
-    /// Destroys the cluster. A second call has no effect.
+    /// Destroys the cluster.
+    ///
+    /// A second call has no effect.
     func destroy() {
         call { rd_kafka_mock_cluster_destroy($0) }
         cluster = nil

@@ -27,8 +27,9 @@ struct NativeConfiguration: ~Copyable {
         }
     }
 
-    /// Returns a Boolean value that indicates whether a property of this name exists. The property may be changed, so
-    /// use a temporary configuration.
+    /// Returns a Boolean value that indicates whether a property of this name exists.
+    ///
+    /// The property may be changed, so use a temporary configuration.
     ///
     /// `rd_kafka_conf_get` is not used because it also reports "unknown" for texts that are not set.
     func knows(_ name: String) -> Bool { rd_kafka_conf_set(pointer, name, "", nil, 0) != RD_KAFKA_CONF_UNKNOWN }
@@ -60,7 +61,9 @@ struct NativeConfiguration: ~Copyable {
         rd_kafka_conf_set_dr_msg_cb(pointer, callback)
     }
 
-    /// Creates the instance, which takes ownership of the configuration. A rejected configuration is freed here.
+    /// Creates the instance, which takes ownership of the configuration.
+    ///
+    /// A rejected configuration is freed here.
     consuming func makeClient(_ role: ClientRole, _ watch: CallWatch) throws(ConfigurationError) -> OpaquePointer {
         var message = [CChar](repeating: 0, count: 512)
         let type = role == .producer ? RD_KAFKA_PRODUCER : RD_KAFKA_CONSUMER

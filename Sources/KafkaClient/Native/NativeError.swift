@@ -9,7 +9,9 @@ extension KafkaErrorCode {
 }
 
 extension KafkaError {
-    /// Copies an error object and destroys it. Returns nil for nil.
+    /// Copies an error object and destroys it.
+    ///
+    /// Returns nil for nil.
     static func taking(_ native: OpaquePointer?) -> KafkaError? {
         guard let native else { return nil }
         let error = KafkaError(
@@ -20,7 +22,9 @@ extension KafkaError {
         return error
     }
 
-    /// Throws the error of an error object. Nil is not an error.
+    /// Throws the error of an error object.
+    ///
+    /// Nil is not an error.
     static func check(_ native: OpaquePointer?) throws(KafkaError) {
         if let error = taking(native) { throw error }
     }
@@ -30,7 +34,9 @@ extension KafkaError {
         if let error = KafkaError(native) { throw error }
     }
 
-    /// Creates an error from a code, which has no flags. Returns nil for the code of no error.
+    /// Creates an error from a code, which has no flags.
+    ///
+    /// Returns nil for the code of no error.
     init?(_ native: rd_kafka_resp_err_t, text: UnsafePointer<CChar>? = nil) {
         if native == RD_KAFKA_RESP_ERR_NO_ERROR { return nil }
         self.init(code: KafkaErrorCode(native), text: text.map { String(cString: $0) })

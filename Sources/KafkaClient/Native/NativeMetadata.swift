@@ -1,7 +1,9 @@
 internal import CRdKafka
 
 extension ClusterMetadata {
-    /// Fetches metadata from a broker. `topic` is a topic handle, or nil for all topics of the cluster.
+    /// Fetches metadata from a broker.
+    ///
+    /// `topic` is a topic handle, or nil for all topics of the cluster.
     init(asking handle: ClientHandle, topic: OpaquePointer?, timeoutMilliseconds: Int32) throws(KafkaError) {
         var native: UnsafePointer<rd_kafka_metadata>?
         let code = handle.call(.metadata) { client in

@@ -38,7 +38,9 @@ struct PartitionList: ~Copyable {
     /// The partitions, copied.
     var partitions: [TopicPartition] { Self.partitions(of: pointer) }
 
-    /// The results that a call wrote for each partition. A negative offset means none.
+    /// The results that a call wrote for each partition.
+    ///
+    /// A negative offset means none.
     var results: [PartitionResult] {
         Self.elements(of: pointer).map { element in
             PartitionResult(

@@ -14,7 +14,9 @@ struct ProduceScratch: ~Copyable {
 
     deinit { messages.deallocate() }
 
-    /// Produces records to one partition without copying their values. See `KafkaProducer.produceBatch`.
+    /// Produces records to one partition without copying their values.
+    ///
+    /// See `KafkaProducer.produceBatch`.
     mutating func produce(
         _ topic: OpaquePointer, partition: Int32, _ records: UnsafeBufferPointer<OutboundRecord>
     ) -> (accepted: Int, error: KafkaError?) {

@@ -12,7 +12,9 @@ final class RebalanceContext {
     /// forms.
     var isAnswered = false
 
-    /// The C callback. Its opaque pointer is an unretained context, which the consumer keeps alive.
+    /// The C callback.
+    ///
+    /// Its opaque pointer is an unretained context, which the consumer keeps alive.
     static let callback:
         @convention(c) (
             OpaquePointer?, rd_kafka_resp_err_t, UnsafeMutablePointer<rd_kafka_topic_partition_list_t>?,

@@ -2,7 +2,9 @@ internal import CRdKafka
 
 // The watermarks of a partition.
 extension ClientHandle {
-    /// Fetches the watermarks from the partition's leader. Throws `.timedOut` if no answer arrives in time.
+    /// Fetches the watermarks from the partition's leader.
+    ///
+    /// Throws `.timedOut` if no answer arrives in time.
     ///
     /// `rd_kafka_query_watermark_offsets` is not used because before 2.3.0 it ignores its timeout.
     func watermarks(of partition: TopicPartition, timeoutMilliseconds: Int32) throws(KafkaError) -> Watermarks {
@@ -13,8 +15,9 @@ extension ClientHandle {
         return Watermarks(low: low, high: try end(of: partition, LogicalOffset.end, left))
     }
 
-    /// Fetches one watermark. The request for the first offset since a time accepts -2 and -1 for the beginning and the
-    /// end.
+    /// Fetches one watermark.
+    ///
+    /// The request for the first offset since a time accepts -2 and -1 for the beginning and the end.
     private func end(
         of partition: TopicPartition, _ which: Int64, _ timeoutMilliseconds: Int32
     ) throws(KafkaError) -> Int64 {
