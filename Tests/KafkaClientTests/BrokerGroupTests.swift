@@ -89,7 +89,7 @@ struct BrokerGroupTests {
         }
     }
 
-    @Test("A member that does not poll for too long is told, and loses what it has")
+    @Test("A member that does not poll gets an event and loses its partitions")
     func maxPollExceeded() async throws {
         try await onThread {
             let topic = try Self.topic(1)
@@ -102,7 +102,7 @@ struct BrokerGroupTests {
                 return !log.events.isEmpty
             }
             #expect(assigned)
-            // The absence of polls is what is tried: this thread waits elsewhere meanwhile.
+            // The test requires that this consumer does not poll, so the thread waits with another client.
             let other = try KafkaReader(["bootstrap.servers": Self.bootstrap])
             for _ in 0..<15 { _ = other.poll(max: 1, timeoutMilliseconds: 500) }
             #expect(consumer.awaitEvent(.maxPollExceeded) != nil)
@@ -115,7 +115,7 @@ struct BrokerGroupTests {
         }
     }
 
-    @Test("Two members with one instance name: the older one ends, fatally")
+    @Test("The older of two members with one instance name gets a fatal error")
     func fencedInstance() async throws {
         try await onThread {
             let topic = try Self.topic(1)
