@@ -5,7 +5,7 @@ import LinkCoordinator
 import ByteStorage
 import TestSupport
 
-/// Where a record stands in the input.
+/// The position of a record in the input.
 struct SourcePlace: Hashable, Comparable, CustomStringConvertible {
     var partition: Int32
     var offset: Int64
@@ -15,13 +15,14 @@ struct SourcePlace: Hashable, Comparable, CustomStringConvertible {
     static func < (a: SourcePlace, b: SourcePlace) -> Bool { (a.partition, a.offset) < (b.partition, b.offset) }
 }
 
-/// What must come of each input record: the same code in this process, without a broker, threads or faults.
+/// The expected result of each input record, computed by the same code in this process without a broker, threads or
+/// faults.
 struct Oracle {
-    /// The one decision of each record that has one.
+    /// The decision of each record that has one.
     private(set) var decisions: [SourcePlace: (key: [UInt8], value: [UInt8])] = [:]
-    /// The records that must be dead letters.
+    /// The records that must become dead letters.
     private(set) var deadLetters: [SourcePlace: (kind: BadKind, record: ReadRecord)] = [:]
-    /// What contradicts the kinds of records that the test made.
+    /// Results that contradict the kinds of the test's records.
     private(set) var contradictions: [String] = []
 
     init(_ records: [ReadRecord], topic: String) throws {

@@ -1,16 +1,18 @@
 import KafkaClient
 
-/// Holds what the workers wrote against what must come of each record; every list is empty when all is right.
+/// Compares the workers' output with the expected results.
+///
+/// All lists are empty if they are equal.
 struct OutcomeCheck: Equatable {
     /// Records without an outcome.
     var lost: [String] = []
-    /// Outcomes of records that have one already.
+    /// Outcomes of records that already have one.
     var doubled: [String] = []
-    /// Outcomes that no record has, or of the wrong sort.
+    /// Outcomes without a record, or of the wrong kind.
     var strange: [String] = []
-    /// Outcomes behind a later one of the same device, or of the same partition among dead letters.
+    /// Outcomes after a later one of the same device, or for dead letters of the same partition.
     var disordered: [String] = []
-    /// Outcomes whose key, bytes, headers or partition are not what they must be.
+    /// Outcomes with an unexpected key, value, header or partition.
     var different: [String] = []
 
     init() {}
@@ -25,7 +27,8 @@ struct OutcomeCheck: Equatable {
                 continue
             }
             if !seen.insert(place).inserted { doubled.append("\(place)") }
-            // A device's records share a partition of the input, and its decisions the one of the same number.
+            // A device's records share a partition of the input, and its decisions are in the output partition with the
+            // same number.
             if wanted.key != record.key ?? [] || wanted.value != value || record.partition != place.partition {
                 different.append("\(place): \(String(decoding: value, as: UTF8.self))")
             }
@@ -71,7 +74,7 @@ struct OutcomeCheck: Equatable {
         }
     }
 
-    /// The place that a decision's id names: `topic-partition-offset-0`.
+    /// Returns the position in a decision's id: `topic-partition-offset-0`.
     private static func source(ofDecision value: [UInt8], topic: String) -> SourcePlace? {
         let head = Array(#"{"decision":"\#(topic)-"#.utf8)
         guard value.starts(with: head) else { return nil }
@@ -83,7 +86,7 @@ struct OutcomeCheck: Equatable {
         return SourcePlace(partition: partition, offset: offset)
     }
 
-    /// How many faults of each sort, and the first of them.
+    /// The number of failures of each kind, and the first ones.
     var summary: String {
         [
             ("lost", lost), ("doubled", doubled), ("strange", strange), ("disordered", disordered),

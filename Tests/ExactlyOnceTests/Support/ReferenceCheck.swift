@@ -2,15 +2,18 @@ import Foundation
 import StrictJSON
 import TestSupport
 
-/// The workload's own checker, written independently of this package: its resolver against the decisions.
+/// The workload's own checker, which is written independently of this package and compares its resolver with the
+/// decisions.
 enum ReferenceCheck {
-    /// The checker, or nil where it is not beside the checkout.
+    /// The checker, or nil if it is not next to the checkout.
     static var script: String? {
         let path = Checkout.root.appending(path: "../shared/workload/check.py").standardizedFileURL.path
         return FileManager.default.fileExists(atPath: path) ? path : nil
     }
 
-    /// Runs it and returns its last line, which has the counts; throws when it finds a difference.
+    /// Runs the checker and returns its last line, which contains the counts.
+    ///
+    /// Throws if it finds a difference.
     static func run(_ script: String, input: [ReadRecord], decisions: [ReadRecord]) throws -> String {
         let place = FileManager.default.temporaryDirectory.appending(path: "exact-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
