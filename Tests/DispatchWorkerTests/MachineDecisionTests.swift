@@ -2,7 +2,8 @@ import DispatchWorker
 import KafkaClient
 import Testing
 
-/// The machine's answers where an earlier one lost records, waited in vain, or ended the worker for nothing.
+/// Decisions of the machine for which an earlier version lost records, waited forever, or ended the worker without a
+/// reason.
 @Suite struct MachineDecisionTests {
     static let partition = MachineTests.partition
     static let other = TopicPartition(topic: "in", partition: 1)
@@ -12,7 +13,7 @@ import Testing
         PartitionOffset(partition, offset: offset)
     }
 
-    /// Commits what is pending, as the next action.
+    /// Commits pending records, as the next action.
     static func commit(_ machine: inout LaneMachine, now: UInt64) {
         guard case .sendOffsets = machine.next(now: now) else {
             Issue.record("no commit is due")
@@ -22,13 +23,13 @@ import Testing
         machine.committed(coordinatorDrops: 0, now: now)
     }
 
-    @Test("A partition that was put back to its place does not vouch for another one whose records were thrown away")
+    @Test("Repositioning one partition does not make another one current whose records were dropped")
     func staleAlone() {
         var machine = MachineTests.ready { $0.dataLoss = .earliest }
         MachineTests.assign(&machine, [Self.other], now: 1)
         machine.heard(ConsumerEvent(kind: .offsetOutOfRange, topic: 0, partition: 0, offset: 0), now: 1)
         machine.partitions.slots[0].isStarted = true
-        // Brokers do not answer; the group is served meanwhile, and that throws a record of the other one away.
+        // Brokers do not answer. A poll that keeps the membership alive drops a record of the other partition.
         machine.polled(PollOutcome(records: 1, events: 0, rebalanced: false), isServe: true, now: 2)
         #expect(machine.next(now: 2) == .fetchCommitted([Self.other]))
         machine.failed(.fetchCommitted, KafkaError(code: .timedOut), now: 2)
@@ -41,7 +42,7 @@ import Testing
         #expect(machine.partitions.slots[1].place == .stale)
     }
 
-    @Test("Refusals an hour apart, or with anything taken between them, do not end a lane; lasting ones do, with 77")
+    @Test("Credentials that are refused for start.timeout end a lane with 77, but isolated refusals do not")
     func refusals() {
         let refusal = KafkaError(code: .authentication, text: "no")
         let minute = 60_000 * Self.ms
@@ -63,11 +64,11 @@ import Testing
         #expect(refused.fate?.code == .denied)
     }
 
-    @Test("An end that comes with records counts after them, and a record behind it ends it")
+    @Test("An end that arrives with records counts after them, and a later record revokes it")
     func endWithRecords() {
         var machine = MachineTests.ready()
         machine.polled(PollOutcome(records: 1, events: 1, rebalanced: false), isServe: false, now: 1)
-        // Behind transactions: control records stand at offsets 1 and 3.
+        // After transactions: control records have offsets 1 and 3.
         machine.heard(ConsumerEvent(kind: .endOfPartition, topic: 0, partition: 0, offset: 2), now: 1)
         machine.partitions.sawEnd(at: 0, 4)
         #expect(machine.partitions.admit(topic: 0, partition: 0, offset: 0) == 0)
@@ -76,7 +77,7 @@ import Testing
         #expect(!machine.partitions.isAtEnd)
     }
 
-    @Test("The end that from: latest begins at is committed before any record, and kept when that commit fails")
+    @Test("The start of from: latest is committed before any record and kept if that commit fails")
     func origin() {
         var machine = MachineTests.ready { $0.from = .latest }
         #expect(machine.next(now: 1) == .findEnds(Self.partition))
@@ -96,12 +97,13 @@ import Testing
         #expect(machine.next(now: later) == .seek(seven))
     }
 
-    /// Where a partition goes on whose committed offset is gone.
+    /// The next action for a partition whose committed offset no longer exists.
     static let vanished: [(StartPolicy, LaneAction?)] = [
         (.earliest, .seek([offset(partition, LogicalOffset.beginning)])), (.latest, .findEnds(partition)), (.fail, nil),
     ]
 
-    @Test("A committed offset that is gone follows from, and is told", arguments: vanished.indices)
+    @Test(
+        "A committed offset that no longer exists is noted and replaced according to from", arguments: vanished.indices)
     func vanishedCommit(row: Int) {
         let (from, action) = Self.vanished[row]
         var machine = MachineTests.ready()
@@ -125,7 +127,7 @@ import Testing
         #expect(changed.fate?.code == (from == .fail ? .configuration : nil))
     }
 
-    @Test("A place that stands for an offset stays one when all partitions are assigned anew")
+    @Test("A logical offset is kept when all partitions are assigned again")
     func beginningStays() {
         var machine = MachineTests.ready()
         MachineTests.assign(&machine, [Self.other], now: 1)
@@ -146,7 +148,7 @@ import Testing
                 == .reassign(three, all: three + [Self.offset(Self.other, LogicalOffset.beginning)]))
     }
 
-    @Test("A stop does not wait for a producer that is being initialised, and opens nothing with it")
+    @Test("A stop does not wait for a producer that is being initialized")
     func drainWhileInitializing() {
         var machine = MachineTests.ready()
         MachineTests.take(&machine, 1, now: 1)
@@ -161,13 +163,13 @@ import Testing
         #expect(machine.next(now: 200 * Self.ms) == .close)
     }
 
-    /// Errors of a commit at least once, and whether the group has gone on without this member.
+    /// Errors of a commit with at-least-once, and whether the group has continued without this member.
     static let storeErrors: [(KafkaErrorCode, Bool)] = [
         (.timedOut, false), (.transport, false), (.notCoordinator, false), (.coordinatorLoadInProgress, false),
         (.rebalanceInProgress, false), (.illegalGeneration, true), (.unknownMember, true),
     ]
 
-    @Test("At least once, only a lost membership makes a commit vain; all else is repeated", arguments: storeErrors)
+    @Test("With at-least-once, a failed commit is repeated unless the membership is lost", arguments: storeErrors)
     func storeFails(code: KafkaErrorCode, isLost: Bool) {
         var machine = MachineTests.ready { $0.guarantee = .atLeastOnce }
         MachineTests.take(&machine, 2, now: 1)
@@ -181,7 +183,7 @@ import Testing
         #expect(next == (isLost ? .dropProducer : store))
     }
 
-    @Test("The first rotation is free, the next ones wait longer and longer until a transaction ends well")
+    @Test("The delay before a rotation starts at zero and grows until a transaction succeeds")
     func rotationBackoff() {
         var machine = MachineTests.ready()
         var waits: [UInt64] = []
@@ -204,7 +206,7 @@ import Testing
         #expect(waits == [0, 100, 200, 400])
     }
 
-    @Test("A dead letter that is refused three times ends the lane with 78 and names its record")
+    @Test("A dead letter that is refused three times ends the lane with 78, and the exit names its record")
     func refusedDeadLetter() {
         var machine = MachineTests.ready()
         var now: UInt64 = 1
@@ -225,7 +227,7 @@ import Testing
         #expect(refused == [false, true, true, true])
     }
 
-    @Test("A batch that takes a second gives the group its turn, and the next ones are smaller until they fit")
+    @Test("A batch that takes a second is cut short, and the next ones are smaller")
     func lateBatch() {
         var machine = MachineTests.ready { $0.commit.intervalMilliseconds = 5_000 }
         #expect(machine.next(now: 1) == .poll(milliseconds: 50, maximum: 1_000))
@@ -242,13 +244,13 @@ import Testing
         #expect(machine.batchLimit == 500)
     }
 
-    @Test("Two records that are refused, at the heads of two partitions, both become dead letters")
+    @Test("Two refused records at the heads of two partitions both become dead letters")
     func twoRefused() {
         var machine = MachineTests.ready()
         MachineTests.assign(&machine, [Self.other], now: 1)
         var now: UInt64 = 1
         for round in 0..<8 {
-            // Whichever partition's record comes first in a batch is alone in its transaction.
+            // The partition whose record comes first in a batch is alone in its transaction.
             let partition = Int32(round % 2)
             machine.polled(PollOutcome(records: 1, events: 0, rebalanced: false), isServe: false, now: now)
             #expect(machine.partitions.admit(topic: 0, partition: partition, offset: 0) != nil)

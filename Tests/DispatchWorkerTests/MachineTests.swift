@@ -2,12 +2,14 @@ import DispatchWorker
 import KafkaClient
 import Testing
 
-/// The machine's answers to single events: each test is one transition, or a short way to it.
+/// The machine's responses to single events.
+///
+/// Each test covers one transition.
 @Suite struct MachineTests {
     static let partition = TopicPartition(topic: "in", partition: 0)
     static let ms: UInt64 = 1_000_000
 
-    /// A machine that is ready to poll, with one partition from offset 0, at time 0.
+    /// Returns a machine that is ready to poll, with one partition at offset 0, at time 0.
     static func ready(_ change: (inout LanePolicy) -> Void = { _ in }) -> LaneMachine {
         var policy = LanePolicy()
         change(&policy)
@@ -26,7 +28,7 @@ import Testing
         return machine
     }
 
-    /// Assigns partitions for which nothing is committed.
+    /// Assigns partitions without committed offsets.
     static func assign(_ machine: inout LaneMachine, _ partitions: [TopicPartition], now: UInt64) {
         machine.rebalancing(.assign(partitions.map { AssignedPartition($0, topic: 0) }), now: now)
         #expect(machine.nextInCallback(now: now) == .fetchCommitted(partitions))
@@ -39,7 +41,7 @@ import Testing
         #expect(machine.nextInCallback(now: now) == nil)
     }
 
-    /// Gives partitions up, as the callback does that asks for it.
+    /// Revokes partitions, as a rebalance callback does.
     static func give(_ machine: inout LaneMachine, _ request: RebalanceRequest, now: UInt64) {
         machine.rebalancing(request, now: now)
         guard case .give = machine.nextInCallback(now: now) else {
@@ -50,7 +52,7 @@ import Testing
         machine.polled(PollOutcome(records: 0, events: 0, rebalanced: true), isServe: false, now: now)
     }
 
-    /// Polls and processes `count` records whose outputs the producer takes.
+    /// Polls and processes `count` records, and the producer accepts their outputs.
     static func take(_ machine: inout LaneMachine, _ count: Int, from offset: Int64 = 0, now: UInt64) {
         machine.polled(PollOutcome(records: count, events: 0, rebalanced: false), isServe: false, now: now)
         for index in 0..<count { _ = machine.partitions.admit(topic: 0, partition: 0, offset: offset + Int64(index)) }
@@ -71,7 +73,7 @@ import Testing
         KafkaError(code: code, isFatal: !retriable && !abortable, isRetriable: retriable, isAbortable: abortable)
     }
 
-    @Test("A transaction is committed by age, by records, by bytes and when idle at the end")
+    @Test("A transaction is committed by age, by records, by bytes and when idle at the end of its partitions")
     func commitTriggers() {
         var byAge = Self.ready()
         Self.take(&byAge, 3, now: 1)
@@ -92,13 +94,13 @@ import Testing
         #expect(idle.next(now: 11 * Self.ms) == .sendOffsets(Self.offsets(3), isRepeat: false, milliseconds: -1))
     }
 
-    @Test("Nothing is committed when nothing was taken")
+    @Test("Nothing is committed without records")
     func emptyTransaction() {
         var machine = Self.ready()
         #expect(machine.next(now: 10_000 * Self.ms) == .poll(milliseconds: 50, maximum: 1_000))
     }
 
-    @Test("A retriable send_offsets is repeated with the same offsets, and the producer replaced after the commit")
+    @Test("A retriable send_offsets is repeated with the same offsets, and the producer is replaced after the commit")
     func retriedOffsets() {
         var machine = Self.ready()
         Self.take(&machine, 2, now: 1)
@@ -119,7 +121,7 @@ import Testing
         #expect(machine.counters.recreations == 0)
     }
 
-    /// What makes a commit's outcome one that nobody knows for sure.
+    /// Observations that make the outcome of a commit uncertain.
     static let suspects: [(offsets: Int, commit: Int, drops: Int, isRotated: Bool)] = [
         (1, 5, 0, false), (399, 2_000, 0, false), (400, 5, 0, true), (1, 2_001, 0, true), (1, 5, 1, true),
     ]
@@ -135,7 +137,7 @@ import Testing
         #expect((machine.next(now: now) == .dropProducer) == isRotated)
     }
 
-    /// Errors of `commit_transaction` and the first action that follows.
+    /// Errors of `commit_transaction` and the next action.
     static let commitErrors: [(KafkaError, LaneAction)] = [
         (error(.timedOut, retriable: true), .wait(milliseconds: 20)),
         (error(.requestTimedOut, abortable: true), .abort),
@@ -148,7 +150,8 @@ import Testing
     ]
 
     @Test(
-        "A failed commit is repeated, aborted, or ends the producer, as its class says", arguments: commitErrors.indices
+        "A failed commit is repeated, aborted, or replaces the producer, according to its class",
+        arguments: commitErrors.indices
     )
     func commitFails(row: Int) {
         let (error, action) = Self.commitErrors[row]
@@ -161,7 +164,7 @@ import Testing
         #expect(machine.next(now: 201 * Self.ms) == action)
     }
 
-    @Test("An abort is followed by a rewind to the committed offsets, never to remembered ones")
+    @Test("An abort rewinds to the committed offsets of the group, never to local ones")
     func abortAndRewind() {
         var machine = Self.ready()
         Self.take(&machine, 5, now: 1)
@@ -181,7 +184,7 @@ import Testing
         #expect(machine.partitions.admit(topic: 0, partition: 0, offset: 2) == 0)
     }
 
-    @Test("A revocation commits what is pending within its budget, then the partitions are given up")
+    @Test("A revocation commits pending records before its deadline, then removes the partitions")
     func revocation() {
         var machine = Self.ready()
         Self.take(&machine, 5, now: 1)
@@ -199,7 +202,7 @@ import Testing
         #expect(machine.counters.committed == 1)
     }
 
-    @Test("A revocation whose time is over gives the producer up, not only the transaction")
+    @Test("A revocation after its deadline replaces the producer")
     func revocationTimeout() {
         var machine = Self.ready()
         Self.take(&machine, 5, now: 1)
@@ -215,7 +218,7 @@ import Testing
         #expect(machine.counters.rotations == 1)
     }
 
-    @Test("Lost partitions are aborted, never committed")
+    @Test("Records of lost partitions are aborted, never committed")
     func lost() {
         var machine = Self.ready()
         Self.take(&machine, 5, now: 1)
@@ -236,7 +239,7 @@ import Testing
         }
     }
 
-    @Test("Fenced twice within a minute with a stable name ends with 79; without one it is a time-out like any other")
+    @Test("Fencing twice in a minute exits with 79 with a stable name and is a timeout without one")
     func fencedTwice() {
         for isStable in [true, false] {
             var machine = Self.ready { $0.isStable = isStable }
@@ -251,7 +254,7 @@ import Testing
         }
     }
 
-    /// Drives the machine from a dead producer back to its poll.
+    /// Runs the machine from a failed producer until its next poll.
     static func recover(_ machine: inout LaneMachine, now: inout UInt64) {
         for _ in 0..<50 {
             switch machine.next(now: now) {
@@ -274,7 +277,7 @@ import Testing
     }
 
     @Test(
-        "Data that is gone ends with 65, or consumption goes on where it was told to",
+        "Lost data exits with 65 or continues at the configured position",
         arguments: DataLossPolicy.allCases)
     func dataLoss(policy: DataLossPolicy) {
         var machine = Self.ready { $0.dataLoss = policy }
@@ -294,7 +297,7 @@ import Testing
         #expect(isTold)
     }
 
-    @Test("A stop commits what is under way and leaves the group")
+    @Test("A stop commits pending records and leaves the group")
     func drain() {
         var machine = Self.ready()
         Self.take(&machine, 2, now: 1)
@@ -310,7 +313,7 @@ import Testing
         #expect(machine.fate == nil)
     }
 
-    @Test("No broker within start.timeout ends with 69; once ready the lane waits for ever")
+    @Test("A start without a broker for start.timeout exits with 69, but a ready lane waits forever")
     func brokersAway() {
         var starting = LaneMachine(policy: LanePolicy())
         _ = starting.next(now: 1)

@@ -2,14 +2,16 @@ import DispatchWorker
 import KafkaClient
 import Testing
 
-/// Needs of a lane that are not met: a need ends with its answer, and with the last one who had it.
+/// Unmet needs of a lane.
+///
+/// A need ends when it is met or when its last cause ends.
 @Suite struct NeedTests {
     static let partition = MachineTests.partition
     static let other = MachineDecisionTests.other
     static let ms = MachineTests.ms
     static let timeout = KafkaError(code: .timedOut)
 
-    /// A machine with a partition whose committed offset was asked for in vain.
+    /// Returns a machine with a partition whose committed offset was not fetched in time.
     static func unlocated() -> LaneMachine {
         var machine = MachineTests.ready()
         machine.partitions.recordsDropped()
@@ -19,7 +21,7 @@ import Testing
         return machine
     }
 
-    /// Events that end the need of committed offsets.
+    /// Events that end the need for committed offsets.
     static let ends: [(name: String, change: @Sendable (inout LaneMachine) -> Void)] = [
         (
             "an answer",
@@ -39,14 +41,14 @@ import Testing
         ),
     ]
 
-    @Test("Committed offsets are lacked until they are told, or nobody asks for them any more", arguments: ends.indices)
+    @Test("The need for committed offsets ends when they arrive or are no longer needed", arguments: ends.indices)
     func committedOffsets(row: Int) {
         var machine = Self.unlocated()
         Self.ends[row].change(&machine)
         #expect(machine.needs == [], "\(Self.ends[row].name)")
     }
 
-    @Test("A need that ended does not come back with the next question")
+    @Test("A need that ended does not return with the next request")
     func newQuestion() {
         var machine = Self.unlocated()
         MachineTests.give(&machine, .revoke([Self.partition]), now: 2)
@@ -60,7 +62,7 @@ import Testing
         #expect(machine.needs == [.committedOffsets])
     }
 
-    @Test("A lost membership is lacked until partitions are assigned, none included")
+    @Test("The need for membership ends with an assignment, even an empty one")
     func membership() {
         var machine = Self.unlocated()
         MachineTests.give(&machine, .lost([Self.partition]), now: 2)
@@ -72,7 +74,7 @@ import Testing
         #expect(machine.violation == nil)
     }
 
-    @Test("A commit of offsets that is not answered in its time is lacked until one is, or its records are lost")
+    @Test("The need for an answer to a commit ends when one arrives or the records are lost")
     func committing() {
         for isLost in [false, true] {
             var machine = MachineTests.ready { $0.guarantee = .atLeastOnce }

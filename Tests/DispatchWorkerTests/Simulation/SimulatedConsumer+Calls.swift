@@ -1,9 +1,9 @@
 import DispatchWorker
 import KafkaClient
 
-// The consumer's calls to the broker and into the library: each may fail, hang, or do half of what it should.
+// The consumer's calls to the broker and into the library. Each may fail, hang, or take effect in part.
 extension SimulatedConsumer {
-    /// What a call comes to: nothing wrong, an effect in spite of an error, or no effect.
+    /// The result of a call: success, an effect in spite of an error, or no effect.
     private enum Course { case well, effectThenError(KafkaError), half(KafkaError), error(KafkaError) }
 
     private func course(_ faults: [FaultPlan.Fault], timeout: Int, _ error: KafkaError) -> Course {
@@ -24,7 +24,7 @@ extension SimulatedConsumer {
             world.broker.advance(milliseconds: max(0, timeout - 1))
             return .well
         case .late:
-            // It takes effect, and nobody hears of it in time.
+            // The call takes effect, but its answer is late.
             world.broker.advance(milliseconds: timeout)
             return .effectThenError(KafkaError(code: .timedOut))
         case .half: return .half(error)
@@ -112,7 +112,7 @@ extension SimulatedConsumer {
         }
         switch course([.crashBefore, .crashAfter, .failBefore], timeout: 0, KafkaError(code: .state)) {
         case .error(let error):
-            // The rebalance is answered as the library would.
+            // The rebalance is answered as the library does without a handler.
             if !life.isDead { for partition in given { forget(partition) } }
             throw error
         default: break
@@ -170,7 +170,7 @@ extension SimulatedConsumer {
             place(partition, at: log.start)
         case LogicalOffset.end: place(partition, at: log.lastStable)
         case LogicalOffset.invalid:
-            // The library looks by itself; without an offset it stops (`auto.offset.reset=error`).
+            // The library fetches the offset on its own and stops if there is none (`auto.offset.reset=error`).
             place(partition, at: world.broker.committed[partition] ?? log.start)
             if world.broker.committed[partition] == nil { halted.insert(partition) }
         case let number:

@@ -1,56 +1,60 @@
 import DispatchWorker
 import KafkaClient
 
-/// A decision that was wrong once: put back into a lane from outside, it must be found by the simulation.
+/// A wrong decision of an earlier version.
 ///
-/// Most act on the machine's state between two steps, as if the machine had decided so; those about a call's arguments
-/// or answers act in the simulated client.
+/// Applied to a lane from outside, it must be detected by the simulation.
+///
+/// Most act on the machine's state between two steps, as if the machine had made the decision. Those about the
+/// arguments or results of a call act in the simulated client.
 enum WrongDecision: String, CaseIterable {
-    /// One partition was put back to its place, so all are thought to be.
+    /// After one partition was repositioned, all count as current.
     case rewoundClearsAll
-    /// Records are thrown away, and their partitions are thought to be in place.
+    /// After records were dropped, their partitions still count as current.
     case droppedRecordsForgotten
-    /// A lane that must end tells so when it has ended.
+    /// A lane announces its exit only after it has ended.
     case doomToldLate
     /// Credentials count as refused until the next commit.
     case refusedUntilCommit
-    /// Where partitions end is not looked up: the lane waits to be told.
+    /// The ends of partitions are not read from fetches. The lane waits for end events.
     case endsNotLookedUp
-    /// An end that comes with records is heard before them.
+    /// An end that arrives with records is handled before them.
     case endHeardFirst
-    /// The place that `from: latest` has chosen is not committed.
+    /// The position that `from: latest` determines is not committed.
     case originNotCommitted
-    /// "The beginning" becomes offset 0 when a partition is assigned anew.
+    /// The logical beginning becomes offset 0 when a partition is assigned again.
     case beginningIsZero
-    /// A committed offset that is gone means the beginning, whatever `from` says.
+    /// A deleted committed offset means the beginning, regardless of `from`.
     case vanishedMeansBeginning
-    /// A stop skips `init_transactions` of a producer that waits for it.
+    /// A stop skips `init_transactions` of a producer that needs it.
     case drainSkipsInitialisation
-    /// At least once, every failed commit counts as a lost membership.
+    /// With at-least-once, every failed commit counts as a lost membership.
     case everyCommitErrorIsLoss
-    /// Producers are replaced without a pause between them.
+    /// Producers are replaced without a delay between them.
     case rotationWithoutPause
-    /// A dead letter that is refused is tried again for ever.
+    /// A refused dead letter is repeated forever.
     case refusedDeadLetterForever
-    /// A batch goes on however long it takes.
+    /// A batch is processed without a time limit.
     case batchWithoutTime
 
-    /// Committed offsets that were asked for in vain count as lacking until they are told, whoever still asks.
+    /// The need for committed offsets remains unmet until they arrive, even if nothing needs them any more.
     case needOutlivesItsOwner
 
-    /// Puts the decision back before a step; `isStopping` tells that a stop is asked for.
+    /// Applies the decision before a step.
+    ///
+    /// `isStopping` indicates that a stop was requested.
     func prepare(_ machine: inout LaneMachine, isStopping: Bool, now: UInt64) {
         switch (self, machine.producer, machine.batch) {
         case (.drainSkipsInitialisation, .initializing, _) where isStopping:
             machine.producer = .ready(.none, .open(since: 0))
         case (.batchWithoutTime, _, .left):
-            // As if the group had been served just now, whatever the time.
+            // As if the last poll had been just now.
             machine.group = .member(lastPoll: now + 3_600_000_000_000)
         default: break
         }
     }
 
-    /// Puts the decision back after a step.
+    /// Applies the decision after a step.
     func apply(to machine: inout LaneMachine, before: LaneMachine, now: UInt64) {
         switch self {
         case .rewoundClearsAll: clearAllWhenOneMoved(&machine, before)
