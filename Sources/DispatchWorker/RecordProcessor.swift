@@ -51,7 +51,7 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
     private let tables: TableSet
     private let outputs: OutputLimits
     /// The table of all events without an application, if only one table is served.
-    private let only: TableHandle?
+    private let singleTable: TableHandle?
     /// `topic-partition-offset` of the record, the beginning of its decisions' ids.
     private var source = SourceName()
     private let head: UnsafeMutablePointer<DecisionHead>
@@ -69,7 +69,7 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
     ) {
         self.tables = tables
         self.outputs = outputs
-        only = tables.single
+        singleTable = tables.single
         resolvers = .allocate(capacity: RequestView.most)
         resolvers.initialize(to: Resolver())
         views = .allocate(capacity: RequestView.most)
@@ -127,20 +127,20 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
         let event = reader.eventPointer
         arena.recordLimit = outputs.decisionBytes
         defer { arena.recordLimit = .max }
-        guard event.pointee.isUsual, !event.pointee.hasApplication, let table = only else {
+        guard event.pointee.isUsual, !event.pointee.hasApplication, let table = singleTable else {
             return processDevices(value, timestamp: timestamp, hasHead: hasHead, into: &arena, body: body)
         }
         let device = reader.devicePointer
         let request = event.pointer(to: \.request).unsafelyUnwrapped
         let facts = device.pointer(to: \.facts).unsafelyUnwrapped
         if hasHead { fillHead(event, device, index: 0) }
-        let id = Self.lasting(device, in: &arena)
+        let id = Self.stableID(of: device, in: &arena)
         arena.begin()
-        let place = hasHead ? UnsafePointer(head) : nil
+        let decisionHead = hasHead ? UnsafePointer(head) : nil
         let summary =
             Self.isOver(event, timestamp)
-            ? resolvers.pointee.expire(request, facts, table: table, head: place, into: &arena)
-            : resolvers.pointee.resolve(request, facts, table: table, head: place, into: &arena)
+            ? resolvers.pointee.expire(request, facts, table: table, head: decisionHead, into: &arena)
+            : resolvers.pointee.resolve(request, facts, table: table, head: decisionHead, into: &arena)
         if arena.overflowed { return outputs.oversizeDecision }
         let decision = arena.finish()
         if decision.count > outputs.recordBytes { return outputs.oversizeRecord(1) }
@@ -162,7 +162,7 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
         let request = event.pointer(to: \.request).unsafelyUnwrapped
         let facts = device.pointer(to: \.facts).unsafelyUnwrapped
         let isOver = Self.isOver(event, timestamp)
-        let place = hasHead ? UnsafePointer(head) : nil
+        let decisionHead = hasHead ? UnsafePointer(head) : nil
         var viewCount = 0
         var written = 0
         for index in 0..<event.pointee.deviceCount {
@@ -178,18 +178,19 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
                 viewCount = number + 1
             }
             if hasHead { fillHead(event, device, index: index) }
-            let id = Self.lasting(device, in: &arena)
+            let id = Self.stableID(of: device, in: &arena)
             arena.begin()
             let summary: DecisionSummary
             if isOver {
                 summary = resolvers[number].expire(
-                    request, facts, table: views[number].table, head: place, into: &arena)
+                    request, facts, table: views[number].table, head: decisionHead, into: &arena)
             } else if known == nil {
                 summary = resolvers[number].resolve(
-                    request, facts, table: views[number].table, head: place, keepsReadings: views[number].isSearched,
+                    request, facts, table: views[number].table, head: decisionHead,
+                    keepsReadings: views[number].isSearched,
                     into: &arena)
             } else {
-                summary = resolvers[number].resolveNext(facts, head: place, into: &arena)
+                summary = resolvers[number].resolveNext(facts, head: decisionHead, into: &arena)
             }
             if arena.overflowed { return outputs.oversizeDecision }
             let decision = arena.finish()
@@ -223,7 +224,7 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
         let table = try tables.table(application: application, request: request, using: &resolvers[number])
         guard let table else { return false }
         views[number] = RequestView(
-            root: RequestView.root(of: request), table: table, isSearched: application == nil && only == nil)
+            root: RequestView.root(of: request), table: table, isSearched: application == nil && singleTable == nil)
         return true
     }
 
@@ -248,16 +249,16 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
     /// Returns the device's id with the lifetime of the batch: a view into the record, or a copy if the id is in memory
     /// that the reader reuses.
     @inline(__always)
-    private static func lasting(
-        _ device: UnsafeMutablePointer<EventDevice>, in arena: inout OutputArena
+    private static func stableID(
+        of device: UnsafeMutablePointer<EventDevice>, in arena: inout OutputArena
     ) -> ByteView {
         let id = device.pointee.id
-        return device.pointee.isPlain ? ByteView(start: id.start, count: id.count) : kept(id, in: &arena)
+        return device.pointee.isPlain ? ByteView(start: id.start, count: id.count) : copy(of: id, in: &arena)
     }
 
     /// Returns a copy of an id in the reader's memory, which the next device or record overwrites.
     @inline(never)
-    private static func kept(_ id: ByteView, in arena: inout OutputArena) -> ByteView {
+    private static func copy(of id: ByteView, in arena: inout OutputArena) -> ByteView {
         arena.begin()
         arena.append(id)
         return arena.finish()

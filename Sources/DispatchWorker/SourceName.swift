@@ -67,8 +67,8 @@ struct SourceName: ~Copyable {
             digits += 1
         }
         rest = number.magnitude
-        for place in stride(from: count + digits - 1, through: count, by: -1) {
-            bytes[place] = UInt8(ascii: "0") + UInt8(rest % 10)
+        for index in stride(from: count + digits - 1, through: count, by: -1) {
+            bytes[index] = UInt8(ascii: "0") + UInt8(rest % 10)
             rest /= 10
         }
         count += digits

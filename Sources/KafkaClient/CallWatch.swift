@@ -94,7 +94,7 @@ package final class CallWatch: Sendable {
     }
 
     /// A need that is not met.
-    package struct Lack: Sendable, Equatable {
+    package struct UnmetNeed: Sendable, Equatable {
         /// The need.
         package let need: ClientNeed
         /// A number that is unique among the entries and unmet needs of this watch.
@@ -112,7 +112,7 @@ package final class CallWatch: Sendable {
 
     private struct State {
         var entries: [Entry] = []
-        var lacks: [Lack] = []
+        var unmetNeeds: [UnmetNeed] = []
         var entered: UInt64 = 0
         var times: [LibraryCall: CallTimes] = [:]
     }
@@ -151,18 +151,18 @@ package final class CallWatch: Sendable {
     package var entries: [Entry] { state.withLock { $0.entries } }
 
     /// The needs that are not met, oldest first.
-    package var lacks: [Lack] { state.withLock { $0.lacks } }
+    package var unmetNeeds: [UnmetNeed] { state.withLock { $0.unmetNeeds } }
 
     /// Replaces the set of unmet needs.
     ///
     /// A need that was unmet before keeps its begin time.
-    package func lack(_ needs: [ClientNeed]) {
+    package func setUnmetNeeds(_ needs: [ClientNeed]) {
         let now = clock()
         state.withLock { state in
-            state.lacks.removeAll { !needs.contains($0.need) }
-            for need in needs where !state.lacks.contains(where: { $0.need == need }) {
+            state.unmetNeeds.removeAll { !needs.contains($0.need) }
+            for need in needs where !state.unmetNeeds.contains(where: { $0.need == need }) {
                 state.entered += 1
-                state.lacks.append(Lack(need: need, number: state.entered, began: now))
+                state.unmetNeeds.append(UnmetNeed(need: need, number: state.entered, began: now))
             }
         }
     }

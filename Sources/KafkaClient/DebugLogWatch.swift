@@ -59,9 +59,10 @@ package struct DebugLogWatch: Sendable {
         guard let start = index(of: "ApiKey ", in: text, from: 0),
             let open = text.dropFirst(start).firstIndex(of: UInt8(ascii: "("))
         else { return }
-        var place = start + open + 1
-        guard let key = number(text, &place), skip(") Versions ", text, &place), let low = number(text, &place),
-            skip("..", text, &place), let high = number(text, &place)
+        var position = start + open + 1
+        guard let key = number(text, &position), skip(") Versions ", text, &position),
+            let low = number(text, &position),
+            skip("..", text, &position), let high = number(text, &position)
         else { return }
         if let known = requestVersions[key] {
             requestVersions[key] = RequestVersions(min: max(known.min, low), max: min(known.max, high))
@@ -70,20 +71,20 @@ package struct DebugLogWatch: Sendable {
         }
     }
 
-    private func number(_ text: ByteView, _ place: inout Int) -> Int32? {
+    private func number(_ text: ByteView, _ position: inout Int) -> Int32? {
         var value: Int32 = 0
         var digits = 0
-        while place < text.count, digits < 6, case let digit = text[place] &- UInt8(ascii: "0"), digit < 10 {
+        while position < text.count, digits < 6, case let digit = text[position] &- UInt8(ascii: "0"), digit < 10 {
             value = value * 10 + Int32(digit)
             digits += 1
-            place += 1
+            position += 1
         }
         return digits == 0 ? nil : value
     }
 
-    private func skip(_ literal: StaticString, _ text: ByteView, _ place: inout Int) -> Bool {
-        guard text.dropFirst(place).hasPrefix(ByteView(literal)) else { return false }
-        place += literal.utf8CodeUnitCount
+    private func skip(_ literal: StaticString, _ text: ByteView, _ position: inout Int) -> Bool {
+        guard text.dropFirst(position).hasPrefix(ByteView(literal)) else { return false }
+        position += literal.utf8CodeUnitCount
         return true
     }
 
@@ -92,11 +93,11 @@ package struct DebugLogWatch: Sendable {
     }
 
     private func index(of literal: StaticString, in text: ByteView, from: Int) -> Int? {
-        let wanted = ByteView(literal)
-        var place = from
-        while place + wanted.count <= text.count {
-            if text.slice(place, place + wanted.count) == wanted { return place }
-            place += 1
+        let bytes = ByteView(literal)
+        var position = from
+        while position + bytes.count <= text.count {
+            if text.slice(position, position + bytes.count) == bytes { return position }
+            position += 1
         }
         return nil
     }

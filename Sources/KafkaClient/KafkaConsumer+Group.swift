@@ -11,7 +11,7 @@ extension KafkaConsumer {
     /// A Boolean value that indicates whether the current assignment is lost.
     ///
     /// Other members may already own it.
-    package var assignmentLost: Bool { handle.quickly { rd_kafka_assignment_lost($0) } != 0 }
+    package var assignmentLost: Bool { handle.callWithoutWaiting { rd_kafka_assignment_lost($0) } != 0 }
 
     /// Returns the current assignment.
     package func assignment() throws(KafkaError) -> [TopicPartition] {

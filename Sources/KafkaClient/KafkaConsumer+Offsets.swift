@@ -93,7 +93,7 @@ extension KafkaConsumer {
     /// Do not use them for a transaction's offsets, because they include records that were returned and not processed.
     package func position(_ partitions: [TopicPartition]) throws(KafkaError) -> [PartitionResult] {
         let list = PartitionList(partitions)
-        try KafkaError.check(handle.quickly { rd_kafka_position($0, list.pointer) })
+        try KafkaError.check(handle.callWithoutWaiting { rd_kafka_position($0, list.pointer) })
         return list.results
     }
 

@@ -10,14 +10,15 @@ extension KafkaProducer {
     ///
     /// `.timedOut` and other retriable errors can be repeated. The call continues where it stopped.
     package func initTransactions(timeoutMilliseconds: Int32) throws(KafkaError) {
-        try ended(handle.call(.initTransactions) { rd_kafka_init_transactions($0, timeoutMilliseconds) })
+        try finishTransactionCall(
+            handle.call(.initTransactions) { rd_kafka_init_transactions($0, timeoutMilliseconds) })
     }
 
     /// Opens a transaction.
     ///
     /// No request is sent.
     package func beginTransaction() throws(KafkaError) {
-        try ended(handle.call(.beginTransaction) { rd_kafka_begin_transaction($0) })
+        try finishTransactionCall(handle.call(.beginTransaction) { rd_kafka_begin_transaction($0) })
     }
 
     /// Adds the group's new offsets to the transaction.
@@ -30,10 +31,10 @@ extension KafkaProducer {
         _ offsets: [PartitionOffset], _ group: borrowing GroupMetadata, timeoutMilliseconds: Int32
     ) throws(KafkaError) {
         let list = PartitionList(offsets)
-        let place = group.pointer
-        try ended(
+        let metadata = group.pointer
+        try finishTransactionCall(
             handle.call(.sendOffsets) { client in
-                rd_kafka_send_offsets_to_transaction(client, list.pointer, place, timeoutMilliseconds)
+                rd_kafka_send_offsets_to_transaction(client, list.pointer, metadata, timeoutMilliseconds)
             })
     }
 
@@ -41,7 +42,8 @@ extension KafkaProducer {
     ///
     /// After a retriable error, repeat the call. No other call is allowed before it succeeds.
     package func commitTransaction(timeoutMilliseconds: Int32) throws(KafkaError) {
-        try ended(handle.call(.commitTransaction) { rd_kafka_commit_transaction($0, timeoutMilliseconds) })
+        try finishTransactionCall(
+            handle.call(.commitTransaction) { rd_kafka_commit_transaction($0, timeoutMilliseconds) })
     }
 
     /// Purges queued records, which are reported as purged, and aborts.
@@ -50,6 +52,7 @@ extension KafkaProducer {
     /// sequence number. The next transaction of this instance fails with an abortable OUT_OF_ORDER_SEQUENCE_NUMBER, and
     /// the one after it succeeds. A new producer avoids this.
     package func abortTransaction(timeoutMilliseconds: Int32) throws(KafkaError) {
-        try ended(handle.call(.abortTransaction) { rd_kafka_abort_transaction($0, timeoutMilliseconds) })
+        try finishTransactionCall(
+            handle.call(.abortTransaction) { rd_kafka_abort_transaction($0, timeoutMilliseconds) })
     }
 }

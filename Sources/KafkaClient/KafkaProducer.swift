@@ -115,7 +115,7 @@ package final class KafkaProducer {
     ) throws(KafkaError) {
         let request = ProduceRequest(
             partition: partition, key: key, value: value, headers: headers, timestamp: timestamp, copiesValue: copy)
-        let error = handle.quickly { produceOne($0, topics[topic.index], request) }
+        let error = handle.callWithoutWaiting { produceOne($0, topics[topic.index], request) }
         if let error { throw error }
     }
 
@@ -143,7 +143,7 @@ package final class KafkaProducer {
     }
 
     /// The number of records and events that wait to be sent, answered or served.
-    package var outstanding: Int { Int(handle.quickly { rd_kafka_outq_len($0) }) }
+    package var outstanding: Int { Int(handle.callWithoutWaiting { rd_kafka_outq_len($0) }) }
 
     // MARK: Delivery reports and events
 

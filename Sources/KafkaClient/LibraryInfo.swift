@@ -30,7 +30,7 @@ package enum LibraryInfo {
     /// Returns a Boolean value that indicates whether a property of this name exists.
     package static func hasProperty(_ name: String) -> Bool {
         do {
-            return try NativeConfiguration(ClientConfiguration()).knows(name)
+            return try NativeConfiguration(ClientConfiguration()).hasProperty(name)
         } catch {
             return false
         }

@@ -10,22 +10,22 @@ package enum Murmur2 {
         let multiplier: UInt32 = 0x5bd1_e995
         var hash: UInt32 = 0x9747_b28c ^ UInt32(truncatingIfNeeded: key.count)
         let base = UnsafeRawPointer(key.start)
-        var place = 0
-        while place &+ 4 <= key.count {
-            var word = UInt32(littleEndian: (base + place).loadUnaligned(as: UInt32.self))
+        var index = 0
+        while index &+ 4 <= key.count {
+            var word = UInt32(littleEndian: (base + index).loadUnaligned(as: UInt32.self))
             word = word &* multiplier
             word ^= word &>> 24
             word = word &* multiplier
             hash = (hash &* multiplier) ^ word
-            place &+= 4
+            index &+= 4
         }
-        if place < key.count {
+        if index < key.count {
             var rest: UInt32 = 0
             var shift: UInt32 = 0
-            while place < key.count {
-                rest |= UInt32(key.start[place]) &<< shift
+            while index < key.count {
+                rest |= UInt32(key.start[index]) &<< shift
                 shift &+= 8
-                place &+= 1
+                index &+= 1
             }
             hash = (hash ^ rest) &* multiplier
         }

@@ -14,7 +14,7 @@ struct BatchPaceTests {
                 records += 1
                 now += nanoseconds
             } while !pace.isDue(read: read, written: 0) && records < 1_000
-            pace.looked(now: now)
+            pace.clockRead(now: now)
             return records
         }
     }
@@ -28,8 +28,8 @@ struct BatchPaceTests {
     @Test("records that become slow are timed one by one again")
     func mixed() {
         var pace = BatchPace(written: 0, now: 0)
-        for _ in 0..<10 { pace.looked(now: 0) }
-        pace.looked(now: 50_000_000)
+        for _ in 0..<10 { pace.clockRead(now: 0) }
+        pace.clockRead(now: 50_000_000)
         let isDue = pace.isDue(read: 100, written: 0)
         #expect(isDue)
     }
@@ -38,7 +38,7 @@ struct BatchPaceTests {
     func large() {
         #expect(strides(8, nanoseconds: 500, read: 70_000) == [1, 1, 1, 1, 1, 1, 1, 1])
         var pace = BatchPace(written: 1_000, now: 0)
-        for _ in 0..<10 { pace.looked(now: 0) }
+        for _ in 0..<10 { pace.clockRead(now: 0) }
         let due = [pace.isDue(read: 100, written: 1_500), pace.isDue(read: 100, written: 70_000)]
         #expect(due == [false, true])
     }

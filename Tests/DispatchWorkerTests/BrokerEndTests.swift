@@ -33,11 +33,11 @@ import Testing
     func missingTopic() async throws {
         try await onThread { [bootstrap] in
             let run = try BrokerRun("missing", bootstrap: bootstrap)
-            for place in 0..<3 {
+            for role in 0..<3 {
                 var configuration = run.configuration()
-                if place == 0 { configuration.input = .topics(["nowhere"]) }
-                if place == 1 { configuration.output = "nowhere" }
-                if place == 2 { configuration.deadLetterTemplate = "nowhere-{input}" }
+                if role == 0 { configuration.input = .topics(["nowhere"]) }
+                if role == 1 { configuration.output = "nowhere" }
+                if role == 2 { configuration.deadLetterTemplate = "nowhere-{input}" }
                 let outcome = BrokerTests.work(configuration)
                 #expect(outcome.code == 78)
                 #expect(outcome.exit?.reason.contains("nowhere") == true)

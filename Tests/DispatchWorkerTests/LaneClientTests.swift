@@ -77,6 +77,6 @@ import Testing
         for outage in UInt64(1)...8 {
             machine.failed(.commit, KafkaError(code: code), now: outage * 35_000 * MachineTests.ms)
         }
-        #expect(machine.fate?.code == exit)
+        #expect(machine.exit?.code == exit)
     }
 }

@@ -48,11 +48,11 @@ struct LongLivedProcessorTests {
                     decided = decision.array
                 }
             }
-            let wanted = table.resolve("t://x", device: Device(app: app, os: os))
+            let expected = table.resolve("t://x", device: Device(app: app, os: os))
             #expect(
-                cause == nil && decided == wanted.json,
+                cause == nil && decided == expected.json,
                 "seed \(generator.seed) round \(round): app \(app), os \(os)")
-            outcomes.insert(wanted.variant)
+            outcomes.insert(expected.variant)
         }
         #expect(outcomes.count == 3)
     }

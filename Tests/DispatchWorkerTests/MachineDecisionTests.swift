@@ -27,7 +27,7 @@ import Testing
     func staleAlone() {
         var machine = MachineTests.ready { $0.dataLoss = .earliest }
         MachineTests.assign(&machine, [Self.other], now: 1)
-        machine.heard(ConsumerEvent(kind: .offsetOutOfRange, topic: 0, partition: 0, offset: 0), now: 1)
+        machine.handle(ConsumerEvent(kind: .offsetOutOfRange, topic: 0, partition: 0, offset: 0), now: 1)
         machine.partitions.slots[0].isStarted = true
         // Brokers do not answer. A poll that keeps the membership alive drops a record of the other partition.
         machine.polled(PollOutcome(records: 1, events: 0, rebalanced: false), isServe: true, now: 2)
@@ -36,10 +36,10 @@ import Testing
         #expect(machine.next(now: 2) == .findEnds(Self.partition))
         machine.endsFound(Self.partition, Watermarks(low: 10, high: 20))
         #expect(machine.next(now: 2) == .seek([Self.offset(Self.partition, 10)]))
-        machine.sought([Self.offset(Self.partition, 10)], failed: [])
+        machine.seekFinished([Self.offset(Self.partition, 10)], failed: [])
         #expect(machine.partitions.admit(topic: 0, partition: 0, offset: 10) != nil)
         #expect(machine.partitions.admit(topic: 0, partition: 1, offset: 5) == nil)
-        #expect(machine.partitions.slots[1].place == .stale)
+        #expect(machine.partitions.slots[1].positionState == .stale)
     }
 
     @Test("Credentials that are refused for start.timeout end a lane with 77, but isolated refusals do not")
@@ -48,20 +48,20 @@ import Testing
         let minute = 60_000 * Self.ms
         var idle = MachineTests.ready()
         for hour in 0..<3 { idle.failed(.consume, refusal, now: UInt64(hour) * 60 * minute) }
-        #expect(idle.fate == nil)
+        #expect(idle.exit == nil)
 
         var served = MachineTests.ready()
         for round in 0..<10 {
             served.failed(.consume, refusal, now: UInt64(round) * minute / 2)
-            served.heard(ConsumerEvent(kind: .endOfPartition, topic: 0, partition: 0, offset: 0), now: 0)
+            served.handle(ConsumerEvent(kind: .endOfPartition, topic: 0, partition: 0, offset: 0), now: 0)
         }
-        #expect(served.fate == nil)
+        #expect(served.exit == nil)
 
         var refused = MachineTests.ready()
         refused.failed(.consume, refusal, now: minute)
-        #expect(refused.fate == nil)
+        #expect(refused.exit == nil)
         refused.failed(.consume, refusal, now: minute + minute / 2)
-        #expect(refused.fate?.code == .denied)
+        #expect(refused.exit?.code == .denied)
     }
 
     @Test("An end that arrives with records counts after them, and a later record revokes it")
@@ -69,8 +69,8 @@ import Testing
         var machine = MachineTests.ready()
         machine.polled(PollOutcome(records: 1, events: 1, rebalanced: false), isServe: false, now: 1)
         // After transactions: control records have offsets 1 and 3.
-        machine.heard(ConsumerEvent(kind: .endOfPartition, topic: 0, partition: 0, offset: 2), now: 1)
-        machine.partitions.sawEnd(at: 0, 4)
+        machine.handle(ConsumerEvent(kind: .endOfPartition, topic: 0, partition: 0, offset: 2), now: 1)
+        machine.partitions.setEnd(at: 0, 4)
         #expect(machine.partitions.admit(topic: 0, partition: 0, offset: 0) == 0)
         #expect(machine.partitions.isAtEnd)
         #expect(machine.partitions.admit(topic: 0, partition: 0, offset: 2) == 0)
@@ -84,7 +84,7 @@ import Testing
         machine.endsFound(Self.partition, Watermarks(low: 3, high: 7))
         let seven = [Self.offset(Self.partition, 7)]
         #expect(machine.next(now: 1) == .seek(seven))
-        machine.sought(seven, failed: [])
+        machine.seekFinished(seven, failed: [])
         #expect(machine.next(now: 1) == .begin)
         machine.begun(coordinatorDrops: 0, now: 1)
         #expect(machine.next(now: 1) == .sendOffsets(seven, isRepeat: false, milliseconds: -1))
@@ -93,7 +93,7 @@ import Testing
         machine.aborted(refusal: nil, coordinatorDrops: 0, now: 1)
         let later = 200 * Self.ms
         #expect(machine.next(now: later) == .fetchCommitted([Self.partition]))
-        machine.located([PartitionResult(partition: Self.partition, offset: nil)], now: later)
+        machine.committedOffsetsFetched([PartitionResult(partition: Self.partition, offset: nil)], now: later)
         #expect(machine.next(now: later) == .seek(seven))
     }
 
@@ -107,7 +107,7 @@ import Testing
     func vanishedCommit(row: Int) {
         let (from, action) = Self.vanished[row]
         var machine = MachineTests.ready()
-        MachineTests.take(&machine, 3, now: 1)
+        MachineTests.consume(&machine, 3, now: 1)
         Self.commit(&machine, now: 200 * Self.ms)
         var changed = MachineTests.ready { $0.from = from == .fail ? .earliest : from }
         if from == .fail {
@@ -118,28 +118,28 @@ import Testing
         changed.producer = machine.producer
         changed.group = machine.group
         changed.partitions = machine.partitions
-        changed.partitions.recordsDropped()
+        changed.partitions.markStale()
         let now = 201 * Self.ms
         #expect(changed.next(now: now) == .fetchCommitted([Self.partition]))
-        changed.located([PartitionResult(partition: Self.partition, offset: nil)], now: now)
+        changed.committedOffsetsFetched([PartitionResult(partition: Self.partition, offset: nil)], now: now)
         #expect(changed.takeNotes().contains(.commitVanished(Self.partition, had: 3)))
         if let action { #expect(changed.next(now: now) == action) }
-        #expect(changed.fate?.code == (from == .fail ? .configuration : nil))
+        #expect(changed.exit?.code == (from == .fail ? .configuration : nil))
     }
 
     @Test("A logical offset is kept when all partitions are assigned again")
     func beginningStays() {
         var machine = MachineTests.ready()
         MachineTests.assign(&machine, [Self.other], now: 1)
-        MachineTests.take(&machine, 3, now: 1)
+        MachineTests.consume(&machine, 3, now: 1)
         Self.commit(&machine, now: 200 * Self.ms)
         let now = 201 * Self.ms
-        machine.partitions.slots[0].place = .stale
+        machine.partitions.slots[0].positionState = .stale
         _ = machine.next(now: now)
-        machine.located([PartitionResult(partition: Self.partition, offset: 3)], now: now)
+        machine.committedOffsetsFetched([PartitionResult(partition: Self.partition, offset: 3)], now: now)
         let three = [Self.offset(Self.partition, 3)]
         #expect(machine.next(now: now) == .seek(three))
-        machine.sought(
+        machine.seekFinished(
             three,
             failed: [PartitionResult(partition: Self.partition, offset: nil, error: KafkaError(code: .timedOut))])
         #expect(machine.takeNotes().last == .failed(.seek, KafkaError(code: .timedOut)))
@@ -151,7 +151,7 @@ import Testing
     @Test("A stop does not wait for a producer that is being initialized")
     func drainWhileInitializing() {
         var machine = MachineTests.ready()
-        MachineTests.take(&machine, 1, now: 1)
+        MachineTests.consume(&machine, 1, now: 1)
         _ = machine.next(now: 200 * Self.ms)
         machine.offsetsSent(milliseconds: 500, now: 200 * Self.ms)
         machine.committed(coordinatorDrops: 0, now: 200 * Self.ms)
@@ -172,7 +172,7 @@ import Testing
     @Test("With at-least-once, a failed commit is repeated unless the membership is lost", arguments: storeErrors)
     func storeFails(code: KafkaErrorCode, isLost: Bool) {
         var machine = MachineTests.ready { $0.guarantee = .atLeastOnce }
-        MachineTests.take(&machine, 2, now: 1)
+        MachineTests.consume(&machine, 2, now: 1)
         let now = 200 * Self.ms
         #expect(machine.next(now: now) == .flush(milliseconds: 1_000))
         machine.flushed(undelivered: 0, failure: nil, now: now)
@@ -189,7 +189,7 @@ import Testing
         var waits: [UInt64] = []
         var now: UInt64 = 1
         for round in 0..<4 {
-            MachineTests.take(&machine, 1, from: Int64(round), now: now)
+            MachineTests.consume(&machine, 1, from: Int64(round), now: now)
             now += 200 * Self.ms
             _ = machine.next(now: now)
             machine.offsetsSent(milliseconds: 500, now: now)
@@ -210,17 +210,17 @@ import Testing
     func refusedDeadLetter() {
         var machine = MachineTests.ready()
         var now: UInt64 = 1
-        for _ in 0..<6 where machine.fate == nil {
-            MachineTests.take(&machine, 1, now: now)
+        for _ in 0..<6 where machine.exit == nil {
+            MachineTests.consume(&machine, 1, now: now)
             now += 200 * Self.ms
             _ = machine.next(now: now)
             machine.failed(.sendOffsets, MachineTests.error(.invalidRecord, abortable: true), now: now)
             #expect(machine.next(now: now) == .abort)
             machine.aborted(refusal: .invalidRecord, coordinatorDrops: 0, now: now)
-            if machine.fate == nil { MachineTests.recover(&machine, now: &now) }
+            if machine.exit == nil { MachineTests.recover(&machine, now: &now) }
         }
-        #expect(machine.fate?.code == .configuration)
-        #expect(machine.fate?.reason.contains("in [0] offset 0: INVALID_RECORD") == true)
+        #expect(machine.exit?.code == .configuration)
+        #expect(machine.exit?.reason.contains("in [0] offset 0: INVALID_RECORD") == true)
         let refused = machine.takeNotes().compactMap { note -> Bool? in
             if case .refused(_, _, let isDeadLetter, _) = note { isDeadLetter } else { nil }
         }
@@ -235,7 +235,7 @@ import Testing
         #expect(machine.next(now: 1) == .process(records: 50_000, until: 1 + 1_000 * Self.ms))
         _ = machine.partitions.admit(topic: 0, partition: 0, offset: 0)
         var result = BatchResult()
-        result.taken = 1
+        result.messages = 1
         result.records = 1
         result.isLate = true
         machine.processed(result, now: 1_100 * Self.ms)
@@ -255,7 +255,7 @@ import Testing
             machine.polled(PollOutcome(records: 1, events: 0, rebalanced: false), isServe: false, now: now)
             #expect(machine.partitions.admit(topic: 0, partition: partition, offset: 0) != nil)
             var result = BatchResult()
-            result.taken = 1
+            result.messages = 1
             result.records = 1
             machine.processed(result, now: now)
             machine.begun(coordinatorDrops: 0, now: now)

@@ -84,15 +84,15 @@ struct OutputLimitTests {
         for broken in ["x", "\"", "}", "1"] {
             var processor = RecordProcessor(tables: TableSet([try Self.table()]))
             var bytes = Array(#"{"link":"t://x","devices":[{"id":"a"},{"id":"b"}]}"#.utf8)
-            let place = try #require(bytes.lastIndex(of: UInt8(ascii: "b")))
+            let index = try #require(bytes.lastIndex(of: UInt8(ascii: "b")))
             var arena = OutputArena()
             let cause = bytes.withUnsafeMutableBufferPointer { buffer in
                 let memory = buffer.baseAddress
                 return processor.process(value: ByteView(UnsafeBufferPointer(buffer)), key: nil, into: &arena) {
                     _, _, _ in
                     // The record changes while it is resolved, which must never happen in production.
-                    memory?[place + 1] = UInt8(ascii: "x")
-                    memory?[place] = Array(broken.utf8)[0]
+                    memory?[index + 1] = UInt8(ascii: "x")
+                    memory?[index] = Array(broken.utf8)[0]
                 }
             }
             #expect(cause?.reason == .internal, "\(broken)")

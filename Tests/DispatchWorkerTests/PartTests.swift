@@ -10,7 +10,7 @@ import Testing
         let partition = TopicPartition(topic: "in", partition: 2)
         partitions.own(
             PartitionStart(
-                assigned: AssignedPartition(partition, topic: 0), position: StartPosition(at: NextOffset(told: 5))))
+                assigned: AssignedPartition(partition, topic: 0), position: StartPosition(at: NextOffset(reported: 5))))
         let offsets: [(Int64, Bool)] = [(4, false), (5, true), (5, false), (6, true), (9, true), (8, false)]
         for (offset, isTaken) in offsets {
             #expect((partitions.admit(topic: 0, partition: 2, offset: offset) != nil) == isTaken)
@@ -27,17 +27,18 @@ import Testing
     }
 
     @Test("A partition with dropped records accepts none before it is repositioned")
-    func stalePlace() {
+    func stalePosition() {
         var partitions = OwnedPartitions()
         for number in 0..<2 {
             let partition = TopicPartition(topic: "in", partition: Int32(number))
             partitions.own(
                 PartitionStart(
-                    assigned: AssignedPartition(partition, topic: 0), position: StartPosition(at: NextOffset(told: 5))))
+                    assigned: AssignedPartition(partition, topic: 0),
+                    position: StartPosition(at: NextOffset(reported: 5))))
         }
-        partitions.recordsDropped()
+        partitions.markStale()
         #expect(partitions.admit(topic: 0, partition: 0, offset: 6) == nil)
-        partitions.slots[1].place = .current
+        partitions.slots[1].positionState = .current
         #expect(partitions.admit(topic: 0, partition: 0, offset: 6) == nil)
         #expect(partitions.admit(topic: 0, partition: 1, offset: 5) != nil)
     }
@@ -48,7 +49,7 @@ import Testing
         #expect(counter.reserve(70) == 70)
         #expect(counter.reserve(70) == 30)
         #expect(counter.reserve(1) == 0 && counter.isExhausted)
-        counter.giveBack(5)
+        counter.release(5)
         #expect(!counter.isExhausted && counter.reserve(70) == 5)
         #expect(!counter.commit(99))
         #expect(counter.commit(1) && counter.isReached)

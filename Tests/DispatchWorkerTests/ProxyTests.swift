@@ -18,7 +18,7 @@ struct ProxyTests {
 
     /// Commits an offset that no record has for one partition, and the beginning for the others, so that only one start
     /// must be fetched.
-    private static func misplace(_ run: BrokerRun) throws {
+    private static func commitOutOfRange(_ run: BrokerRun) throws {
         let consumer = try KafkaConsumer(["bootstrap.servers": run.bootstrap, "group.id": run.group]) { _, _ in }
         defer { consumer.abandon() }
         try consumer.commit(
@@ -35,7 +35,7 @@ struct ProxyTests {
         let run = try await onThread { [bootstrap] in
             let run = try BrokerRun("proxy", bootstrap: bootstrap)
             try run.produce(count: 20_000, BrokerTests.event)
-            try Self.misplace(run)
+            try Self.commitOutOfRange(run)
             return run
         }
         proxy.lose(.listOffsets)

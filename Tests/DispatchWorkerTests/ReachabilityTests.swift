@@ -41,9 +41,9 @@ import Testing
     func partialOutage(broker: Int32) async throws {
         try await onThread {
             let (cluster, reachability) = try Self.world()
-            defer { reachability.want(false) }
+            defer { reachability.setMonitoring(false) }
             #expect(!reachability.isReachable(now: SystemClock.monotonicNanoseconds()))
-            reachability.want(true)
+            reachability.setMonitoring(true)
             #expect(Self.becomes(true, reachability))
             try cluster.setDown(broker: broker)
             #expect(Self.becomes(false, reachability))
@@ -60,8 +60,8 @@ import Testing
     func lostCoordinator() async throws {
         try await onThread {
             let (cluster, reachability) = try Self.world()
-            defer { reachability.want(false) }
-            reachability.want(true)
+            defer { reachability.setMonitoring(false) }
+            reachability.setMonitoring(true)
             #expect(Self.becomes(true, reachability))
             let findCoordinator: Int16 = 10
             let offsetFetch: Int16 = 9

@@ -84,9 +84,9 @@ struct RememberedTests {
             for second in links {
                 for record in [payload(first), payload(second)] + wrong {
                     var fresh = RecordProcessor(tables: tables)
-                    let wanted = Answer(record, by: &fresh)
+                    let expected = Answer(record, by: &fresh)
                     let answer = Answer(record, by: &processor)
-                    if answer != wanted { Issue.record("\(record) after \(first): \(answer), not \(wanted)") }
+                    if answer != expected { Issue.record("\(record) after \(first): \(answer), not \(expected)") }
                     let isWrong = record.lowercased().contains("wrong") || wrong.contains(record)
                     #expect((answer.deadLetter == nil) == !isWrong, "\(record)")
                 }

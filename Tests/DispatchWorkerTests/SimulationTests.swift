@@ -46,8 +46,8 @@ import Testing
     func breachInCallback() {
         let world = SimulatedWorld(seed: 1, oneIn: 0, lanes: 1, isStable: true)
         world.produce(10, SimulationTests.value)
-        world.asksForCommitted = { [unowned world] in world.processes[0].lane?.machine.batch = .left(0) }
-        world.takesPartitions = { [unowned world] in world.processes[0].lane?.machine.batch = .none }
+        world.onCommittedRequest = { [unowned world] in world.processes[0].lane?.machine.batch = .left(0) }
+        world.onAssignment = { [unowned world] in world.processes[0].lane?.machine.batch = .none }
         _ = world.run(steps: 2_000)
         #expect(world.exits.first?.code == .internal)
         #expect(world.exits.first?.reason.contains("a batch without messages, after fetchCommitted") == true)

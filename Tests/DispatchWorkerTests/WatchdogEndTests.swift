@@ -28,7 +28,7 @@ import Testing
             reachability: Reachability(
                 ClientSettings.adminConfiguration(configuration, identity),
                 member: ClientSettings.memberConfiguration(configuration, identity), topic: "out"),
-            configuration: configuration, heedsSignals: false)
+            configuration: configuration, handlesSignals: false)
         watchdog.start()
         calls.during(.flush) { SystemClock.sleep(milliseconds: seconds * 1_000) }
         watchdog.stop()

@@ -16,7 +16,7 @@ import Testing
         _ detector: inout HangDetector, _ entries: [CallWatch.Entry], seconds: Double, isReachable: Bool = true
     ) -> (hang: HangDetector.Hang, after: Double)? {
         for moment in 1...Int(seconds * 10) {
-            if let hang = detector.look(at: entries, passed: second / 10, isReachable: isReachable) {
+            if let hang = detector.check(entries, passed: second / 10, isReachable: isReachable) {
                 return (hang, Double(moment) / 10)
             }
         }
@@ -79,21 +79,21 @@ import Testing
 
     @Test(
         "An unmet need is a hang while brokers answer, but not in an outage")
-    func lacks() {
+    func unmetNeeds() {
         var detector = Self.detector()
-        let lack = CallWatch.Lack(need: .committedOffsets, number: 900, began: 0)
+        let unmet = CallWatch.UnmetNeed(need: .committedOffsets, number: 900, began: 0)
         var found: HangDetector.Hang?
         for moment in 0..<1_400 where found == nil {
             let calls = moment % 100 == 0 ? [] : Self.entries(.committed, from: UInt64(moment / 100))
-            found = detector.look(at: calls, lacks: [lack], passed: Self.second / 10, isReachable: moment >= 650)
+            found = detector.check(calls, unmetNeeds: [unmet], passed: Self.second / 10, isReachable: moment >= 650)
         }
         #expect(
             found
                 == HangDetector.Hang(call: .committed, outer: [], milliseconds: 70_100, need: .committedOffsets))
-        #expect(detector.look(at: [], lacks: [], passed: Self.second, isReachable: true) == nil)
-        let other = CallWatch.Lack(need: .membership, number: 901, began: 0)
+        #expect(detector.check([], unmetNeeds: [], passed: Self.second, isReachable: true) == nil)
+        let other = CallWatch.UnmetNeed(need: .membership, number: 901, began: 0)
         for _ in 0..<2_999 {
-            #expect(detector.look(at: [], lacks: [other], passed: Self.second / 10, isReachable: true) == nil)
+            #expect(detector.check([], unmetNeeds: [other], passed: Self.second / 10, isReachable: true) == nil)
         }
     }
 
@@ -101,24 +101,24 @@ import Testing
     func stoppedProcess() {
         var detector = Self.detector()
         let calls = Self.entries(.flush)
-        #expect(detector.look(at: calls, passed: 3_600 * Self.second, isReachable: true) == nil)
+        #expect(detector.check(calls, passed: 3_600 * Self.second, isReachable: true) == nil)
         #expect(Self.watch(&detector, calls, seconds: 30) == nil)
     }
 }
 
 /// The request of signals, by their times.
 @Suite struct SignalRecordTests {
-    static let cases: [(milliseconds: [UInt64], wish: StopWish)] = [
+    static let cases: [(milliseconds: [UInt64], request: StopRequest)] = [
         ([], .none), ([0], .drain), ([5_000], .drain), ([5_000, 5_000], .drain), ([5_000, 5_999], .drain),
         ([5_000, 5_300, 5_600, 5_999], .drain), ([5_000, 6_000], .end), ([5_000, 5_600, 6_001], .end),
         ([5_000, 90_000], .end),
     ]
 
     @Test("Signals within a second of the first are one request, and a later one forces the end", arguments: cases)
-    func wishes(milliseconds: [UInt64], wish: StopWish) {
+    func requests(milliseconds: [UInt64], request: StopRequest) {
         let record = SignalRecord()
         for time in milliseconds { record.stop(at: time * 1_000_000) }
-        #expect(record.wish == wish)
+        #expect(record.request == request)
     }
 
     @Test("SIGHUP is counted and does not request a stop")
@@ -127,7 +127,7 @@ import Testing
         record.hangUp()
         record.hangUp()
         #expect(record.hangups == 2)
-        #expect(record.wish == .none)
+        #expect(record.request == .none)
     }
 }
 

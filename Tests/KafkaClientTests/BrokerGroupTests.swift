@@ -63,10 +63,10 @@ struct BrokerGroupTests {
             let firstLog = RebalanceLog()
             let first = try Self.member(group, strategy, firstLog)
             try first.subscribe([topic])
-            func shares(_ wanted: [Int], _ members: [KafkaConsumer]) throws -> Bool {
+            func shares(_ expected: [Int], _ members: [KafkaConsumer]) throws -> Bool {
                 try waits(seconds: 30) {
                     for member in members { _ = member.poll(max: 100, timeoutMilliseconds: 20) }
-                    return try members.map { try $0.assignment().count } == wanted
+                    return try members.map { try $0.assignment().count } == expected
                 }
             }
             #expect(try shares([4], [first]))

@@ -37,7 +37,7 @@ struct BrokerTransactionTests {
             ]
             configuration.merge(extra)
             let producer = try KafkaProducer(configuration)
-            try BrokerTransactionTests.initialise(producer)
+            try BrokerTransactionTests.initialize(producer)
             return producer
         }
 
@@ -66,7 +66,7 @@ struct BrokerTransactionTests {
 
     /// Repeats the call while its error is retriable, as a worker does while a coordinator loads or a predecessor's
     /// transaction ends.
-    static func initialise(_ producer: KafkaProducer) throws {
+    static func initialize(_ producer: KafkaProducer) throws {
         var last: KafkaError?
         let done = try waits(seconds: 30) {
             last = failure { try producer.initTransactions(timeoutMilliseconds: 1000) }

@@ -76,20 +76,20 @@ import Testing
     }
 
     @Test("An unmet need keeps its begin time and gets a new one after it was met")
-    func lacks() {
+    func unmetNeeds() {
         let time = Atomic<UInt64>(0)
         let watch = CallWatch { time.add(10, ordering: .relaxed).newValue }
-        watch.lack([.committedOffsets])
-        let first = watch.lacks
-        #expect(first == [CallWatch.Lack(need: .committedOffsets, number: 1, began: 10)])
-        watch.lack([.committedOffsets, .membership])
-        #expect(watch.lacks == first + [CallWatch.Lack(need: .membership, number: 2, began: 20)])
-        watch.lack([.membership])
-        #expect(watch.lacks.map(\.need) == [.membership])
-        watch.lack([.committedOffsets])
-        #expect(watch.lacks == [CallWatch.Lack(need: .committedOffsets, number: 3, began: 40)])
-        watch.lack([])
-        #expect(watch.lacks == [])
+        watch.setUnmetNeeds([.committedOffsets])
+        let first = watch.unmetNeeds
+        #expect(first == [CallWatch.UnmetNeed(need: .committedOffsets, number: 1, began: 10)])
+        watch.setUnmetNeeds([.committedOffsets, .membership])
+        #expect(watch.unmetNeeds == first + [CallWatch.UnmetNeed(need: .membership, number: 2, began: 20)])
+        watch.setUnmetNeeds([.membership])
+        #expect(watch.unmetNeeds.map(\.need) == [.membership])
+        watch.setUnmetNeeds([.committedOffsets])
+        #expect(watch.unmetNeeds == [CallWatch.UnmetNeed(need: .committedOffsets, number: 3, began: 40)])
+        watch.setUnmetNeeds([])
+        #expect(watch.unmetNeeds == [])
     }
 
     /// Observations of a rebalance handler.

@@ -167,7 +167,7 @@ struct MockGroupTests {
 
     /// Calls that do not answer a rebalance because they belong to another protocol or name partitions that are not
     /// owned.
-    private static let vain: [(assignor: String, call: @Sendable (KafkaConsumer) throws -> Void)] = [
+    private static let ineffectiveAnswers: [(assignor: String, call: @Sendable (KafkaConsumer) throws -> Void)] = [
         ("cooperative-sticky", { try $0.incrementalUnassign([TopicPartition(topic: "in", partition: 7)]) }),
         (
             "cooperative-sticky",
@@ -180,11 +180,11 @@ struct MockGroupTests {
         ("range", { try $0.incrementalUnassign([TopicPartition(topic: "in", partition: 0)]) }),
     ]
 
-    @Test("A rebalance whose answer throws is answered automatically", arguments: vain.indices)
+    @Test("A rebalance whose answer throws is answered automatically", arguments: ineffectiveAnswers.indices)
     func thrownAnswer(row: Int) async throws {
         try await onThread {
             let cluster = try filled(["a"])
-            let (assignor, call) = Self.vain[row]
+            let (assignor, call) = Self.ineffectiveAnswers[row]
             var failures = 0
             let consumer = try consumer(
                 cluster, ["auto.offset.reset": "earliest", "partition.assignment.strategy": assignor]
@@ -281,11 +281,11 @@ struct MockGroupTests {
             }
             try consumer.subscribe(["in"])
             var seen: [ClientEvent] = []
-            func has(_ wanted: (ClientEvent) -> Bool) -> Bool {
+            func has(_ expected: (ClientEvent) -> Bool) -> Bool {
                 waits(seconds: 15) {
                     _ = consumer.poll(max: 10, timeoutMilliseconds: 50)
                     seen += consumer.takeEvents()
-                    return seen.contains(where: wanted)
+                    return seen.contains(where: expected)
                 }
             }
             let statistics = has { event in

@@ -2,7 +2,7 @@ internal import KafkaClient
 internal import ByteStorage
 
 /// A consumer's group metadata, kept so that a repeated call has the same arguments.
-final class GroupPlace {
+final class GroupMetadataBox {
     let metadata: GroupMetadata
 
     init(_ metadata: consuming GroupMetadata) { self.metadata = metadata }
@@ -54,7 +54,7 @@ final class KafkaLaneConsumer: LaneConsumer {
 
     func cachedWatermarks(of partition: TopicPartition) -> Watermarks? { consumer.cachedWatermarks(of: partition) }
 
-    func take(_ added: [PartitionOffset], all: [PartitionOffset]) throws(KafkaError) {
+    func assign(_ added: [PartitionOffset], all: [PartitionOffset]) throws(KafkaError) {
         wasAssigned = true
         switch consumer.rebalanceProtocol {
         case .cooperative: try consumer.incrementalAssign(added)
@@ -62,9 +62,9 @@ final class KafkaLaneConsumer: LaneConsumer {
         }
     }
 
-    func give(_ given: [TopicPartition]) throws(KafkaError) {
+    func unassign(_ revoked: [TopicPartition]) throws(KafkaError) {
         switch consumer.rebalanceProtocol {
-        case .cooperative: try consumer.incrementalUnassign(given)
+        case .cooperative: try consumer.incrementalUnassign(revoked)
         case .eager, .none: try consumer.unassign()
         }
     }
@@ -84,9 +84,9 @@ final class KafkaLaneConsumer: LaneConsumer {
         try consumer.commit(offsets, timeoutMilliseconds: timeoutMilliseconds)
     }
 
-    func group() -> GroupPlace? {
+    func group() -> GroupMetadataBox? {
         guard let metadata = consumer.groupMetadata() else { return nil }
-        return GroupPlace(metadata)
+        return GroupMetadataBox(metadata)
     }
 
     var fatalError: KafkaError? { consumer.fatalError }

@@ -54,7 +54,7 @@ final class KafkaLaneEnvironment: LaneEnvironment {
 
     func messageLimit(of topic: String) -> Int { limits[topic] ?? TopicFacts.assumedMessageLimit }
 
-    func lack(_ needs: [ClientNeed]) { watch.lack(needs) }
+    func setUnmetNeeds(_ needs: [ClientNeed]) { watch.setUnmetNeeds(needs) }
 
     func now() -> UInt64 { SystemClock.monotonicNanoseconds() }
 

@@ -15,15 +15,15 @@ final class KafkaLaneProducer: LaneProducer {
     /// The time limit of an abort, in milliseconds.
     ///
     /// A new producer aborts the transaction as well, so a longer wait has no benefit.
-    private static let abortPatience: Int32 = 5_000
+    private static let abortTimeout: Int32 = 5_000
 
     private let producer: KafkaProducer
     /// `transaction.timeout.ms`, after which the transaction cannot succeed.
-    private let patience: Int32
+    private let transactionTimeout: Int32
     private var topics: [ProducerTopic] = []
 
     init(_ configuration: ClientConfiguration, watch: CallWatch) throws(ConfigurationError) {
-        patience = configuration["transaction.timeout.ms"].flatMap { Int32($0) } ?? 60_000
+        transactionTimeout = configuration["transaction.timeout.ms"].flatMap { Int32($0) } ?? 60_000
         producer = try KafkaProducer(configuration, watch: watch)
     }
 
@@ -35,7 +35,7 @@ final class KafkaLaneProducer: LaneProducer {
     /// TxnOffsetCommit v3 and OffsetFetch v7 (Kafka 2.5).
     ///
     /// librdkafka falls back to older versions silently, and those do not fence.
-    var lacksFencing: Bool {
+    var isFencingUnsupported: Bool {
         let versions = producer.debugLog.requestVersions
         return [(Int32(28), Int32(3)), (9, 7)].contains { key, least in versions[key].map { $0.max < least } ?? false }
     }
@@ -68,16 +68,16 @@ final class KafkaLaneProducer: LaneProducer {
     func poll(timeoutMilliseconds: Int32) { producer.poll(timeoutMilliseconds: timeoutMilliseconds) }
 
     func sendOffsets(
-        _ offsets: [PartitionOffset], _ group: GroupPlace, timeoutMilliseconds: Int32
+        _ offsets: [PartitionOffset], _ group: GroupMetadataBox, timeoutMilliseconds: Int32
     ) throws(KafkaError) {
-        let bound = timeoutMilliseconds < 0 ? patience : timeoutMilliseconds
+        let bound = timeoutMilliseconds < 0 ? transactionTimeout : timeoutMilliseconds
         try producer.sendOffsets(offsets, group.metadata, timeoutMilliseconds: bound)
     }
 
     func commit(timeoutMilliseconds: Int32) throws(KafkaError) {
         let isUnbound = timeoutMilliseconds < 0
         do throws(KafkaError) {
-            try producer.commitTransaction(timeoutMilliseconds: isUnbound ? patience : timeoutMilliseconds)
+            try producer.commitTransaction(timeoutMilliseconds: isUnbound ? transactionTimeout : timeoutMilliseconds)
         } catch {
             throw isUnbound ? Self.givenUp(error) : error
         }
@@ -85,7 +85,7 @@ final class KafkaLaneProducer: LaneProducer {
 
     func abort() throws(KafkaError) {
         do throws(KafkaError) {
-            try producer.abortTransaction(timeoutMilliseconds: min(Self.abortPatience, patience))
+            try producer.abortTransaction(timeoutMilliseconds: min(Self.abortTimeout, transactionTimeout))
         } catch {
             throw Self.givenUp(error)
         }

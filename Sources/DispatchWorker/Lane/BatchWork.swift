@@ -57,7 +57,7 @@ struct BatchPace {
 
     /// Records that the clock was read, and adjusts the number of records until the next reading.
     @inline(never)
-    mutating func looked(now: UInt64) {
+    mutating func clockRead(now: UInt64) {
         stride = now.saturatingSubtract(last) < Self.nanoseconds ? min(stride * 2, Self.mostRecords) : 1
         left = stride
         room = Self.bytes
@@ -106,7 +106,7 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
     /// Removes all outputs after the producer has accepted them.
     ///
     /// Their bytes stay valid.
-    package mutating func outputsTaken() { outputs.removeAll() }
+    package mutating func outputsAccepted() { outputs.removeAll() }
 
     /// Resolves records from `start` on, at most `most` of them, until the arena is full or the clock reaches `until`.
     ///
@@ -158,14 +158,14 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
             if run > result.longestDeadLetterRun { result.longestDeadLetterRun = run }
             if pace.isDue(read: record.value?.count ?? 0, written: arena.bytesInUse) {
                 let now = clock.now()
-                pace.looked(now: now)
+                pace.clockRead(now: now)
                 if now >= until {
                     result.isLate = true
                     break
                 }
             }
         }
-        result.taken = index - start
+        result.messages = index - start
         result.bytes = arena.bytesInUse
         return result
     }
@@ -200,7 +200,7 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
             if headers.isEmpty {
                 outputs.append(OutboundRecord(key: decision.key, value: decision.value), partition: partition)
             } else {
-                appendHeaded(decision, partition)
+                appendWithHeaders(decision, partition)
             }
         }
         return nil
@@ -226,11 +226,11 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
     }
 
     @inline(never)
-    private mutating func appendHeaded(_ decision: ProducedDecision, _ partition: Int32) {
+    private mutating func appendWithHeaders(_ decision: ProducedDecision, _ partition: Int32) {
         let start = outputs.headerPool.count
         outputs.headerPool.append(contentsOf: headers)
         outputs.append(
-            HeadedOutput(
+            OutputWithHeaders(
                 topic: outputs.topic.handle, partition: partition, key: decision.key, value: decision.value,
                 headers: start..<outputs.headerPool.count, timestamp: nil, position: outputs.length(of: partition)))
     }
@@ -258,7 +258,7 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
         let start = outputs.headerPool.count
         outputs.headerPool.append(contentsOf: output.headers)
         outputs.append(
-            HeadedOutput(
+            OutputWithHeaders(
                 topic: topic.handle, partition: output.partition, key: output.key, value: output.value,
                 headers: start..<outputs.headerPool.count, timestamp: output.timestamp, position: 0))
         return true

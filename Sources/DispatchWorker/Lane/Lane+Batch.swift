@@ -17,27 +17,27 @@ extension Lane where Processing: ~Copyable {
         machine.polled(outcome, isServe: false, now: now)
         if !outcome.rebalanced {
             // After a full batch there are more records to fetch.
-            if outcome.records < maximum { seeEnds(consumer) }
-            for event in events { hear(event, consumer, now: now) }
+            if outcome.records < maximum { updateEnds(consumer) }
+            for event in events { handle(event, consumer, now: now) }
         }
-        hearClients(consumer)
+        handleClientEvents(consumer)
     }
 
     /// Updates the end offsets of the partitions from the last fetches, without a request to a broker.
-    private func seeEnds(_ consumer: Environment.Consumer) {
+    private func updateEnds(_ consumer: Environment.Consumer) {
         for index in machine.partitions.slots.indices {
             guard let ends = consumer.cachedWatermarks(of: machine.partitions.slots[index].partition) else { continue }
-            machine.partitions.sawEnd(at: index, ends.high)
+            machine.partitions.setEnd(at: index, ends.high)
         }
     }
 
     /// Passes an event to the machine.
     ///
     /// A fatal event is passed with the consumer's fatal error, which names the cause.
-    private func hear(_ event: ConsumerEvent, _ consumer: Environment.Consumer, now: UInt64) {
+    private func handle(_ event: ConsumerEvent, _ consumer: Environment.Consumer, now: UInt64) {
         var event = event
         if event.kind == .fatal { event.error = consumer.fatalError ?? event.error }
-        machine.heard(event, now: now)
+        machine.handle(event, now: now)
     }
 
     /// Polls to keep the group membership alive and releases the records.
@@ -49,22 +49,22 @@ extension Lane where Processing: ~Copyable {
         consumer.releaseBatch()
         machine.polled(outcome, isServe: true, now: now)
         if !outcome.rebalanced {
-            for event in events { hear(event, consumer, now: now) }
+            for event in events { handle(event, consumer, now: now) }
         }
-        hearClients(consumer)
+        handleClientEvents(consumer)
     }
 
     /// Handles the events of both clients.
     ///
     /// The producer's log is drained even while nothing is produced.
-    private func hearClients(_ consumer: Environment.Consumer) {
+    private func handleClientEvents(_ consumer: Environment.Consumer) {
         // A fatal error is not always reported as an event. Without this check the lane would poll a dead consumer
         // forever.
-        if machine.fate == nil, let error = consumer.fatalError {
+        if machine.exit == nil, let error = consumer.fatalError {
             machine.failed(.consume, error, now: environment.now())
         }
-        hear(consumer.takeEvents(), .consumer)
-        if let producer { hear(producer.takeEvents(), .producer) }
+        handle(consumer.takeEvents(), .consumer)
+        if let producer { handle(producer.takeEvents(), .producer) }
     }
 
     func process(_ records: Int, _ until: UInt64) {
@@ -77,15 +77,15 @@ extension Lane where Processing: ~Copyable {
         let result = work.run(
             consumer, from: batchStart, most: min(records, reserved), until: until, clock: environment,
             partitions: &machine.partitions, isolation: machine.isolation)
-        batchStart += result.taken
+        batchStart += result.messages
         reserved -= result.records
         machine.processed(result, now: environment.now())
-        if batchStart >= consumer.records.count { returnReservation() }
+        if batchStart >= consumer.records.count { releaseReservation() }
     }
 
     /// Releases the reserved quota of records that did not arrive or were duplicates.
-    func returnReservation() {
-        shared.stop.giveBack(reserved)
+    func releaseReservation() {
+        shared.stop.release(reserved)
         reserved = 0
     }
 }

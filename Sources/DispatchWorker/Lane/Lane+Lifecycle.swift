@@ -30,9 +30,9 @@ extension Lane where Processing: ~Copyable {
         let took = attempt(.initTransactions) { () throws(KafkaError) in
             try producer.initTransactions(timeoutMilliseconds: Int32(milliseconds))
         }
-        hear(producer.takeEvents(), .producer)
+        handle(producer.takeEvents(), .producer)
         if took == nil { return }
-        if producer.lacksFencing && !environment.isMock {
+        if producer.isFencingUnsupported && !environment.isMock {
             machine.end(Self.oldBroker)
         } else {
             machine.transactionsInitialized()
@@ -53,7 +53,7 @@ extension Lane where Processing: ~Copyable {
                 opened[name] = OpenTopic(
                     handle: handle, partitions: max(1, partitions), messageLimit: environment.messageLimit(of: name))
             } catch {
-                hear(producer.takeEvents(), .producer)
+                handle(producer.takeEvents(), .producer)
                 openFailed(name, error)
                 return
             }

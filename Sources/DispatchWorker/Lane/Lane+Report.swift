@@ -42,18 +42,18 @@ extension Lane where Processing: ~Copyable {
         case .dataLost(let partition, let wanted, let got):
             line(
                 .error, "data.lost", "records at the next offset no longer exist",
-                place(partition) + [("wanted", .number(wanted)), ("got", .number(got))])
+                fields(of: partition) + [("wanted", .number(wanted)), ("got", .number(got))])
         case .commitVanished(let partition, let had):
             line(
                 .warning, "commit.vanished",
                 "the group's committed offset no longer exists, `from` determines where to continue",
-                place(partition) + [("had", .number(had))])
+                fields(of: partition) + [("had", .number(had))])
         case .refused(let partition, let offset, let isDeadLetter, let code):
             line(
                 isDeadLetter ? .error : .warning, "refused",
                 isDeadLetter
                     ? "the broker refuses the dead letter of a record" : "the broker refuses a record's outputs",
-                place(partition) + [("offset", .number(offset)), ("code", .text(code.name))])
+                fields(of: partition) + [("offset", .number(offset)), ("code", .text(code.name))])
         case .failed(let call, let error):
             line(.warning, "failed", "\(call.rawValue): \(error.description)", [("code", .text(error.name))])
         }
@@ -68,7 +68,7 @@ extension Lane where Processing: ~Copyable {
             ])
     }
 
-    private func place(_ partition: TopicPartition) -> [(String, LogValue)] {
+    private func fields(of partition: TopicPartition) -> [(String, LogValue)] {
         [("topic", .text(partition.topic)), ("partition", .number(Int64(partition.partition)))]
     }
 
@@ -83,17 +83,17 @@ extension Lane where Processing: ~Copyable {
     }
 
     /// Logs the events of a client, and passes errors that concern the lane to its machine.
-    func hear(_ events: [ClientEvent], _ client: ClientKind) {
+    func handle(_ events: [ClientEvent], _ client: ClientKind) {
         for event in events {
             switch event {
             case .statistics: break
-            case .log(let line): hear(line, client)
-            case .error(let error): hear(error, client)
+            case .log(let line): handle(line, client)
+            case .error(let error): handle(error, client)
             }
         }
     }
 
-    private func hear(_ line: KafkaClient.LogLine, _ client: ClientKind) {
+    private func handle(_ line: KafkaClient.LogLine, _ client: ClientKind) {
         // Closed connections are routine. Their lines are only parsed.
         if line.facility == "FAIL" && line.level > 4 { return }
         let level: LogLevel =
@@ -109,7 +109,7 @@ extension Lane where Processing: ~Copyable {
                 [LogField("client", .text(client.rawValue)), LogField("facility", .text(line.facility))]))
     }
 
-    private func hear(_ error: KafkaError, _ client: ClientKind) {
+    private func handle(_ error: KafkaError, _ client: ClientKind) {
         switch KafkaErrorClass(error) {
         case .authentication, .fencedInstance, .authorization:
             machine.failed(.consume, error, now: environment.now())

@@ -29,7 +29,7 @@ extension Lane where Processing: ~Copyable {
 
     private func produce(_ producer: Environment.Producer) {
         guard let error = work.outputs.offer(to: producer) else {
-            work.outputsTaken()
+            work.outputsAccepted()
             producer.poll(timeoutMilliseconds: 0)
             machine.produced()
             return

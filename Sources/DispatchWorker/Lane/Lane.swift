@@ -40,12 +40,12 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
 
     /// Performs one action and returns a Boolean value that indicates whether there is more to do.
     package func step() -> Bool {
-        listen()
+        updateStopState()
         let now = environment.now()
         let action = machine.next(now: now)
         if action == .end {
-            if let fate = machine.fate { shared.fail(fate) }
-            tellNeeds()
+            if let exit = machine.exit { shared.fail(exit) }
+            reportNeeds()
             report()
             return false
         }
@@ -61,7 +61,7 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
     }
 
     /// Passes stop requests and the state of `stop.after` to the machine.
-    func listen() {
+    func updateStopState() {
         if shared.isDraining && !machine.isDraining { machine.drain() }
         if shared.stop.isLimited { machine.allowance(isExhausted: shared.stop.isExhausted) }
     }
@@ -92,24 +92,24 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
             performTransaction(action)
         case .discard:
             consumer?.releaseBatch()
-            returnReservation()
+            releaseReservation()
             machine.discarded()
-        case .fetchCommitted, .seek, .reassign, .findEnds, .take, .give: performPlace(action)
-        case .announce(let fate):
-            shared.fail(fate)
+        case .fetchCommitted, .seek, .reassign, .findEnds, .assign, .unassign: performPositioning(action)
+        case .announce(let exit):
+            shared.fail(exit)
             machine.announced()
         case .wait(let milliseconds): environment.sleep(milliseconds: milliseconds)
         case .end: break
         }
-        shared.stop.giveBack(machine.takeLostRecords())
-        tellNeeds()
+        shared.stop.release(machine.takeLostRecords())
+        reportNeeds()
     }
 
     /// Reports the unmet needs of the lane whenever they change.
-    private func tellNeeds() {
+    private func reportNeeds() {
         if machine.needs == needs { return }
         needs = machine.needs
-        environment.lack(needs)
+        environment.setUnmetNeeds(needs)
     }
 
     /// Answers a rebalance inside the poll or close that triggers it.
@@ -118,7 +118,7 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
     func rebalance(_ event: RebalanceEvent) {
         machine.rebalancing(request(event), now: environment.now())
         while true {
-            listen()
+            updateStopState()
             let now = environment.now()
             guard let action = machine.nextInCallback(now: now) else { return }
             perform(action, now: now)

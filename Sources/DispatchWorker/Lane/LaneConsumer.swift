@@ -31,9 +31,9 @@ package protocol LaneConsumer: AnyObject {
     /// Returns the watermarks of a partition from the last fetch without a request, or nil before the first fetch.
     func cachedWatermarks(of partition: TopicPartition) -> Watermarks?
     /// Answers an assignment. `added` are the new partitions, `all` are the owned ones including them.
-    func take(_ added: [PartitionOffset], all: [PartitionOffset]) throws(KafkaError)
+    func assign(_ added: [PartitionOffset], all: [PartitionOffset]) throws(KafkaError)
     /// Answers a revocation of `revoked`.
-    func give(_ given: [TopicPartition]) throws(KafkaError)
+    func unassign(_ revoked: [TopicPartition]) throws(KafkaError)
     /// Seeks owned partitions. Returns the results, with an error for each partition that could not be moved.
     func seek(_ offsets: [PartitionOffset]) throws(KafkaError) -> [PartitionResult]
     /// Removes owned partitions and assigns them again at these offsets. `all` are the owned partitions.

@@ -29,7 +29,7 @@ package protocol LaneProducer: AnyObject {
     func initTransactions(timeoutMilliseconds: Int32) throws(KafkaError)
     /// A Boolean value that indicates whether a broker cannot fence a group's generation. Valid after
     /// `initTransactions`.
-    var lacksFencing: Bool { get }
+    var isFencingUnsupported: Bool { get }
     /// Opens a topic and fetches its partition count.
     func open(_ topic: String, timeoutMilliseconds: Int32) throws(KafkaError) -> (handle: Int, partitions: Int32)
     /// Begins a transaction.
@@ -87,7 +87,7 @@ package protocol LaneEnvironment: AnyObject {
     /// Returns `max.message.bytes` of a topic.
     func messageLimit(of topic: String) -> Int
     /// Replaces the set of needs that the lane currently cannot get met.
-    func lack(_ needs: [ClientNeed])
+    func setUnmetNeeds(_ needs: [ClientNeed])
     /// Returns the monotonic clock's time in nanoseconds.
     func now() -> UInt64
     /// Returns the milliseconds since 1970. Only dead letters contain the time of day.

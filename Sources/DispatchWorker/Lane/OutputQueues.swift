@@ -2,7 +2,7 @@ package import KafkaClient
 package import ByteStorage
 
 /// An output that cannot be part of its partition's run because it has headers.
-package struct HeadedOutput {
+package struct OutputWithHeaders {
     /// The producer's handle of the topic.
     package var topic: Int
     /// The partition.
@@ -28,8 +28,8 @@ package struct OutputQueues {
     package private(set) var topic = OpenTopic(handle: 0, partitions: 1, messageLimit: 1 << 20)
     private var runs: [[OutboundRecord]] = [[]]
     private var sent: [Int] = [0]
-    private var headed: [HeadedOutput] = []
-    private var headedSent = 0
+    private var outputsWithHeaders: [OutputWithHeaders] = []
+    private var sentWithHeaders = 0
     /// The headers of the outputs with headers.
     package var headerPool: [HeaderView] = []
     private var runSent = 0
@@ -58,7 +58,7 @@ package struct OutputQueues {
     package func length(of partition: Int32) -> Int { runs[Int(partition)].count }
 
     /// Appends a record with headers after the waiting records of its partition.
-    package mutating func append(_ output: HeadedOutput) { headed.append(output) }
+    package mutating func append(_ output: OutputWithHeaders) { outputsWithHeaders.append(output) }
 
     /// Removes all outputs.
     package mutating func removeAll() {
@@ -66,9 +66,9 @@ package struct OutputQueues {
             runs[index].removeAll(keepingCapacity: true)
             sent[index] = 0
         }
-        headed.removeAll(keepingCapacity: true)
+        outputsWithHeaders.removeAll(keepingCapacity: true)
         headerPool.removeAll(keepingCapacity: true)
-        headedSent = 0
+        sentWithHeaders = 0
         runSent = 0
     }
 
@@ -78,8 +78,8 @@ package struct OutputQueues {
     ///
     /// After a full queue, the next call continues at the output that failed.
     package mutating func offer<Producer: LaneProducer>(to producer: Producer) -> KafkaError? {
-        while headedSent < headed.count {
-            let output = headed[headedSent]
+        while sentWithHeaders < outputsWithHeaders.count {
+            let output = outputsWithHeaders[sentWithHeaders]
             if output.topic == topic.handle,
                 let error = offerRun(Int(output.partition), upTo: output.position, to: producer)
             {
@@ -92,7 +92,7 @@ package struct OutputQueues {
             } catch {
                 return error
             }
-            headedSent += 1
+            sentWithHeaders += 1
         }
         while runSent < runs.count {
             if let error = offerRun(runSent, upTo: runs[runSent].count, to: producer) { return error }

@@ -78,7 +78,7 @@ package struct Isolation: Sendable, Equatable {
         let hadRefused = !refused.isEmpty
         refused.removeAll { found in position(found.partition).map { $0 > found.offset } ?? true }
         guard refused.isEmpty else { return }
-        until.removeAll { wanted in position(wanted.partition).map { $0 >= wanted.offset } ?? true }
+        until.removeAll { end in position(end.partition).map { $0 >= end.offset } ?? true }
         if hadRefused || until.isEmpty {
             self = Isolation()
         } else {

@@ -48,9 +48,9 @@ package enum LaneAction: Sendable, Equatable {
     /// Fetch the watermarks of a partition.
     case findEnds(TopicPartition)
     /// Answer an assignment. `added` are the new partitions, `all` are the owned ones including them.
-    case take([PartitionOffset], all: [PartitionOffset])
+    case assign([PartitionOffset], all: [PartitionOffset])
     /// Answer a revocation.
-    case give([TopicPartition])
+    case unassign([TopicPartition])
     /// Tell the process why this lane ends, before a call that may not return.
     case announce(WorkerExit)
     /// Sleep.
@@ -79,8 +79,8 @@ package enum LaneCall: String, Sendable, CaseIterable {
     case findEnds = "query_watermark_offsets"
     case seek = "seek_partitions"
     case reassign = "reassign"
-    case take = "assign"
-    case give = "unassign"
+    case assign = "assign"
+    case unassign = "unassign"
 }
 
 /// The reason of an abort, for the log.

@@ -13,14 +13,14 @@ extension LaneMachine {
             transaction = .aborting(open, cause, retryAt: 0)
             return
         }
-        spoiled(open.error, records: open.content.records, staged: transaction.staged)
+        isolateRefusedRecord(open.error, records: open.content.records, staged: transaction.staged)
         notes.append(.aborted(cause, open.error))
         let isDeliberate = isDeliberate(cause)
-        condemn(wait: isDeliberate ? 0 : abortBackoff.next())
+        retireProducer(wait: isDeliberate ? 0 : abortBackoff.next())
     }
 
     /// Returns a Boolean value that indicates whether the transaction is aborted without a fault of its own.
-    private func isDeliberate(_ cause: AbortCause) -> Bool { cause == .revoked || cause == .lost || fate != nil }
+    private func isDeliberate(_ cause: AbortCause) -> Bool { cause == .revoked || cause == .lost || exit != nil }
 
     /// Records that the transaction was aborted.
     ///
@@ -28,17 +28,17 @@ extension LaneMachine {
     package mutating func aborted(refusal: KafkaErrorCode?, coordinatorDrops: Int, now: UInt64) {
         guard case .aborting(let open, let cause, _) = transaction else { return }
         let code = refusal ?? open.error
-        spoiled(code, records: open.content.records, staged: nil)
+        isolateRefusedRecord(code, records: open.content.records, staged: nil)
         notes.append(.aborted(cause, code))
         let isDeliberate = isDeliberate(cause)
         let suspect = open.suspect ?? (coordinatorDrops != open.coordinatorDrops ? .coordinator : nil)
-        loseTransaction()
+        dropTransaction()
         if !isDeliberate { pausedUntil = now + nanoseconds(abortBackoff.next()) }
         if let suspect { rotate(suspect) }
     }
 
     /// Makes transactions smaller if one of their records is the cause, and notes the record once it is found.
-    private mutating func spoiled(_ code: KafkaErrorCode?, records: Int, staged: BatchResult?) {
+    private mutating func isolateRefusedRecord(_ code: KafkaErrorCode?, records: Int, staged: BatchResult?) {
         guard let code, code.isRecordLevel else { return }
         var pending = partitions
         pending.promote()
@@ -63,7 +63,7 @@ extension LaneMachine {
     /// Drops everything that was produced since the last commit and the rest of the batch.
     ///
     /// The records are consumed again.
-    mutating func loseTransaction() {
+    mutating func dropTransaction() {
         let content = transaction.content?.content ?? TransactionContent()
         if content.records > 0 { counters.aborted += 1 }
         lostRecords += content.records + (transaction.staged?.records ?? 0)
@@ -73,11 +73,11 @@ extension LaneMachine {
     }
 
     /// Replaces the producer because the deadline of a revocation has passed and the commit's outcome is unknown.
-    mutating func indefinite() {
+    mutating func abandonCommit() {
         if isExactlyOnce {
             rotate(.revoked)
         } else {
-            condemn(wait: 0)
+            retireProducer(wait: 0)
         }
     }
 }

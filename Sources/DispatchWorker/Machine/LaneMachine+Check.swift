@@ -21,10 +21,10 @@ extension LaneMachine {
                 return "I2: \(slot.partition) would commit \(pending.value), before the committed \(committed)"
             }
             if slot.isStaged && !slot.isStarted { return "I1: \(slot.partition) has outputs without a record" }
-            if case .located = slot.place, slot.pending != nil {
+            if case .needsSeek = slot.positionState, slot.pending != nil {
                 return "I2: \(slot.partition) is repositioned with pending records"
             }
-            if case .unmoved = slot.place, slot.pending != nil {
+            if case .needsReassign = slot.positionState, slot.pending != nil {
                 return "I2: \(slot.partition) is repositioned with pending records"
             }
         }

@@ -4,19 +4,21 @@ package import KafkaClient
 extension LaneMachine {
     /// Reacts to a failed call.
     package mutating func failed(_ call: LaneCall, _ error: KafkaError, now: UInt64) {
-        noteNeed(call, error)
-        if case .locating(let wanted) = callback, call == .fetchCommitted { unlocated(wanted, now: now) }
+        recordNeed(call, error)
+        if case .locating(let assignments) = callback, call == .fetchCommitted {
+            assignWithoutPositions(assignments, now: now)
+        }
         transaction = transaction.with { if $0.error == nil && isProducerCall(call) { $0.error = error.code } }
         switch KafkaErrorClass(error) {
-        case .authorization(let resource): denied(call, error, resource)
-        case .authentication: unauthenticated(call, error, now: now)
+        case .authorization(let resource): handleDenial(call, error, resource)
+        case .authentication: handleAuthenticationFailure(call, error, now: now)
         case .configuration: end(Self.configurationExit(call, error))
         case .fencedInstance: end(Self.fencedInstanceExit)
-        case .fenced where isProducerCall(call): fenced(error, now: now)
+        case .fenced where isProducerCall(call): handleFencing(error, now: now)
         case .retriable: retry(call, error, now: now)
         case .abortable where transaction.content != nil && isProducerCall(call) && call != .abort:
             abort(call, error)
-        case .abortable, .fenced, .fatal: fatal(call, error, now: now)
+        case .abortable, .fenced, .fatal: handleFatal(call, error, now: now)
         }
     }
 
@@ -30,8 +32,9 @@ extension LaneMachine {
     /// Assigns the partitions without known positions.
     ///
     /// Their committed offsets are fetched after the callback.
-    private mutating func unlocated(_ wanted: [AssignedPartition], now: UInt64) {
-        callback = .taking(wanted.map { PartitionStart(assigned: $0, position: .unknown, place: .stale) })
+    private mutating func assignWithoutPositions(_ assignments: [AssignedPartition], now: UInt64) {
+        callback = .assigning(
+            assignments.map { PartitionStart(assigned: $0, position: .unknown, positionState: .stale) })
     }
 
     /// Schedules the same call again, with the same arguments.
@@ -59,11 +62,11 @@ extension LaneMachine {
             transaction = .storing(open, offsets, began: began, retryAt: later)
         case (.seek, _), (.reassign, _): reassignFailed(error, now: now)
         case (.findEnds, _): endsFailed(error, now: now)
-        case (.take, _), (.give, _): fatal(call, error, now: now)
+        case (.assign, _), (.unassign, _): handleFatal(call, error, now: now)
         default: waitForBrokers(call, error, now: now)
         }
         // A lane that ends does not wait for a retry. The next producer to start ends the open transaction.
-        if fate != nil, call == .abort || call == .commit { condemn(wait: 0) }
+        if exit != nil, call == .abort || call == .commit { retireProducer(wait: 0) }
     }
 
     /// Schedules another try because brokers do not answer.
@@ -78,8 +81,8 @@ extension LaneMachine {
         case (.openTopics, .ready(let transaction, .refreshing)):
             // The topics are open. Their partition counts are fetched at the next refresh.
             producer = .ready(transaction, .open(since: now))
-        case (.openTopics, .ready(let transaction, .wanted)):
-            producer = .ready(transaction, .wanted(retryAt: retryAt))
+        case (.openTopics, .ready(let transaction, .unopened)):
+            producer = .ready(transaction, .unopened(retryAt: retryAt))
         case (.fetchCommitted, _): locateAt = retryAt
         case (.subscribe, _): group = .outside(retryAt: retryAt)
         default: break
@@ -98,9 +101,9 @@ extension LaneMachine {
         transactionFailed(error.code == .timedOut ? .timeout : error.code.isRecordLevel ? .refused : .error)
     }
 
-    private mutating func fatal(_ call: LaneCall, _ error: KafkaError, now: UInt64) {
+    private mutating func handleFatal(_ call: LaneCall, _ error: KafkaError, now: UInt64) {
         switch call {
-        case .consume, .take, .give:
+        case .consume, .assign, .unassign:
             end(
                 WorkerExit(
                     .tryAgain, "the consumer failed (\(call.rawValue): \(error.name))",
@@ -133,7 +136,7 @@ extension LaneMachine {
         code == .illegalGeneration || code == .unknownMember || code == .fencedInstanceID || code == .assignmentLost
     }
 
-    private mutating func denied(_ call: LaneCall, _ error: KafkaError, _ resource: KafkaResource) {
+    private mutating func handleDenial(_ call: LaneCall, _ error: KafkaError, _ resource: KafkaResource) {
         if transaction.content != nil { transactionFailed(.refused) }
         end(
             WorkerExit(
@@ -145,7 +148,7 @@ extension LaneMachine {
     ///
     /// They end the lane during its start, and later if they are refused for `start.timeout` without any success in
     /// between.
-    private mutating func unauthenticated(_ call: LaneCall, _ error: KafkaError, now: UInt64) {
+    private mutating func handleAuthenticationFailure(_ call: LaneCall, _ error: KafkaError, now: UInt64) {
         let since = credentials.refuse(now: now)
         if isReady && now.saturatingSubtract(since) < nanoseconds(policy.startTimeoutMilliseconds) {
             notes.append(.failed(call, error))

@@ -6,38 +6,38 @@ extension LaneMachine {
     ///
     /// They are derived from the lane's next actions. A need ends when its last cause ends, such as a partition that is
     /// revoked or a member that leaves.
-    package var needs: [ClientNeed] { unanswered.isEmpty ? [] : ClientNeed.allCases.filter(isLacking) }
+    package var needs: [ClientNeed] { unanswered.isEmpty ? [] : ClientNeed.allCases.filter(isUnmet) }
 
-    private func isLacking(_ need: ClientNeed) -> Bool { unanswered.contains(need) && isAsking(for: need) }
+    private func isUnmet(_ need: ClientNeed) -> Bool { unanswered.contains(need) && isNeeded(need) }
 
-    private func isAsking(for need: ClientNeed) -> Bool {
-        guard isMember, fate == nil else { return false }
+    private func isNeeded(_ need: ClientNeed) -> Bool {
+        guard isMember, exit == nil else { return false }
         switch need {
         case .committedOffsets:
             if case .locating = callback { return true }
-            return !isDraining && partitions.slots.contains { $0.place == .stale }
+            return !isDraining && partitions.slots.contains { $0.positionState == .stale }
         case .committing: if case .storing = transaction { return true } else { return false }
         case .membership: return !isDraining
         }
     }
 
     /// Records whether a request of this kind was answered in time.
-    mutating func asked(_ need: ClientNeed, isAnswered: Bool) {
+    mutating func recordRequest(_ need: ClientNeed, isAnswered: Bool) {
         if isAnswered { unanswered.remove(need) } else { unanswered.insert(need) }
     }
 
     /// Removes needs that no longer exist, so that a later one starts anew.
-    mutating func forgetNeeds() {
+    mutating func removeObsoleteNeeds() {
         if !unanswered.isEmpty { unanswered.formIntersection(needs) }
     }
 
     /// Updates the needs after a failed call.
     ///
     /// An error that arrives in time is an answer.
-    mutating func noteNeed(_ call: LaneCall, _ error: KafkaError) {
+    mutating func recordNeed(_ call: LaneCall, _ error: KafkaError) {
         switch call {
-        case .fetchCommitted: asked(.committedOffsets, isAnswered: error.code != .timedOut)
-        case .storeOffsets: asked(.committing, isAnswered: error.code != .timedOut)
+        case .fetchCommitted: recordRequest(.committedOffsets, isAnswered: error.code != .timedOut)
+        case .storeOffsets: recordRequest(.committing, isAnswered: error.code != .timedOut)
         default: break
         }
     }

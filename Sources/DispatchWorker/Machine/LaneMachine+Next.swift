@@ -24,7 +24,7 @@ extension LaneMachine {
     /// Returns the next action.
     package mutating func next(now: UInt64) -> LaneAction {
         if startedAt == nil { startedAt = now }
-        forgetNeeds()
+        removeObsoleteNeeds()
         if let announcement { return announcement }
         for _ in 0..<32 {
             switch turn(now) {
@@ -40,18 +40,18 @@ extension LaneMachine {
     /// The action that announces the lane's exit, or nil.
     ///
     /// It precedes all other actions.
-    var announcement: LaneAction? { isFateTold ? nil : fate.map { .announce($0) } }
+    var announcement: LaneAction? { isExitAnnounced ? nil : exit.map { .announce($0) } }
 
     private mutating func turn(_ now: UInt64) -> Turn {
         var turn = transactionTurn(now)
-        if case .pass = turn { turn = doomTurn() }
+        if case .pass = turn { turn = exitTurn() }
         if case .pass = turn { turn = batch == .void ? .act(.discard) : .pass }
         if case .pass = turn { turn = commitTurn(now) }
         if case .pass = turn { turn = drainTurn(now) }
         if case .pass = turn { turn = producerTurn(now) }
         if case .pass = turn { turn = groupTurn(now) }
         if case .pass = turn { turn = workTurn(now) }
-        if case .pass = turn { turn = placeTurn(now) }
+        if case .pass = turn { turn = positionTurn(now) }
         if case .pass = turn { turn = .act(poll(now)) }
         return turn
     }
@@ -59,24 +59,24 @@ extension LaneMachine {
     /// Continues a transaction that does not depend on anything else, or replaces the producer.
     private mutating func transactionTurn(_ now: UInt64) -> Turn {
         switch producer {
-        case .condemned: return .act(.dropProducer)
+        case .retiring: return .act(.dropProducer)
         case .ready(let transaction, _): return transactionTurn(transaction, now)
         case .absent, .initializing: return .pass
         }
     }
 
     private mutating func transactionTurn(_ transaction: Transaction, _ now: UInt64) -> Turn {
-        let isDoomed = fate != nil
+        let isEnding = exit != nil
         switch transaction {
         case .none, .open(_, .idle): return .pass
         case .beginning(_, let retryAt):
-            if isDoomed {
-                loseTransaction()
+            if isEnding {
+                dropTransaction()
                 return .again
             }
             return retryAt > now ? .act(wait(until: retryAt, now)) : .act(.begin)
         case .open(_, .offering), .open(_, .blocked), .sendingOffsets, .flushing, .storing:
-            if isDoomed {
+            if isEnding {
                 transactionFailed(.shutdown)
                 return .again
             }
@@ -109,8 +109,8 @@ extension LaneMachine {
     }
 
     /// Ends the lane at once and aborts the open transaction.
-    private mutating func doomTurn() -> Turn {
-        guard fate != nil || group == .left else { return .pass }
+    private mutating func exitTurn() -> Turn {
+        guard exit != nil || group == .left else { return .pass }
         if case .open = transaction {
             transactionFailed(.shutdown)
             return .again
@@ -123,8 +123,8 @@ extension LaneMachine {
         if isMember { return .act(.close) }
         switch producer {
         case .absent: return .act(.end)
-        case .initializing, .ready, .condemned:
-            condemn(wait: 0)
+        case .initializing, .ready, .retiring:
+            retireProducer(wait: 0)
             return .again
         }
     }
@@ -151,14 +151,14 @@ extension LaneMachine {
         case .initializing(let retryAt):
             return .act(
                 retryAt > now ? waitAndServe(until: retryAt, now) : .initTransactions(milliseconds: 1_000))
-        case .ready(_, .wanted(let retryAt)):
+        case .ready(_, .unopened(let retryAt)):
             return .act(retryAt > now ? waitAndServe(until: retryAt, now) : .openTopics)
         case .ready(.none, .open(let since)) where now.saturatingSubtract(since) > 300_000_000_000:
             // The output topic may have more partitions by now.
             producer = .ready(.none, .refreshing)
             return .again
         case .ready(_, .refreshing): return .act(.openTopics)
-        case .ready, .condemned: return .pass
+        case .ready, .retiring: return .pass
         }
     }
 
@@ -184,8 +184,8 @@ extension LaneMachine {
     }
 
     /// Positions the partitions whose position is not current, with one call for all that need the same.
-    private mutating func placeTurn(_ now: UInt64) -> Turn {
-        guard !isDraining, partitions.slots.contains(where: { $0.place != .current }) else { return .pass }
+    private mutating func positionTurn(_ now: UInt64) -> Turn {
+        guard !isDraining, partitions.slots.contains(where: { $0.positionState != .current }) else { return .pass }
         if case .open = transaction {
             // Seeking to committed offsets with pending records would process them twice in one transaction.
             startCommit(now)
@@ -193,44 +193,46 @@ extension LaneMachine {
         }
         if pausedUntil > now { return .act(waitAndServe(until: pausedUntil, now)) }
         if isPollDue(now) { return .act(.serve) }
-        if let action = placeAction(now) { return .act(action) }
-        if partitions.slots.contains(where: { $0.place == .current }) { return .pass }
+        if let action = positionAction(now) { return .act(action) }
+        if partitions.slots.contains(where: { $0.positionState == .current }) { return .pass }
         return .act(waitAndServe(until: now + 20_000_000, now))
     }
 
     /// Returns the next action that positions partitions, or nil if all of them wait for a retry.
-    private mutating func placeAction(_ now: UInt64) -> LaneAction? {
+    private mutating func positionAction(_ now: UInt64) -> LaneAction? {
         let slots = partitions.slots
-        let stale = slots.filter { $0.place == .stale }.map(\.partition)
+        let stale = slots.filter { $0.positionState == .stale }.map(\.partition)
         if !stale.isEmpty && locateAt <= now { return .fetchCommitted(stale) }
         for slot in slots {
-            switch slot.place {
-            case .endless(let retryAt) where retryAt <= now, .outOfRange(let retryAt) where retryAt <= now:
+            switch slot.positionState {
+            case .needsEnd(let retryAt) where retryAt <= now, .outOfRange(let retryAt) where retryAt <= now:
                 return .findEnds(slot.partition)
             default: continue
             }
         }
-        let located = slots.compactMap { slot in
-            if case .located(let start) = slot.place {
+        let seeks = slots.compactMap { slot in
+            if case .needsSeek(let start) = slot.positionState {
                 PartitionOffset(slot.partition, offset: start.seek)
             } else {
                 nil
             }
         }
-        if !located.isEmpty { return .seek(located) }
-        let unmoved = slots.compactMap { slot in
-            if case .unmoved(let start, _, let retryAt) = slot.place, retryAt <= now {
+        if !seeks.isEmpty { return .seek(seeks) }
+        let reassigned = slots.compactMap { slot in
+            if case .needsReassign(let start, _, let retryAt) = slot.positionState, retryAt <= now {
                 PartitionOffset(slot.partition, offset: start.seek)
             } else {
                 nil
             }
         }
-        return unmoved.isEmpty ? nil : .reassign(unmoved, all: slots.map(whole))
+        return reassigned.isEmpty ? nil : .reassign(reassigned, all: slots.map(reassignOffset))
     }
 
     /// Returns the offset of a partition when all partitions are assigned again.
-    private func whole(_ slot: OwnedPartition) -> PartitionOffset {
-        if case .unmoved(let start, _, _) = slot.place { return PartitionOffset(slot.partition, offset: start.seek) }
+    private func reassignOffset(_ slot: OwnedPartition) -> PartitionOffset {
+        if case .needsReassign(let start, _, _) = slot.positionState {
+            return PartitionOffset(slot.partition, offset: start.seek)
+        }
         return PartitionOffset(slot.partition, offset: slot.resume)
     }
 

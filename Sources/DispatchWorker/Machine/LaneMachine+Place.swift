@@ -3,36 +3,38 @@ package import KafkaClient
 // The positions at which partitions continue.
 extension LaneMachine {
     /// Handles the group's committed offsets of the partitions that were requested.
-    package mutating func located(_ results: [PartitionResult], now: UInt64) {
+    package mutating func committedOffsetsFetched(_ results: [PartitionResult], now: UInt64) {
         if let error = results.compactMap(\.error).first {
             failed(.fetchCommitted, error, now: now)
             return
         }
         credentials = .accepted
-        asked(.committedOffsets, isAnswered: true)
-        if case .locating(let wanted) = callback {
-            callback = .taking(wanted.compactMap { assigned in first(assigned, results) })
+        recordRequest(.committedOffsets, isAnswered: true)
+        if case .locating(let assignments) = callback {
+            callback = .assigning(assignments.compactMap { assigned in start(of: assigned, results) })
             return
         }
         for result in results {
-            guard let index = partitions.index(of: result.partition), partitions.slots[index].place == .stale else {
+            guard let index = partitions.index(of: result.partition), partitions.slots[index].positionState == .stale
+            else {
                 continue
             }
-            relocate(index, result.offset)
+            setPosition(index, result.offset)
         }
         counters.rewinds += 1
     }
 
     /// Returns the start of an assigned partition.
-    private mutating func first(_ assigned: AssignedPartition, _ results: [PartitionResult]) -> PartitionStart? {
+    private mutating func start(of assigned: AssignedPartition, _ results: [PartitionResult]) -> PartitionStart? {
         guard let result = results.first(where: { $0.partition == assigned.partition }) else { return nil }
         if let offset = result.offset {
             return PartitionStart(
-                assigned: assigned, position: StartPosition(at: NextOffset(told: offset)), committed: offset)
+                assigned: assigned, position: StartPosition(at: NextOffset(reported: offset)), committed: offset)
         }
         switch policy.from {
         case .earliest: return PartitionStart(assigned: assigned, position: .beginning)
-        case .latest: return PartitionStart(assigned: assigned, position: .unknown, place: .endless(retryAt: 0))
+        case .latest:
+            return PartitionStart(assigned: assigned, position: .unknown, positionState: .needsEnd(retryAt: 0))
         case .fail:
             end(Self.nothingCommitted(assigned.partition))
             return nil
@@ -40,23 +42,23 @@ extension LaneMachine {
     }
 
     /// Sets the position of an owned partition after its committed offset was fetched.
-    private mutating func relocate(_ index: Int, _ offset: Int64?) {
+    private mutating func setPosition(_ index: Int, _ offset: Int64?) {
         let slot = partitions.slots[index]
         if let offset {
             partitions.slots[index].committed = offset
-            partitions.slots[index].place = .located(StartPosition(at: NextOffset(told: offset)))
+            partitions.slots[index].positionState = .needsSeek(StartPosition(at: NextOffset(reported: offset)))
             return
         }
         if let had = slot.committed { notes.append(.commitVanished(slot.partition, had: had)) }
         partitions.slots[index].committed = nil
         if slot.start.isToCommit && slot.committed == nil {
             // `from` determined this position, and nothing has been committed since. A later end would skip records.
-            partitions.slots[index].place = .located(slot.start)
+            partitions.slots[index].positionState = .needsSeek(slot.start)
             return
         }
         switch policy.from {
-        case .earliest: partitions.slots[index].place = .located(.beginning)
-        case .latest: partitions.slots[index].place = .endless(retryAt: 0)
+        case .earliest: partitions.slots[index].positionState = .needsSeek(.beginning)
+        case .latest: partitions.slots[index].positionState = .needsEnd(retryAt: 0)
         case .fail: end(Self.nothingCommitted(slot.partition))
         }
     }
@@ -70,17 +72,17 @@ extension LaneMachine {
     /// Handles the result of a seek.
     ///
     /// The partitions in `failed` are assigned again.
-    package mutating func sought(_ offsets: [PartitionOffset], failed: [PartitionResult]) {
+    package mutating func seekFinished(_ offsets: [PartitionOffset], failed: [PartitionResult]) {
         var count = 0
         if let error = failed.compactMap(\.error).first { notes.append(.failed(.seek, error)) }
         for offset in offsets {
             guard let index = partitions.index(of: offset.partition),
-                case .located(let start) = partitions.slots[index].place, start.seek == offset.offset
+                case .needsSeek(let start) = partitions.slots[index].positionState, start.seek == offset.offset
             else { continue }
             if failed.contains(where: { $0.partition == offset.partition }) {
-                partitions.slots[index].place = .unmoved(start, tries: 0, retryAt: 0)
+                partitions.slots[index].positionState = .needsReassign(start, tries: 0, retryAt: 0)
             } else {
-                partitions.moved(index, to: start)
+                partitions.restart(index, at: start)
                 count += 1
             }
         }
@@ -91,9 +93,9 @@ extension LaneMachine {
     package mutating func reassigned(_ offsets: [PartitionOffset]) {
         for offset in offsets {
             guard let index = partitions.index(of: offset.partition),
-                case .unmoved(let start, _, _) = partitions.slots[index].place
+                case .needsReassign(let start, _, _) = partitions.slots[index].positionState
             else { continue }
-            partitions.moved(index, to: start)
+            partitions.restart(index, at: start)
         }
         notes.append(.rewound(partitions: offsets.count))
     }
@@ -102,8 +104,9 @@ extension LaneMachine {
     mutating func reassignFailed(_ error: KafkaError, now: UInt64) {
         notes.append(.failed(.reassign, error))
         for index in partitions.slots.indices {
-            guard case .unmoved(let start, let tries, _) = partitions.slots[index].place else { continue }
-            partitions.slots[index].place = .unmoved(start, tries: tries + 1, retryAt: now + nanoseconds(100))
+            guard case .needsReassign(let start, let tries, _) = partitions.slots[index].positionState else { continue }
+            partitions.slots[index].positionState = .needsReassign(
+                start, tries: tries + 1, retryAt: now + nanoseconds(100))
             if tries >= 10 {
                 end(
                     WorkerExit(
@@ -118,10 +121,10 @@ extension LaneMachine {
         credentials = .accepted
         endsBackoff.reset()
         guard let index = partitions.index(of: partition) else { return }
-        switch partitions.slots[index].place {
-        case .endless:
-            let start = StartPosition(at: NextOffset(told: ends.high), isToCommit: true)
-            partitions.slots[index].place = .located(start)
+        switch partitions.slots[index].positionState {
+        case .needsEnd:
+            let start = StartPosition(at: NextOffset(reported: ends.high), isToCommit: true)
+            partitions.slots[index].positionState = .needsSeek(start)
         case .outOfRange: outOfRange(index, ends)
         default: break
         }
@@ -131,29 +134,29 @@ extension LaneMachine {
         let slot = partitions.slots[index]
         if slot.resume == LogicalOffset.beginning {
             // The first record may change until one was consumed. No record of this worker is lost.
-            partitions.slots[index].place = .located(.beginning)
+            partitions.slots[index].positionState = .needsSeek(.beginning)
             return
         }
-        let wanted = slot.next.value
-        if wanted >= ends.low && wanted <= ends.high {
-            partitions.slots[index].place = .located(StartPosition(at: slot.next))
+        let next = slot.next.value
+        if next >= ends.low && next <= ends.high {
+            partitions.slots[index].positionState = .needsSeek(StartPosition(at: slot.next))
             return
         }
         let got = policy.dataLoss == .latest ? ends.high : ends.low
-        notes.append(.dataLost(slot.partition, wanted: wanted, got: got))
+        notes.append(.dataLost(slot.partition, wanted: next, got: got))
         if policy.dataLoss == .stop {
             end(
                 WorkerExit(
                     .badData,
-                    "records of \(slot.partition) no longer exist: the next offset is \(wanted), the topic has "
+                    "records of \(slot.partition) no longer exist: the next offset is \(next), the topic has "
                         + "\(ends.low) to \(ends.high)",
                     advice: "start again with --data-loss earliest or latest if the loss is accepted"))
             return
         }
         partitions.slots[index].committed = nil
         // A jump to the end is committed, because a restart would find a later end.
-        partitions.slots[index].place = .located(
-            StartPosition(at: NextOffset(told: got), isToCommit: policy.dataLoss == .latest))
+        partitions.slots[index].positionState = .needsSeek(
+            StartPosition(at: NextOffset(reported: got), isToCommit: policy.dataLoss == .latest))
     }
 
     /// Handles a failure to fetch watermarks.
@@ -163,9 +166,9 @@ extension LaneMachine {
         notes.append(.failed(.findEnds, error))
         let retryAt = now + nanoseconds(endsBackoff.next())
         for index in partitions.slots.indices {
-            switch partitions.slots[index].place {
-            case .endless: partitions.slots[index].place = .endless(retryAt: retryAt)
-            case .outOfRange: partitions.slots[index].place = .outOfRange(retryAt: retryAt)
+            switch partitions.slots[index].positionState {
+            case .needsEnd: partitions.slots[index].positionState = .needsEnd(retryAt: retryAt)
+            case .outOfRange: partitions.slots[index].positionState = .outOfRange(retryAt: retryAt)
             default: continue
             }
         }

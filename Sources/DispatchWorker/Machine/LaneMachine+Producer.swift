@@ -5,14 +5,14 @@ internal import KafkaClient
 extension LaneMachine {
     /// Records that a producer was created.
     package mutating func producerMade() {
-        producer = isExactlyOnce ? .initializing(retryAt: 0) : .ready(.none, .wanted(retryAt: 0))
+        producer = isExactlyOnce ? .initializing(retryAt: 0) : .ready(.none, .unopened(retryAt: 0))
     }
 
     /// Records that `init_transactions` succeeded and the predecessor's transaction has ended.
     package mutating func transactionsInitialized() {
         guard case .initializing = producer else { return }
         credentials = .accepted
-        producer = .ready(.none, .wanted(retryAt: 0))
+        producer = .ready(.none, .unopened(retryAt: 0))
     }
 
     /// Records that all topics are open.
@@ -25,8 +25,8 @@ extension LaneMachine {
     /// Requests that topics be opened, because an assigned input has a dead-letter topic that is not open.
     package mutating func topicsNeeded() {
         guard case .ready(let transaction, let topics) = producer else { return }
-        if case .wanted = topics { return }
-        producer = .ready(transaction, .wanted(retryAt: 0))
+        if case .unopened = topics { return }
+        producer = .ready(transaction, .unopened(retryAt: 0))
     }
 
     /// Records that the consumer has subscribed.
@@ -34,7 +34,7 @@ extension LaneMachine {
 
     /// Records that the producer is destroyed.
     package mutating func producerDropped(now: UInt64) {
-        guard case .condemned(let wait) = producer else { return }
+        guard case .retiring(let wait) = producer else { return }
         producer = .absent(notBefore: now + nanoseconds(wait))
     }
 
@@ -52,10 +52,10 @@ extension LaneMachine {
     /// Retires the producer and drops its transaction.
     ///
     /// The next producer is created after `wait` milliseconds.
-    mutating func condemn(wait: Int) {
-        if transaction != .none { loseTransaction() }
+    mutating func retireProducer(wait: Int) {
+        if transaction != .none { dropTransaction() }
         if case .absent = producer { return }
-        producer = .condemned(wait: wait)
+        producer = .retiring(wait: wait)
     }
 
     /// Replaces the producer because the outcome of one of its requests is unknown.
@@ -64,7 +64,7 @@ extension LaneMachine {
     mutating func rotate(_ cause: RotationCause) {
         counters.rotations += 1
         notes.append(.rotated(cause))
-        condemn(wait: rotationBackoff.next())
+        retireProducer(wait: rotationBackoff.next())
     }
 
     /// Replaces a producer that has failed.
@@ -79,23 +79,23 @@ extension LaneMachine {
                     .tryAgain, "the producer failed more than 3 times in 5 minutes, most recently with \(error.name)",
                     advice: "check the brokers; a supervisor should restart the worker"))
         }
-        condemn(wait: isCounted ? recreations.wait() : rotationBackoff.next())
+        retireProducer(wait: isCounted ? recreations.wait() : rotationBackoff.next())
     }
 
     /// Handles the loss of the producer's epoch, either by the transaction's timeout or by another process with the
     /// same name.
-    mutating func fenced(_ error: KafkaError, now: UInt64) {
+    mutating func handleFencing(_ error: KafkaError, now: UInt64) {
         notes.append(.fenced)
         let isYoung =
             transaction.content.map {
                 now.saturatingSubtract($0.content.beganAt) < nanoseconds(policy.transactionTimeoutMilliseconds)
             } ?? true
-        if isYoung && policy.isStable && recreations.fencedYoung(now: now) {
+        if isYoung && policy.isStable && recreations.countYoungFencing(now: now) {
             end(
                 WorkerExit(
                     .fenced, "another process uses this instance name: its producer fenced this one twice in a minute",
                     advice: "give each running worker its own --instance"))
-            condemn(wait: 0)
+            retireProducer(wait: 0)
             return
         }
         recreate("fenced", error, isCounted: true, now: now)

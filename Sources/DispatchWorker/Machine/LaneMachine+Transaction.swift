@@ -40,7 +40,7 @@ extension LaneMachine {
     package mutating func polled(_ outcome: PollOutcome, isServe: Bool, now: UInt64) {
         if isMember { group = .member(lastPoll: now) }
         if isServe || outcome.rebalanced {
-            if outcome.records > 0 || (outcome.rebalanced && outcome.events > 0) { partitions.recordsDropped() }
+            if outcome.records > 0 || (outcome.rebalanced && outcome.events > 0) { partitions.markStale() }
         } else if outcome.records > 0 {
             batch = .left(outcome.records)
             lastRecordAt = now
@@ -57,12 +57,12 @@ extension LaneMachine {
     package mutating func dropBatch() {
         guard case .left = batch else { return }
         batch = .void
-        partitions.recordsDropped()
+        partitions.markStale()
     }
 
     /// Records that part of the batch was processed and its outputs wait.
     package mutating func processed(_ result: BatchResult, now: UInt64) {
-        if case .left(let count) = batch { batch = count > result.taken ? .left(count - result.taken) : .none }
+        if case .left(let count) = batch { batch = count > result.messages ? .left(count - result.messages) : .none }
         if result.records > 0 {
             if case .open(let open, _) = transaction {
                 transaction = .open(open, .offering(result))
@@ -81,13 +81,13 @@ extension LaneMachine {
                     advice: "check the reasons of the dead letters; the open transaction is not committed, so the "
                         + "input still has its records"))
         }
-        pace(isLate: result.isLate, now: now)
+        adjustBatchLimit(isLate: result.isLate, now: now)
     }
 
     /// Adjusts the size of the next batches.
     ///
     /// A batch that takes too long is cut short, and the next ones are smaller until they fit.
-    private mutating func pace(isLate: Bool, now: UInt64) {
+    private mutating func adjustBatchLimit(isLate: Bool, now: UInt64) {
         if case .left = batch {
             guard isLate, case .member(let lastPoll) = group,
                 now.saturatingSubtract(lastPoll) >= Self.pollNanoseconds
@@ -194,9 +194,9 @@ extension LaneMachine {
         counters.deadLetters += open.content.deadLetters
         notes.append(.committed(open.content, milliseconds: milliseconds))
         transaction = .none
-        asked(.committing, isAnswered: true)
+        recordRequest(.committing, isAnswered: true)
         partitions.commit()
-        recreations.succeeded()
+        recreations.resetBackoff()
         credentials = .accepted
         abortBackoff.reset()
         let slots = partitions.slots

@@ -6,7 +6,7 @@ internal import KafkaClient
 ///
 /// It performs no I/O and has no clock. Its owner passes times in nanoseconds of a monotonic clock. One step is a call
 /// of `next(now:)`, then of the event that reports the action's result. Inside a rebalance callback,
-/// `nextInCallback(now:)` takes the place of `next(now:)`. All reactions to crashes, rebalances and errors are decided
+/// `nextInCallback(now:)` replaces `next(now:)`. All reactions to crashes, rebalances and errors are decided
 /// here and nowhere else.
 ///
 /// The next action follows from four values: the producer with its transaction, the group membership, an unanswered
@@ -36,9 +36,9 @@ package struct LaneMachine: Sendable {
     /// The lane's counters.
     package internal(set) var counters = LaneCounters()
     /// The reason why the lane ends, or nil.
-    package internal(set) var fate: WorkerExit?
+    package internal(set) var exit: WorkerExit?
     /// A Boolean value that indicates whether `exit` was announced to the process.
-    package var isFateTold = false
+    package var isExitAnnounced = false
     /// A Boolean value that indicates whether a stop was requested.
     package internal(set) var isDraining = false
     /// A Boolean value that indicates whether the lane has joined its group at least once with all topics open.
@@ -109,10 +109,10 @@ package struct LaneMachine: Sendable {
     /// Ends the lane for a reason.
     ///
     /// Only the first reason counts.
-    package mutating func end(_ exit: WorkerExit) { if fate == nil { fate = exit } }
+    package mutating func end(_ exit: WorkerExit) { if self.exit == nil { self.exit = exit } }
 
-    /// Records that the process has been told the lane's exit.
-    package mutating func announced() { isFateTold = true }
+    /// Records that the exit was announced to the process.
+    package mutating func announced() { isExitAnnounced = true }
 
     /// Returns and removes the notes.
     package mutating func takeNotes() -> [LaneNote] {

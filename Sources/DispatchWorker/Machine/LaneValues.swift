@@ -80,7 +80,7 @@ package struct TransactionContent: Sendable, Equatable {
 /// The result of processing a batch or a part of it.
 package struct BatchResult: Sendable, Equatable {
     /// The number of messages that were read from the batch.
-    package var taken = 0
+    package var messages = 0
     /// The number of new records of owned partitions among them.
     package var records = 0
     /// Decisions.
@@ -148,12 +148,12 @@ struct Recreations: Sendable, Equatable {
     mutating func wait() -> Int { backoff.next() }
 
     /// Resets the delay after a commit.
-    mutating func succeeded() { backoff.reset() }
+    mutating func resetBackoff() { backoff.reset() }
 
     /// Records that a transaction younger than its timeout was fenced.
     ///
     /// Returns true if it is the second one in 60 s.
-    mutating func fencedYoung(now: UInt64) -> Bool {
+    mutating func countYoungFencing(now: UInt64) -> Bool {
         defer { fencedAt = now }
         return fencedAt.map { now &- $0 <= 60_000_000_000 } ?? false
     }

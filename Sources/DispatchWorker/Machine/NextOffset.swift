@@ -14,11 +14,11 @@ package struct NextOffset: Sendable, Equatable, Comparable {
 
     /// Creates an offset that a broker reported as committed or as the end of a partition.
     @inlinable
-    package init(told value: Int64) { self.value = value }
+    package init(reported value: Int64) { self.value = value }
 
     /// The offset before every record.
     @inlinable
-    package static var zero: NextOffset { NextOffset(told: 0) }
+    package static var zero: NextOffset { NextOffset(reported: 0) }
 
     /// Returns a Boolean value that indicates whether `a` is before `b`.
     @inlinable

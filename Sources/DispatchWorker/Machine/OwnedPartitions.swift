@@ -4,19 +4,19 @@ package import KafkaClient
 ///
 /// Only a partition in the state `current` yields records. After its records were dropped, later ones are not accepted
 /// before the consumer was moved back.
-package enum PartitionPlace: Sendable, Equatable {
+package enum PositionState: Sendable, Equatable {
     /// The consumer returns the next record of the lane.
     case current
     /// Records were dropped or rolled back. The group's committed offset determines where to continue.
     case stale
     /// Nothing is committed, and `from` is `latest`. The end must be fetched.
-    case endless(retryAt: UInt64)
+    case needsEnd(retryAt: UInt64)
     /// The next offset is out of range. The watermarks must be fetched.
     case outOfRange(retryAt: UInt64)
     /// The consumer must seek to this position.
-    case located(StartPosition)
+    case needsSeek(StartPosition)
     /// Seeking to this position failed. The partition must be assigned again.
-    case unmoved(StartPosition, tries: Int, retryAt: UInt64)
+    case needsReassign(StartPosition, tries: Int, retryAt: UInt64)
 }
 
 /// The state of one owned partition.
@@ -28,7 +28,7 @@ package struct OwnedPartition: Sendable, Equatable {
     /// The smallest offset that is accepted next.
     package var next: NextOffset
     /// The state of the consumer's position.
-    package var place = PartitionPlace.current
+    package var positionState = PositionState.current
     /// The position at which consumption started or restarted.
     package var start: StartPosition
     /// The offset that the open transaction commits, or nil if it has no records of this partition.
@@ -66,7 +66,7 @@ package struct OwnedPartition: Sendable, Equatable {
 
     /// A Boolean value that indicates whether all records were consumed.
     package var isAtEnd: Bool {
-        guard place == .current else { return false }
+        guard positionState == .current else { return false }
         return drained.map { $0 >= next.value } ?? false || end.map { next.value >= $0 } ?? false
     }
 
@@ -135,7 +135,7 @@ package struct OwnedPartitions: Sendable, Equatable {
     package mutating func admit(topic: Int32, partition: Int32, offset: Int64) -> Int? {
         guard let index = slot(topic: topic, partition: partition) else { return nil }
         let next = slots[index].next.value
-        guard offset >= next, case .current = slots[index].place else {
+        guard offset >= next, case .current = slots[index].positionState else {
             duplicates &+= 1
             return nil
         }
@@ -179,13 +179,13 @@ package struct OwnedPartitions: Sendable, Equatable {
         for index in slots.indices where slots[index].pending != nil || slots[index].isStaged {
             slots[index].pending = nil
             slots[index].isStaged = false
-            slots[index].place = .stale
+            slots[index].positionState = .stale
         }
     }
 
     /// Marks all current positions as stale, because records of unknown partitions were dropped.
-    package mutating func recordsDropped() {
-        for index in slots.indices where slots[index].place == .current { slots[index].place = .stale }
+    package mutating func markStale() {
+        for index in slots.indices where slots[index].positionState == .current { slots[index].positionState = .stale }
     }
 
     /// Adds a partition.
@@ -195,12 +195,12 @@ package struct OwnedPartitions: Sendable, Equatable {
         var fresh = OwnedPartition(
             topic: start.assigned.topic, partition: start.assigned.partition, start: start.position,
             committed: start.committed)
-        fresh.place = start.place
+        fresh.positionState = start.positionState
         if let index = index(of: fresh.partition) { slots[index] = fresh } else { slots.append(fresh) }
     }
 
     /// Restarts a partition at the position to which the consumer was moved.
-    mutating func moved(_ index: Int, to start: StartPosition) {
+    mutating func restart(_ index: Int, at start: StartPosition) {
         var fresh = OwnedPartition(
             topic: slots[index].topic, partition: slots[index].partition, start: start,
             committed: slots[index].committed)
@@ -218,10 +218,12 @@ package struct OwnedPartitions: Sendable, Equatable {
 
     /// Records that the consumer has returned everything before `offset`, including control records.
     package mutating func reachedEnd(topic: Int32, partition: Int32, offset: Int64) {
-        guard let index = slot(topic: topic, partition: partition), slots[index].place == .current else { return }
+        guard let index = slot(topic: topic, partition: partition), slots[index].positionState == .current else {
+            return
+        }
         slots[index].drained = offset >= 0 ? offset : slots[index].next.value
     }
 
     /// Records the current end of a partition.
-    package mutating func sawEnd(at index: Int, _ end: Int64) { slots[index].end = end }
+    package mutating func setEnd(at index: Int, _ end: Int64) { slots[index].end = end }
 }

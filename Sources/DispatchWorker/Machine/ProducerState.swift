@@ -13,13 +13,13 @@ package enum ProducerState: Sendable, Equatable {
     /// The producer is ready for transactions.
     case ready(Transaction, TopicsState)
     /// The producer must be destroyed. The next one is created `wait` milliseconds later.
-    case condemned(wait: Int)
+    case retiring(wait: Int)
 }
 
 /// The state of the topics that a producer writes to.
 package enum TopicsState: Sendable, Equatable {
     /// At least one topic is not open. No record is processed until it is.
-    case wanted(retryAt: UInt64)
+    case unopened(retryAt: UInt64)
     /// All topics are open. Their partition counts were fetched at this time.
     case open(since: UInt64)
     /// All topics are open, and their partition counts are fetched again.
@@ -46,11 +46,11 @@ package enum Callback: Sendable, Equatable {
     /// Partitions are assigned, and their committed offsets are fetched once.
     case locating([AssignedPartition])
     /// Partitions are assigned, and their starts are known.
-    case taking([PartitionStart])
+    case assigning([PartitionStart])
     /// Partitions are revoked, and pending offsets are committed until the deadline.
     case revoking([TopicPartition], deadline: UInt64)
     /// Partitions are removed.
-    case giving([TopicPartition], isLost: Bool)
+    case unassigning([TopicPartition], isLost: Bool)
 }
 
 /// A partition that the group assigns to this member.
@@ -78,16 +78,16 @@ package struct PartitionStart: Sendable, Equatable {
     /// The state of the position.
     ///
     /// It is `current` if the first offset is known.
-    package var place = PartitionPlace.current
+    package var positionState = PositionState.current
 
     /// Creates the start of a partition.
     package init(
         assigned: AssignedPartition, position: StartPosition, committed: Int64? = nil,
-        place: PartitionPlace = .current
+        positionState: PositionState = .current
     ) {
         self.assigned = assigned
         self.position = position
         self.committed = committed
-        self.place = place
+        self.positionState = positionState
     }
 }

@@ -13,7 +13,7 @@ internal import Synchronization
 /// A signal handler can safely do no more than record them.
 package enum StopSignals {
     /// The request of the stop signals since the process began.
-    package static var wish: StopWish { received.wish }
+    package static var request: StopRequest { received.request }
 
     /// The number of SIGHUP signals.
     package static var hangups: Int { received.hangups }
@@ -44,7 +44,7 @@ package enum StopSignals {
 }
 
 /// The request of the stop signals.
-package enum StopWish: Sendable, Equatable {
+package enum StopRequest: Sendable, Equatable {
     /// No signal was received.
     case none
     /// Finish the work in progress and end.
@@ -78,7 +78,7 @@ package struct SignalRecord: ~Copyable, Sendable {
     package func hangUp() { hangupCount.wrappingAdd(1, ordering: .relaxed) }
 
     /// The request of the stop signals so far.
-    package var wish: StopWish {
+    package var request: StopRequest {
         if isForced.load(ordering: .relaxed) { return .end }
         return first.load(ordering: .relaxed) == 0 ? .none : .drain
     }

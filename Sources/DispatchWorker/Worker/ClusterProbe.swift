@@ -7,9 +7,9 @@ internal import KafkaClient
 /// no request to it that does not fence the lane's own producer. The probe owns its clients.
 struct ClusterProbe {
     /// The time limit of one request, in milliseconds.
-    private static let patience: Int32 = 2_000
+    private static let requestTimeout: Int32 = 2_000
     /// The time limit of a request to the group's coordinator, which a new client first has to find.
-    private static let coordinatorPatience: Int32 = 5_000
+    private static let coordinatorTimeout: Int32 = 5_000
     /// The topic in which brokers store transactions.
     ///
     /// The coordinator of a transactional id leads one of its partitions.
@@ -34,7 +34,7 @@ struct ClusterProbe {
     }
 
     /// Returns a Boolean value that indicates whether all parts of the cluster are present and answered.
-    func isAllThere() -> Bool {
+    func isFullyReachable() -> Bool {
         defer { forgetEvents() }
         guard let cluster = metadata(of: topic), let transactions = metadata(of: Self.transactions) else {
             return false
@@ -44,20 +44,20 @@ struct ClusterProbe {
             if topic.partitions.contains(where: { $0.leader < 0 }) { return false }
         }
         for broker in cluster.brokers {
-            let isThere = isAnswered { () throws(KafkaError) in
-                _ = try admin.settings(ofBroker: broker.id, timeoutMilliseconds: Self.patience)
+            let isReachable = isAnswered { () throws(KafkaError) in
+                _ = try admin.settings(ofBroker: broker.id, timeoutMilliseconds: Self.requestTimeout)
             }
-            if !isThere { return false }
+            if !isReachable { return false }
         }
         return isAnswered { () throws(KafkaError) in
             _ = try member.committed(
-                [TopicPartition(topic: topic, partition: 0)], timeoutMilliseconds: Self.coordinatorPatience)
+                [TopicPartition(topic: topic, partition: 0)], timeoutMilliseconds: Self.coordinatorTimeout)
         }
     }
 
     private func metadata(of topic: String) -> ClusterMetadata? {
         do {
-            return try admin.metadata(ofTopic: topic, timeoutMilliseconds: Self.patience)
+            return try admin.metadata(ofTopic: topic, timeoutMilliseconds: Self.requestTimeout)
         } catch {
             // No answer.
             return nil

@@ -53,15 +53,15 @@ package struct HangDetector: Sendable {
     ///   - unmetNeeds: The needs that are not met.
     ///   - passed: The time since the previous check, in nanoseconds.
     ///   - isReachable: A Boolean value that indicates whether all brokers and the coordinators answer.
-    package mutating func look(
-        at entries: [CallWatch.Entry], lacks: [CallWatch.Lack] = [], passed: UInt64, isReachable: Bool
+    package mutating func check(
+        _ entries: [CallWatch.Entry], unmetNeeds: [CallWatch.UnmetNeed] = [], passed: UInt64, isReachable: Bool
     ) -> Hang? {
-        if entries.isEmpty && lacks.isEmpty {
+        if entries.isEmpty && unmetNeeds.isEmpty {
             if !spent.isEmpty { spent.removeAll(keepingCapacity: true) }
             return nil
         }
         spent = spent.filter { known in
-            entries.contains { $0.number == known.key } || lacks.contains { $0.number == known.key }
+            entries.contains { $0.number == known.key } || unmetNeeds.contains { $0.number == known.key }
         }
         guard isReachable else { return nil }
         let moment = min(passed, Self.longestMoment)
@@ -72,11 +72,12 @@ package struct HangDetector: Sendable {
                     call: inner.call, outer: entries.dropLast().map(\.call), milliseconds: Int64(total / 1_000_000))
             }
         }
-        for lack in lacks {
-            let total = charge(lack.number, moment)
-            if total > bound(of: lack.need) {
+        for unmet in unmetNeeds {
+            let total = charge(unmet.number, moment)
+            if total > bound(of: unmet.need) {
                 return Hang(
-                    call: Self.call(of: lack.need), outer: [], milliseconds: Int64(total / 1_000_000), need: lack.need)
+                    call: Self.call(of: unmet.need), outer: [], milliseconds: Int64(total / 1_000_000), need: unmet.need
+                )
             }
         }
         return nil

@@ -11,7 +11,7 @@ package final class Reachability: Sendable {
     private static let pause = 500
 
     private struct State {
-        var isWanted = false
+        var isMonitoring = false
         var isRunning = false
         var answeredAt: UInt64?
     }
@@ -41,12 +41,12 @@ package final class Reachability: Sendable {
     }
 
     /// Turns monitoring on or off.
-    package func want(_ isWanted: Bool) {
+    package func setMonitoring(_ isMonitoring: Bool) {
         let starts = state.signal { state in
-            let starts = isWanted && !state.isRunning
-            state.isWanted = isWanted
+            let starts = isMonitoring && !state.isRunning
+            state.isMonitoring = isMonitoring
             if starts { state.isRunning = true }
-            if !isWanted { state.answeredAt = nil }
+            if !isMonitoring { state.answeredAt = nil }
             return starts
         }
         guard starts else { return }
@@ -61,33 +61,33 @@ package final class Reachability: Sendable {
     ///
     /// Creates new clients after each failed probe, because the old ones may not find back to the brokers.
     private func run() {
-        while state.withLock({ $0.isWanted }) {
+        while state.withLock({ $0.isMonitoring }) {
             do {
                 let probe = try ClusterProbe(connection, member: member, topic: topic)
-                while state.withLock({ $0.isWanted }) && ask(probe) {}
+                while state.withLock({ $0.isMonitoring }) && runProbe(probe) {}
             } catch {
                 // The lanes' clients have the same settings and could be created. Without an answer, no call counts as
                 // a hang.
-                _ = state.wait(milliseconds: Self.pause) { $0.isWanted ? nil : true }
+                _ = state.wait(milliseconds: Self.pause) { $0.isMonitoring ? nil : true }
             }
         }
-        let isWantedAgain = state.signal { state in
-            state.isRunning = state.isWanted
-            return state.isWanted
+        let isRestarting = state.signal { state in
+            state.isRunning = state.isMonitoring
+            return state.isMonitoring
         }
-        if isWantedAgain { run() }
+        if isRestarting { run() }
     }
 
     /// Probes once and waits for the interval.
     ///
     /// Returns a Boolean value that indicates whether everything answered.
-    private func ask(_ probe: ClusterProbe) -> Bool {
-        let isThere = probe.isAllThere()
-        if isThere {
+    private func runProbe(_ probe: ClusterProbe) -> Bool {
+        let isReachable = probe.isFullyReachable()
+        if isReachable {
             let now = SystemClock.monotonicNanoseconds()
-            state.withLock { if $0.isWanted { $0.answeredAt = now } }
+            state.withLock { if $0.isMonitoring { $0.answeredAt = now } }
         }
-        _ = state.wait(milliseconds: Self.pause) { $0.isWanted ? nil : true }
-        return isThere
+        _ = state.wait(milliseconds: Self.pause) { $0.isMonitoring ? nil : true }
+        return isReachable
     }
 }

@@ -4,7 +4,7 @@
 /// CVE-2024-56128).
 enum Scram {
     /// Returns a Boolean value that indicates whether the configuration selects SCRAM.
-    static func isAsked(_ configuration: WorkerConfiguration) -> Bool {
+    static func isSelected(_ configuration: WorkerConfiguration) -> Bool {
         configuration.clientProperties.contains { property in
             ["sasl.mechanism", "sasl.mechanisms"].contains(ClientSettings.split(property.key).key)
                 && property.value.uppercased().hasPrefix("SCRAM-")

@@ -28,16 +28,16 @@ package final class StopCounter: Sendable {
         guard isLimited else { return most }
         while true {
             let left = free.load(ordering: .relaxed)
-            let taken = min(Int64(most), left)
-            if taken <= 0 { return 0 }
-            if free.compareExchange(expected: left, desired: left - taken, ordering: .relaxed).exchanged {
-                return Int(taken)
+            let reserved = min(Int64(most), left)
+            if reserved <= 0 { return 0 }
+            if free.compareExchange(expected: left, desired: left - reserved, ordering: .relaxed).exchanged {
+                return Int(reserved)
             }
         }
     }
 
     /// Releases records that were not processed or not committed.
-    package func giveBack(_ count: Int) {
+    package func release(_ count: Int) {
         if isLimited && count > 0 { free.wrappingAdd(Int64(count), ordering: .relaxed) }
     }
 

@@ -19,16 +19,16 @@ struct TopicPreflight {
     let admin: KafkaAdmin
 
     /// The time limit of one request, in milliseconds.
-    private var patience: Int32 { Int32(min(5_000, configuration.startTimeoutMilliseconds)) }
+    private var requestTimeout: Int32 { Int32(min(5_000, configuration.startTimeoutMilliseconds)) }
 
     /// Checks the topics once.
     ///
     /// Returns nil if `isStopping` returns true between two requests. Throws an error if the brokers do not answer yet.
-    func look(_ isStopping: () -> Bool) throws(KafkaError) -> Result<TopicFacts?, WorkerExit> {
+    func check(_ isStopping: () -> Bool) throws(KafkaError) -> Result<TopicFacts?, WorkerExit> {
         var facts = TopicFacts()
         let inputs: [TopicDescription]
         switch configuration.input {
-        case .topics(let names): inputs = try admin.describe(topics: names, timeoutMilliseconds: patience)
+        case .topics(let names): inputs = try admin.describe(topics: names, timeoutMilliseconds: requestTimeout)
         case .pattern(let pattern): inputs = try matching(pattern)
         }
         if isStopping() { return .success(nil) }
@@ -38,8 +38,8 @@ struct TopicPreflight {
             let name = topics.deadLetterTopic(of: input.name)
             if !outputs.contains(name) { outputs.append(name) }
         }
-        for topic in inputs + (try admin.describe(topics: outputs, timeoutMilliseconds: patience)) {
-            if let exit = try complaint(topic) { return .failure(exit) }
+        for topic in inputs + (try admin.describe(topics: outputs, timeoutMilliseconds: requestTimeout)) {
+            if let exit = try problem(with: topic) { return .failure(exit) }
         }
         if isStopping() { return .success(nil) }
         facts.inputPartitions = inputs.reduce(0) { $0 + $1.partitions.count }
@@ -50,7 +50,7 @@ struct TopicPreflight {
 
     private func matching(_ pattern: String) throws(KafkaError) -> [TopicDescription] {
         let topics = LaneTopics(configuration)
-        let all = try admin.metadata(timeoutMilliseconds: patience).topics
+        let all = try admin.metadata(timeoutMilliseconds: requestTimeout).topics
         guard let matcher = PosixPattern(pattern) else {
             throw KafkaError(code: .invalidArgument, text: "the input pattern is not a valid regular expression")
         }
@@ -59,7 +59,7 @@ struct TopicPreflight {
         return found.filter { !deadLetters.contains($0.name) }
     }
 
-    private func complaint(_ topic: TopicDescription) throws(KafkaError) -> WorkerExit? {
+    private func problem(with topic: TopicDescription) throws(KafkaError) -> WorkerExit? {
         if !topic.exists { return Self.missing(topic.name) }
         guard let error = topic.error else {
             return topic.partitions.isEmpty ? Self.missing(topic.name) : nil
@@ -84,7 +84,7 @@ struct TopicPreflight {
     private func messageLimits(of names: [String]) -> [String: Int] {
         var limits: [String: Int] = [:]
         do {
-            for topic in try admin.settings(ofTopics: names, timeoutMilliseconds: patience) {
+            for topic in try admin.settings(ofTopics: names, timeoutMilliseconds: requestTimeout) {
                 if let limit = topic.values["max.message.bytes"].flatMap({ Int($0) }) { limits[topic.name] = limit }
             }
         } catch {

@@ -21,7 +21,7 @@ package final class Watchdog: Sendable {
     private let callLimitNanoseconds: UInt64
     private let callbackLimitNanoseconds: UInt64
     private let graceNanoseconds: UInt64
-    private let heedsSignals: Bool
+    private let handlesSignals: Bool
     private let life = Monitor(Life())
 
     /// Creates a watchdog that is not started.
@@ -34,7 +34,7 @@ package final class Watchdog: Sendable {
     ///   - handlesSignals: A Boolean value that indicates whether signals stop the process.
     package init(
         shared: WorkerShared, watches: [(lane: Int?, calls: CallWatch)], reachability: Reachability,
-        configuration: WorkerConfiguration, heedsSignals: Bool
+        configuration: WorkerConfiguration, handlesSignals: Bool
     ) {
         self.shared = shared
         self.watches = watches
@@ -43,7 +43,7 @@ package final class Watchdog: Sendable {
         callLimitNanoseconds = UInt64(ClientSettings.callBound(properties)) * 1_000_000
         callbackLimitNanoseconds = UInt64(ClientSettings.pollInterval(properties)) * 1_000_000
         graceNanoseconds = UInt64(max(1_000, configuration.shutdownGraceMilliseconds - 2_000)) * 1_000_000
-        self.heedsSignals = heedsSignals
+        self.handlesSignals = handlesSignals
     }
 
     /// Starts the watchdog.
@@ -70,7 +70,7 @@ package final class Watchdog: Sendable {
             return life.isStarted
         }
         if isRunning { _ = life.wait(milliseconds: 5_000) { $0.isOver ? true : nil } }
-        reachability.want(false)
+        reachability.setMonitoring(false)
     }
 
     private func run() {
@@ -82,20 +82,20 @@ package final class Watchdog: Sendable {
         var before = SystemClock.monotonicNanoseconds()
         while life.wait(milliseconds: 100, until: { $0.isStopped ? true : nil }) == nil {
             let now = SystemClock.monotonicNanoseconds()
-            if heedsSignals { heedSignals(&hangups) }
+            if handlesSignals { handleSignals(&hangups) }
             if shared.isDraining && drainingSince == nil {
                 drainingSince = now
                 shared.log.log(LogEntry(.info, "draining", "finishing the work in progress"))
             }
             if let since = drainingSince, now &- since >= graceNanoseconds { endSlowStop() }
-            lookAtCalls(&detectors, now, passed: now &- before)
+            checkCalls(&detectors, now, passed: now &- before)
             before = now
         }
         life.signal { $0.isOver = true }
     }
 
-    private func heedSignals(_ hangups: inout Int) {
-        switch StopSignals.wish {
+    private func handleSignals(_ hangups: inout Int) {
+        switch StopSignals.request {
         case .none: break
         case .drain: shared.drain()
         case .end:
@@ -128,17 +128,17 @@ package final class Watchdog: Sendable {
         return calls.isEmpty ? "" : " (waiting in \(Set(calls).sorted().joined(separator: ", ")))"
     }
 
-    private func lookAtCalls(_ detectors: inout [HangDetector], _ now: UInt64, passed: UInt64) {
+    private func checkCalls(_ detectors: inout [HangDetector], _ now: UInt64, passed: UInt64) {
         let entries = watches.map(\.calls.entries)
-        let lacks = watches.map(\.calls.lacks)
-        let begins = entries.compactMap(\.last?.began) + lacks.compactMap(\.first?.began)
+        let unmetNeeds = watches.map(\.calls.unmetNeeds)
+        let begins = entries.compactMap(\.last?.began) + unmetNeeds.compactMap(\.first?.began)
         let isSuspicious = begins.contains { now.saturatingSubtract($0) > Self.suspicion }
-        reachability.want(isSuspicious)
+        reachability.setMonitoring(isSuspicious)
         let isReachable = isSuspicious && reachability.isReachable(now: now)
-        for place in entries.indices {
-            let hang = detectors[place].look(
-                at: entries[place], lacks: lacks[place], passed: passed, isReachable: isReachable)
-            if let hang { endHang(hang, watches[place].lane) }
+        for index in entries.indices {
+            let hang = detectors[index].check(
+                entries[index], unmetNeeds: unmetNeeds[index], passed: passed, isReachable: isReachable)
+            if let hang { endHang(hang, watches[index].lane) }
         }
     }
 

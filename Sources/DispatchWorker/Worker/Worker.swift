@@ -8,7 +8,7 @@ package final class Worker: Sendable {
     let configuration: WorkerConfiguration
     private let shared: WorkerShared
     private let instance: String
-    private let heedsSignals: Bool
+    private let handlesSignals: Bool
     private let startCalls = CallWatch()
     private let laneCalls: [CallWatch]
     private let watchdog: Watchdog
@@ -22,9 +22,9 @@ package final class Worker: Sendable {
     ///   - log: The log, which its owner closes.
     ///   - handlesSignals: A Boolean value that indicates whether SIGTERM and SIGINT stop the worker, as in `linkd
     ///     worker`.
-    package init(_ configuration: WorkerConfiguration, log: Log, heedsSignals: Bool = false) {
+    package init(_ configuration: WorkerConfiguration, log: Log, handlesSignals: Bool = false) {
         self.configuration = configuration
-        self.heedsSignals = heedsSignals
+        self.handlesSignals = handlesSignals
         shared = WorkerShared(stopAfter: configuration.stopAfter, log: log)
         let digits = String(UInt32.random(in: .min ... .max), radix: 16)
         let random = String(repeating: "0", count: 8 - digits.count) + digits
@@ -37,12 +37,12 @@ package final class Worker: Sendable {
             reachability: Reachability(
                 ClientSettings.adminConfiguration(configuration, identity),
                 member: ClientSettings.memberConfiguration(configuration, identity), topic: configuration.output),
-            configuration: configuration, heedsSignals: heedsSignals)
+            configuration: configuration, handlesSignals: handlesSignals)
     }
 
     /// Starts the watchdog before `run`, so that signals are handled while the caller reads the tables.
     package func watch() {
-        if heedsSignals { StopSignals.install() }
+        if handlesSignals { StopSignals.install() }
         watchdog.start()
     }
 
@@ -68,7 +68,7 @@ package final class Worker: Sendable {
         if let exit = checkLibrary() { return ended(exit, []) }
         let start = WorkerStart(
             configuration: configuration, shared: shared, identity: identity(of: 0), watch: startCalls)
-        switch start.facts({ shared.isDraining || (heedsSignals && StopSignals.wish != .none) }) {
+        switch start.facts({ shared.isDraining || (handlesSignals && StopSignals.request != .none) }) {
         case .failure(let exit): return ended(exit, [])
         case .success(let facts):
             guard let facts else { return ended(shared.failure, []) }
@@ -84,7 +84,7 @@ package final class Worker: Sendable {
     private func runLanes<Processing: RecordProcessing & SendableMetatype & ~Copyable>(
         _ facts: TopicFacts, _ makeProcessing: @escaping @Sendable (Int) -> Processing
     ) -> WorkerOutcome {
-        warnOfSurplus(facts)
+        warnOfIdleLanes(facts)
         let results = Monitor([LaneCounters]())
         var started = 0
         for number in 0..<configuration.lanes {
@@ -167,13 +167,13 @@ package final class Worker: Sendable {
                     advice: "correct the setting that the message names")
             }
         }
-        if Scram.isAsked(configuration) && !LibraryInfo.supportsSCRAM {
+        if Scram.isSelected(configuration) && !LibraryInfo.supportsSCRAM {
             shared.log.log(LogEntry(.warning, "librdkafka", Scram.warning(LibraryInfo.versionText)))
         }
         return nil
     }
 
-    private func warnOfSurplus(_ facts: TopicFacts) {
+    private func warnOfIdleLanes(_ facts: TopicFacts) {
         guard configuration.lanes > facts.inputPartitions, facts.inputPartitions > 0 else { return }
         shared.log.log(
             LogEntry(

@@ -24,7 +24,7 @@ struct WorkerStart {
         while SystemClock.monotonicNanoseconds() &- began < UInt64(configuration.startTimeoutMilliseconds) * 1_000_000 {
             if isStopping() { return .success(nil) }
             do {
-                return try preflight.look(isStopping)
+                return try preflight.check(isStopping)
             } catch {
                 last = error
                 if let exit = fatal(error, admin.takeEvents()) { return .failure(exit) }
@@ -43,7 +43,7 @@ struct WorkerStart {
         for error in errors {
             switch KafkaErrorClass(error) {
             case .authentication:
-                return Scram.isAsked(configuration) && !LibraryInfo.supportsSCRAM
+                return Scram.isSelected(configuration) && !LibraryInfo.supportsSCRAM
                     ? Scram.exit(LibraryInfo.versionText, error.text) : LaneMachine.authenticationExit(error)
             case .authorization(let resource):
                 return WorkerExit(

@@ -50,7 +50,7 @@ final class ClientHandle {
 
     /// Makes a call that waits for nothing but short locks.
     @inline(__always)
-    func quickly<Result>(_ body: (OpaquePointer) -> Result) -> Result { body(pointer) }
+    func callWithoutWaiting<Result>(_ body: (OpaquePointer) -> Result) -> Result { body(pointer) }
 
     /// Waits for an event of a queue of this instance.
     ///
@@ -78,7 +78,7 @@ final class ClientHandle {
     func serveMain(timeoutMilliseconds: Int32, into inbox: inout ClientInbox) {
         var timeout = timeoutMilliseconds
         while let event = poll(mainQueue, timeout) {
-            inbox.take(event)
+            inbox.add(event)
             rd_kafka_event_destroy(event)
             timeout = 0
         }
@@ -87,7 +87,7 @@ final class ClientHandle {
     /// Adds the new log lines to `inbox`.
     func drainLog(into inbox: inout ClientInbox) {
         while let event = poll(logQueue, 0) {
-            inbox.take(event)
+            inbox.add(event)
             rd_kafka_event_destroy(event)
         }
     }

@@ -30,9 +30,9 @@ struct ClientInbox {
     /// Adds one event.
     ///
     /// The caller destroys it.
-    mutating func take(_ event: OpaquePointer) {
+    mutating func add(_ event: OpaquePointer) {
         switch rd_kafka_event_type(event) {
-        case RD_KAFKA_EVENT_LOG: takeLog(event)
+        case RD_KAFKA_EVENT_LOG: addLog(event)
         case RD_KAFKA_EVENT_STATS:
             guard let text = rd_kafka_event_stats(event) else { return }
             keep(.statistics(Array(String(cString: text).utf8)))
@@ -50,7 +50,7 @@ struct ClientInbox {
         }
     }
 
-    private mutating func takeLog(_ event: OpaquePointer) {
+    private mutating func addLog(_ event: OpaquePointer) {
         var facility: UnsafePointer<CChar>?
         var text: UnsafePointer<CChar>?
         var level: Int32 = 0

@@ -8,7 +8,7 @@ struct CommitQueue: ~Copyable {
     private let handle: ClientHandle
 
     init?(of handle: ClientHandle) {
-        guard let queue = handle.quickly({ rd_kafka_queue_new($0) }) else { return nil }
+        guard let queue = handle.callWithoutWaiting({ rd_kafka_queue_new($0) }) else { return nil }
         self.handle = handle
         self.queue = queue
     }

@@ -8,7 +8,7 @@ struct ConsumerQueue: ~Copyable {
 
     /// Gets the reference, or returns nil if the consumer has no queue (no `group.id`).
     init?(of handle: ClientHandle) {
-        guard let queue = handle.quickly({ rd_kafka_queue_get_consumer($0) }) else { return nil }
+        guard let queue = handle.callWithoutWaiting({ rd_kafka_queue_get_consumer($0) }) else { return nil }
         pointer = queue
     }
 

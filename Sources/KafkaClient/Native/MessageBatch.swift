@@ -56,8 +56,8 @@ struct MessageBatch: ~Copyable {
         let room = limit - messageCount
         if room <= 0 { return }
         let free = messages + messageCount
-        let got = handle.call(.consumeBatch) { _ in rd_kafka_consume_batch_queue(queue, 0, free, room) }
-        if got > 0 { messageCount += got }
+        let received = handle.call(.consumeBatch) { _ in rd_kafka_consume_batch_queue(queue, 0, free, room) }
+        if received > 0 { messageCount += received }
     }
 
     /// Reads the fields of all messages.
@@ -107,13 +107,15 @@ struct MessageBatch: ~Copyable {
         var name: UnsafePointer<CChar>?
         var value: UnsafeRawPointer?
         var size = 0
-        var place = 0
-        while rd_kafka_header_get_all(headers, place, &name, &value, &size) == RD_KAFKA_RESP_ERR_NO_ERROR, let name {
+        var headerIndex = 0
+        while rd_kafka_header_get_all(headers, headerIndex, &name, &value, &size) == RD_KAFKA_RESP_ERR_NO_ERROR,
+            let name
+        {
             views.append(
                 HeaderView(
                     name: ByteView(cString: name),
                     value: ByteView(pointer: UnsafeMutableRawPointer(mutating: value), count: size)))
-            place += 1
+            headerIndex += 1
         }
     }
 

@@ -32,7 +32,7 @@ struct NativeConfiguration: ~Copyable {
     /// The property may be changed, so use a temporary configuration.
     ///
     /// `rd_kafka_conf_get` is not used because it also reports "unknown" for texts that are not set.
-    func knows(_ name: String) -> Bool { rd_kafka_conf_set(pointer, name, "", nil, 0) != RD_KAFKA_CONF_UNKNOWN }
+    func hasProperty(_ name: String) -> Bool { rd_kafka_conf_set(pointer, name, "", nil, 0) != RD_KAFKA_CONF_UNKNOWN }
 
     /// Enables event kinds (`RD_KAFKA_EVENT_…`).
     func enableEvents(_ mask: Int32) { rd_kafka_conf_set_events(pointer, mask) }

@@ -11,7 +11,7 @@ final class ReaderSource {
 
     init(_ handle: ClientHandle) {
         self.handle = handle
-        queue = handle.quickly { rd_kafka_queue_new($0) }
+        queue = handle.callWithoutWaiting { rd_kafka_queue_new($0) }
     }
 
     private func topic(_ name: String) throws(KafkaError) -> OpaquePointer {

@@ -43,7 +43,7 @@ final class RebalanceContext {
         switch code {
         case RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS: .assign(partitions)
         case RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS:
-            client.quickly { rd_kafka_assignment_lost($0) } != 0 ? .lost(partitions) : .revoke(partitions)
+            client.callWithoutWaiting { rd_kafka_assignment_lost($0) } != 0 ? .lost(partitions) : .revoke(partitions)
         default: .failed(KafkaError(code: KafkaErrorCode(code)))
         }
     }

@@ -17,7 +17,7 @@ struct TopicHandles: ~Copyable {
     /// Returns the index of a topic's handle, which is created if it does not exist.
     mutating func add(_ name: String, to client: ClientHandle) throws(KafkaError) -> Int {
         if let known = names.firstIndex(of: name) { return known }
-        guard let handle = client.quickly({ rd_kafka_topic_new($0, name, nil) }) else {
+        guard let handle = client.callWithoutWaiting({ rd_kafka_topic_new($0, name, nil) }) else {
             throw KafkaError(code: KafkaErrorCode(rd_kafka_last_error()), text: "topic \(name)")
         }
         handles.append(handle)

@@ -37,7 +37,9 @@ extension ClientHandle {
     func cachedWatermarks(of partition: TopicPartition) -> Watermarks? {
         var low: Int64 = 0
         var high: Int64 = 0
-        let code = quickly { rd_kafka_get_watermark_offsets($0, partition.topic, partition.partition, &low, &high) }
+        let code = callWithoutWaiting {
+            rd_kafka_get_watermark_offsets($0, partition.topic, partition.partition, &low, &high)
+        }
         guard code == RD_KAFKA_RESP_ERR_NO_ERROR, high >= 0 else { return nil }
         return Watermarks(low: max(-1, low), high: high)
     }

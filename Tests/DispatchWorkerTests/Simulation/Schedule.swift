@@ -62,7 +62,7 @@ struct Schedule {
     private func finish(_ world: SimulatedWorld, isDrained: Bool = true) -> String? {
         if let broken = world.broken { return broken }
         if !world.isSettled { return "not settled: \(world.state)" }
-        if let lack = world.lackInCalm() { return lack }
+        if let unmet = world.unmetNeedInCalm() { return unmet }
         if isDrained && !world.drain() { return world.broken ?? "the stop did not end well: \(world.state)" }
         for partition in world.broker.group.partitions {
             world.broker.ledger.finish(partition.partition, world.broker.logs[partition] ?? SimulatedLog())
@@ -265,12 +265,12 @@ extension SimulatedWorld {
     /// Runs without faults and returns a description if a need remains unmet, or nil.
     ///
     /// The watchdog would end the process for a need that is unmet for so long.
-    func lackInCalm() -> String? {
+    func unmetNeedInCalm() -> String? {
         for _ in 0..<400 * processes.count where broken == nil {
-            if processes.allSatisfy({ $0.environment?.lacks.isEmpty ?? true }) { return broken }
+            if processes.allSatisfy({ $0.environment?.unmetNeeds.isEmpty ?? true }) { return broken }
             act(Int.random(in: 0..<processes.count, using: &generator))
         }
-        return broken ?? "something is lacked and nobody asks: \(state)"
+        return broken ?? "a need remains unmet: \(state)"
     }
 
     /// Removes the first records of a partition, as retention does.
@@ -293,7 +293,7 @@ extension SimulatedWorld {
         processes.map { process in
             guard let machine = process.lane?.machine else { return "\(process.name) is down" }
             return "\(process.name) \(machine.producer) \(machine.group) \(machine.batch) "
-                + machine.partitions.slots.map { "\($0.partition.partition)@\($0.next.value) \($0.place)" }
+                + machine.partitions.slots.map { "\($0.partition.partition)@\($0.next.value) \($0.positionState)" }
                 .joined(separator: " ")
         }.joined(separator: "; ") + "; committed \(broker.committed.map { "\($0.key.partition):\($0.value)" }.sorted())"
             + " ends \(broker.group.partitions.map { broker.logs[$0]?.end ?? 0 })"

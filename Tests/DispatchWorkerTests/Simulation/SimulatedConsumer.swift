@@ -3,7 +3,7 @@ import KafkaClient
 import ByteStorage
 
 /// A consumer's group metadata in the simulated group.
-struct SimulatedPlace {
+struct SimulatedMembership {
     var member: Int
     var generation: Int
 }
@@ -38,7 +38,7 @@ final class SimulatedConsumer: LaneConsumer {
     /// The offsets that this consumer has received.
     ///
     /// Lanes must not seek to others.
-    var told: [TopicPartition: Set<Int64>] = [:]
+    var knownOffsets: [TopicPartition: Set<Int64>] = [:]
     /// The number of answers to requests for committed offsets.
     var answers = 0
     var fatalError: KafkaError?
@@ -121,14 +121,14 @@ final class SimulatedConsumer: LaneConsumer {
     private func serveCooperatively(_ id: Int) -> Bool {
         let generation = world.broker.group.generation
         world.broker.group.members[id]?.knownGeneration = generation
-        let (given, taken) = world.broker.group.moves(of: id, holding: Array(granted))
-        if !given.isEmpty { rebalance(.revoke(given)) }
-        if !taken.isEmpty && !life.isDead { rebalance(.assign(taken)) }
+        let (revoked, assigned) = world.broker.group.moves(of: id, holding: Array(granted))
+        if !revoked.isEmpty { rebalance(.revoke(revoked)) }
+        if !assigned.isEmpty && !life.isDead { rebalance(.assign(assigned)) }
         if !life.isDead {
             let holding = Array(granted)
             world.broker.group.members[id]?.holding = holding
         }
-        return !given.isEmpty || !taken.isEmpty
+        return !revoked.isEmpty || !assigned.isEmpty
     }
 
     private func fetch(_ limit: Int) {
@@ -174,7 +174,7 @@ final class SimulatedConsumer: LaneConsumer {
     }
 
     private func append(_ entry: SimulatedEntry, _ partition: TopicPartition, _ offset: Int64) {
-        told[partition, default: []].insert(offset + 1)
+        knownOffsets[partition, default: []].insert(offset + 1)
         (storage + count).initialize(
             to: ConsumedRecord(
                 topic: topicIndex(of: partition.topic), partition: partition.partition, offset: offset,
@@ -216,10 +216,10 @@ final class SimulatedConsumer: LaneConsumer {
 
     func topicNameBytes(at index: Int32) -> ByteView { nameViews[Int(index)] }
 
-    func group() -> SimulatedPlace? {
+    func group() -> SimulatedMembership? {
         if world.plan.happens(oneIn: 500) { return nil }
         return member.map {
-            SimulatedPlace(member: $0, generation: world.broker.group.members[$0]?.knownGeneration ?? -1)
+            SimulatedMembership(member: $0, generation: world.broker.group.members[$0]?.knownGeneration ?? -1)
         }
     }
 
@@ -230,11 +230,11 @@ final class SimulatedConsumer: LaneConsumer {
 
     /// Keeps the membership alive as the library's own thread does, regardless of the lane.
     func heartbeat() {
-        if let member, !life.isDead { world.broker.group.heard(member, now: world.broker.now) }
+        if let member, !life.isDead { world.broker.group.heartbeat(member, now: world.broker.now) }
     }
 
     /// Changes the fetch offset of a partition, which invalidates its known end.
-    func place(_ partition: TopicPartition, at offset: Int64) {
+    func setPosition(_ partition: TopicPartition, at offset: Int64) {
         owned[partition] = offset
         halted.remove(partition)
         ended.remove(partition)

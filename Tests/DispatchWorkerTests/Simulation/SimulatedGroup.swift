@@ -7,7 +7,7 @@ import KafkaClient
 struct SimulatedGroup {
     struct Member {
         var instance: String?
-        var lastHeard: UInt64
+        var lastHeartbeat: UInt64
         var hasRejoined = false
         var assignment: [TopicPartition] = []
         /// The partitions that the member consumes, in a cooperative group.
@@ -36,11 +36,11 @@ struct SimulatedGroup {
         if let instance, isStable, let old = members.first(where: { $0.value.instance == instance }) {
             members[old.key] = nil
             members[id] = Member(
-                instance: instance, lastHeard: now, assignment: old.value.assignment, lastPoll: now)
+                instance: instance, lastHeartbeat: now, assignment: old.value.assignment, lastPoll: now)
             return id
         }
         if let instance { members = members.filter { $0.value.instance != instance } }
-        members[id] = Member(instance: instance, lastHeard: now, hasRejoined: true, lastPoll: now)
+        members[id] = Member(instance: instance, lastHeartbeat: now, hasRejoined: true, lastPoll: now)
         rebalance(except: id)
         return id
     }
@@ -51,7 +51,7 @@ struct SimulatedGroup {
         rebalance(except: nil)
     }
 
-    mutating func heard(_ id: Int, now: UInt64) { members[id]?.lastHeard = now }
+    mutating func heartbeat(_ id: Int, now: UInt64) { members[id]?.lastHeartbeat = now }
 
     mutating func expire(now: UInt64) {
         guard members.values.contains(where: { isGone($0, now) }) else { return }
@@ -61,7 +61,7 @@ struct SimulatedGroup {
     }
 
     private func isGone(_ member: Member, _ now: UInt64) -> Bool {
-        now - member.lastHeard > sessionTimeout || now - member.lastPoll > maxPollInterval
+        now - member.lastHeartbeat > sessionTimeout || now - member.lastPoll > maxPollInterval
     }
 
     mutating func polled(_ id: Int, now: UInt64) { members[id]?.lastPoll = now }
@@ -100,7 +100,7 @@ struct SimulatedGroup {
 
     /// Returns the partitions that a member of a cooperative group must revoke, and those that it can be assigned
     /// because no other member holds them.
-    func moves(of id: Int, holding: [TopicPartition]) -> (given: [TopicPartition], taken: [TopicPartition]) {
+    func moves(of id: Int, holding: [TopicPartition]) -> (revoked: [TopicPartition], assigned: [TopicPartition]) {
         let target = members[id]?.assignment ?? []
         let held = Set(members.filter { $0.key != id }.flatMap(\.value.holding))
         return (

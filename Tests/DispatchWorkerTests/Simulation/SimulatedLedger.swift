@@ -42,10 +42,11 @@ struct SimulatedLedger {
             fail("I2: in-\(partition) was committed up to \(before), now \(offset)")
         }
         let below = excusedBelow[partition] ?? 0
-        for place in (checked[partition] ?? 0)..<max(offset, checked[partition] ?? 0)
-        where log.entries[Int(place)].state == .committed && place >= below && !isDecided(partition, place) {
-            if excused[partition]?.contains(place) ?? false { continue }
-            fail("I1: in-\(partition)-\(place) is lost, \(offset) is committed")
+        for candidate in (checked[partition] ?? 0)..<max(offset, checked[partition] ?? 0)
+        where log.entries[Int(candidate)].state == .committed && candidate >= below && !isDecided(partition, candidate)
+        {
+            if excused[partition]?.contains(candidate) ?? false { continue }
+            fail("I1: in-\(partition)-\(candidate) is lost, \(offset) is committed")
         }
         checked[partition] = max(checked[partition] ?? 0, offset)
         if let last = lastDecided[partition], last >= offset, !isAtLeastOnce, !repeated.contains(partition) {
@@ -55,7 +56,9 @@ struct SimulatedLedger {
 
     /// Records that retention removes records, decided or not.
     mutating func removed(_ partition: Int32, below offset: Int64) {
-        for place in 0..<offset where !isDecided(partition, place) { excused[partition, default: []].insert(place) }
+        for candidate in 0..<offset where !isDecided(partition, candidate) {
+            excused[partition, default: []].insert(candidate)
+        }
     }
 
     /// Records that a lane without a committed offset received an end to start from.
@@ -68,16 +71,16 @@ struct SimulatedLedger {
 
     /// Checks I1 at the end of a run.
     mutating func finish(_ partition: Int32, _ log: SimulatedLog) {
-        if let place = open(partition, log) { fail("I1: in-\(partition)-\(place) has no outcome at the end") }
+        if let candidate = open(partition, log) { fail("I1: in-\(partition)-\(candidate) has no outcome at the end") }
     }
 
     /// Returns a Boolean value that indicates whether every record of a partition has an outcome or is excused.
     func isDone(_ partition: Int32, _ log: SimulatedLog) -> Bool { open(partition, log) == nil }
 
     private func open(_ partition: Int32, _ log: SimulatedLog) -> Int64? {
-        (log.start..<max(log.start, log.end)).first { place in
-            log.entries[Int(place)].state == .committed && place >= excusedBelow[partition] ?? 0
-                && !isDecided(partition, place) && !(excused[partition]?.contains(place) ?? false)
+        (log.start..<max(log.start, log.end)).first { candidate in
+            log.entries[Int(candidate)].state == .committed && candidate >= excusedBelow[partition] ?? 0
+                && !isDecided(partition, candidate) && !(excused[partition]?.contains(candidate) ?? false)
         }
     }
 }

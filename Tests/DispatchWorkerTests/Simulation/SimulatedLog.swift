@@ -31,15 +31,15 @@ struct OutcomeSource {
     /// Parses `in-P-O value`, as `EchoProcessing` writes it, and the device's index after the slash of the key.
     init?(decision value: [UInt8], key: [UInt8]) {
         guard value.starts(with: Array("in-".utf8)) else { return nil }
-        var place = 3
-        let partition = Self.number(value, &place)
-        place += 1
-        offset = Self.number(value, &place)
+        var index = 3
+        let partition = Self.number(value, &index)
+        index += 1
+        offset = Self.number(value, &index)
         self.partition = Int32(partition)
         part = 0
         if let slash = key.firstIndex(of: UInt8(ascii: "/")) {
-            var place = slash + 1
-            part = Self.number(key, &place)
+            var index = slash + 1
+            part = Self.number(key, &index)
         }
     }
 
@@ -47,8 +47,8 @@ struct OutcomeSource {
     init?(deadLetter headers: [RecordHeader]) {
         func number(_ name: String) -> Int64? {
             guard let value = headers.first(where: { $0.name == Array(name.utf8) })?.value else { return nil }
-            var place = 0
-            return Self.number(value, &place)
+            var index = 0
+            return Self.number(value, &index)
         }
         guard let partition = number("dlq.source.partition"), let offset = number("dlq.source.offset") else {
             return nil
@@ -58,11 +58,11 @@ struct OutcomeSource {
         part = 0
     }
 
-    private static func number(_ bytes: [UInt8], _ place: inout Int) -> Int64 {
+    private static func number(_ bytes: [UInt8], _ index: inout Int) -> Int64 {
         var number: Int64 = 0
-        while place < bytes.count, (48...57).contains(bytes[place]) {
-            number = number * 10 + Int64(bytes[place] - 48)
-            place += 1
+        while index < bytes.count, (48...57).contains(bytes[index]) {
+            number = number * 10 + Int64(bytes[index] - 48)
+            index += 1
         }
         return number
     }
@@ -81,7 +81,7 @@ struct SimulatedLog {
     /// The end for a read_committed reader: the first record of an open transaction.
     var lastStable: Int64 {
         var least = entries.count
-        for places in open.values { least = min(least, places[0]) }
+        for indices in open.values { least = min(least, indices[0]) }
         return Int64(least)
     }
 
@@ -94,10 +94,10 @@ struct SimulatedLog {
     ///
     /// Returns its records.
     mutating func end(_ transactionalID: String, isCommit: Bool) -> [SimulatedEntry] {
-        let places = open.removeValue(forKey: transactionalID) ?? []
-        for place in places { entries[place].state = isCommit ? .committed : .aborted }
+        let indices = open.removeValue(forKey: transactionalID) ?? []
+        for index in indices { entries[index].state = isCommit ? .committed : .aborted }
         entries.append(SimulatedEntry(state: .marker))
-        return places.map { entries[$0] }
+        return indices.map { entries[$0] }
     }
 
     /// The records that a read_committed reader receives.

@@ -37,9 +37,9 @@ final class SimulatedProducer: LaneProducer {
     /// The library would return an error, but no lane may make such a call.
     private func expect(_ isRight: Bool, _ text: @autoclosure () -> String) {
         if !isRight && !life.isDead && fatalError == nil {
-            world.broker.ledger.fail("the producer is told to \(text())")
+            world.broker.ledger.fail("invalid call of the producer: \(text())")
         }
-        if isClosed { world.broker.ledger.fail("a closed producer is told to \(text())") }
+        if isClosed { world.broker.ledger.fail("call of a closed producer: \(text())") }
     }
 
     /// Runs a call and records whether it must be repeated.
@@ -54,7 +54,7 @@ final class SimulatedProducer: LaneProducer {
         }
     }
 
-    var lacksFencing: Bool { false }
+    var isFencingUnsupported: Bool { false }
 
     /// Runs `effect` at the broker, or applies a fault.
     private func call(
@@ -127,7 +127,7 @@ final class SimulatedProducer: LaneProducer {
     }
 
     func open(_ topic: String, timeoutMilliseconds: Int32) throws(KafkaError) -> (handle: Int, partitions: Int32) {
-        expect(isInitialized, "open topics before its transactions are initialised")
+        expect(isInitialized, "open topics before its transactions are initialized")
         try call([.crashBefore, .retryBefore, .failBefore, .hang]) { nil }
         guard let partitions = world.broker.partitionCounts[topic] else {
             throw KafkaError(code: .unknownTopicOrPartition)
@@ -137,7 +137,7 @@ final class SimulatedProducer: LaneProducer {
     }
 
     func begin() throws(KafkaError) {
-        expect(isInitialized, "begin before its transactions are initialised")
+        expect(isInitialized, "begin before its transactions are initialized")
         expect(!isInTransaction, "begin in a transaction")
         expect(buffer.isEmpty, "begin with records of the transaction before")
         try call([.crashBefore, .retryBefore, .fatalBefore]) { nil }
@@ -155,7 +155,7 @@ final class SimulatedProducer: LaneProducer {
             if world.plan.happens(oneIn: 40) {
                 return (index, KafkaError(code: .queueFull))
             }
-            take(topic, partition, record.key, record.value, [], nil)
+            enqueue(topic, partition, record.key, record.value, [], nil)
         }
         return (records.count, nil)
     }
@@ -165,12 +165,12 @@ final class SimulatedProducer: LaneProducer {
     ) throws(KafkaError) {
         expect(isInTransaction || transactionalID == nil, "produce outside of a transaction")
         try call([.crashBefore, .fatalBefore, .failBefore]) {
-            take(topic, partition, key, value, headers.map(\.copied), timestamp)
+            enqueue(topic, partition, key, value, headers.map(\.copied), timestamp)
             return nil
         }
     }
 
-    private func take(
+    private func enqueue(
         _ topic: Int, _ partition: Int32, _ key: ByteView?, _ value: ByteView?, _ headers: [RecordHeader],
         _ timestamp: Int64?
     ) {
@@ -219,7 +219,7 @@ final class SimulatedProducer: LaneProducer {
     }
 
     func sendOffsets(
-        _ offsets: [PartitionOffset], _ group: SimulatedPlace, timeoutMilliseconds: Int32
+        _ offsets: [PartitionOffset], _ group: SimulatedMembership, timeoutMilliseconds: Int32
     ) throws(KafkaError) {
         expect(isInTransaction, "send offsets outside of a transaction")
         expect(!offsets.isEmpty, "send no offsets")

@@ -51,8 +51,8 @@ final class SimulatedWorld {
     /// 0 means that none fails.
     var failingCommits = 0
     /// Called when a lane fetches committed offsets.
-    var asksForCommitted: () -> Void = {}
-    var takesPartitions: () -> Void = {}
+    var onCommittedRequest: () -> Void = {}
+    var onAssignment: () -> Void = {}
     private var written = 0
     private static let log = Log(level: .error, format: .text) { _ in }
 
@@ -176,9 +176,9 @@ final class SimulatedWorld {
     }
 
     private func ended(_ index: Int, _ lane: SimulatedLane) {
-        if let fate = lane.machine.fate, !processes[index].life.isDead {
-            exits.append(fate)
-            judge(fate)
+        if let exit = lane.machine.exit, !processes[index].life.isDead {
+            exits.append(exit)
+            checkExit(exit)
         }
         processes[index].lane = nil
         processes[index].environment = nil
@@ -186,7 +186,7 @@ final class SimulatedWorld {
     }
 
     /// Fails the run for an unexpected exit, and otherwise does what its advice says.
-    private func judge(_ exit: WorkerExit) {
+    private func checkExit(_ exit: WorkerExit) {
         switch exit.code {
         case .tryAgain, .fenced: if !hasFaults { broker.ledger.fail("an exit without a fault: \(exit)") }
         case .badData where expectedExits.contains(.badData): policy.dataLoss = .earliest
@@ -223,7 +223,7 @@ final class SimulatedWorld {
                 steps += 1
                 if steps > 10_000 { return false }
             }
-            if let fate = lane.machine.fate { judge(fate) }
+            if let exit = lane.machine.exit { checkExit(exit) }
             processes[index].lane = nil
         }
         return broken == nil
@@ -264,13 +264,13 @@ final class SimulatedWorld {
     /// Checks that a lane has announced its exit before it closes its consumer, which may never return.
     func closing(_ consumer: SimulatedConsumer) {
         guard let process = processes.first(where: { $0.environment?.consumer === consumer }) else { return }
-        if process.lane?.machine.fate != nil && process.shared?.failure == nil {
-            broker.ledger.fail("a doomed lane closes and has told nobody")
+        if process.lane?.machine.exit != nil && process.shared?.failure == nil {
+            broker.ledger.fail("a lane closes its consumer before it announces its exit")
         }
     }
 
     /// Records the start that a lane without a valid committed offset has received.
-    func toldEnds(_ partition: TopicPartition, _ ends: Watermarks) {
+    func recordEnds(_ partition: TopicPartition, _ ends: Watermarks) {
         let committed = broker.committed[partition]
         if committed == nil && policy.from == .latest {
             broker.ledger.startedAtEnd(partition.partition, ends.high)
@@ -290,7 +290,7 @@ final class SimulatedEnvironment: LaneEnvironment {
     /// The times at which producers were created.
     private(set) var made: [UInt64] = []
     /// The unmet needs of the lane, which the watchdog would check.
-    private(set) var lacks: [ClientNeed] = []
+    private(set) var unmetNeeds: [ClientNeed] = []
     private var answersBefore = 0
 
     init(_ world: SimulatedWorld, _ life: SimulatedLife, _ identity: LaneIdentity) {
@@ -311,12 +311,12 @@ final class SimulatedEnvironment: LaneEnvironment {
             world, life, transactionalID: world.policy.guarantee == .exactlyOnce ? identity.transactionalID : nil)
     }
 
-    func lack(_ needs: [ClientNeed]) {
+    func setUnmetNeeds(_ needs: [ClientNeed]) {
         let answers = consumer?.answers ?? 0
         let isKept =
-            world.wrong == .needOutlivesItsOwner && lacks.contains(.committedOffsets) && answers == answersBefore
-        lacks = needs
-        if isKept && !needs.contains(.committedOffsets) { lacks.append(.committedOffsets) }
+            world.wrong == .needOutlivesItsOwner && unmetNeeds.contains(.committedOffsets) && answers == answersBefore
+        unmetNeeds = needs
+        if isKept && !needs.contains(.committedOffsets) { unmetNeeds.append(.committedOffsets) }
         answersBefore = answers
     }
 

@@ -13,13 +13,13 @@ enum WrongDecision: String, CaseIterable {
     /// After records were dropped, their partitions still count as current.
     case droppedRecordsForgotten
     /// A lane announces its exit only after it has ended.
-    case doomToldLate
+    case exitAnnouncedLate
     /// Credentials count as refused until the next commit.
     case refusedUntilCommit
     /// The ends of partitions are not read from fetches. The lane waits for end events.
     case endsNotLookedUp
     /// An end that arrives with records is handled before them.
-    case endHeardFirst
+    case endHandledFirst
     /// The position that `from: latest` determines is not committed.
     case originNotCommitted
     /// The logical beginning becomes offset 0 when a partition is assigned again.
@@ -27,7 +27,7 @@ enum WrongDecision: String, CaseIterable {
     /// A deleted committed offset means the beginning, regardless of `from`.
     case vanishedMeansBeginning
     /// A stop skips `init_transactions` of a producer that needs it.
-    case drainSkipsInitialisation
+    case drainSkipsInitialization
     /// With at-least-once, every failed commit counts as a lost membership.
     case everyCommitErrorIsLoss
     /// Producers are replaced without a delay between them.
@@ -45,7 +45,7 @@ enum WrongDecision: String, CaseIterable {
     /// `isStopping` indicates that a stop was requested.
     func prepare(_ machine: inout LaneMachine, isStopping: Bool, now: UInt64) {
         switch (self, machine.producer, machine.batch) {
-        case (.drainSkipsInitialisation, .initializing, _) where isStopping:
+        case (.drainSkipsInitialization, .initializing, _) where isStopping:
             machine.producer = .ready(.none, .open(since: 0))
         case (.batchWithoutTime, _, .left):
             // As if the last poll had been just now.
@@ -58,10 +58,10 @@ enum WrongDecision: String, CaseIterable {
     func apply(to machine: inout LaneMachine, before: LaneMachine, now: UInt64) {
         switch self {
         case .rewoundClearsAll: clearAllWhenOneMoved(&machine, before)
-        case .droppedRecordsForgotten: keepPlaces(&machine, before)
-        case .doomToldLate: if machine.fate != nil { machine.isFateTold = true }
+        case .droppedRecordsForgotten: keepPositionStates(&machine, before)
+        case .exitAnnouncedLate: if machine.exit != nil { machine.isExitAnnounced = true }
         case .refusedUntilCommit: rememberRefusals(&machine, before)
-        case .endHeardFirst:
+        case .endHandledFirst:
             guard case .left = machine.batch, before.batch == .none else { return }
             for index in machine.partitions.slots.indices { machine.partitions.slots[index].drained = nil }
         case .originNotCommitted:
@@ -70,10 +70,11 @@ enum WrongDecision: String, CaseIterable {
             }
         case .vanishedMeansBeginning:
             for index in machine.partitions.slots.indices {
-                guard case .endless = machine.partitions.slots[index].place,
-                    before.partitions.slots.indices.contains(index), before.partitions.slots[index].place == .stale
+                guard case .needsEnd = machine.partitions.slots[index].positionState,
+                    before.partitions.slots.indices.contains(index),
+                    before.partitions.slots[index].positionState == .stale
                 else { continue }
-                machine.partitions.slots[index].place = .located(.beginning)
+                machine.partitions.slots[index].positionState = .needsSeek(.beginning)
             }
         case .rotationWithoutPause:
             if case .absent = machine.producer { machine.producer = .absent(notBefore: 0) }
@@ -82,7 +83,7 @@ enum WrongDecision: String, CaseIterable {
             for index in machine.isolation.refused.indices { machine.isolation.refused[index].deadLetterRefusals = 0 }
         case .batchWithoutTime:
             if case .member(let lastPoll) = machine.group, lastPoll > now { machine.group = .member(lastPoll: now) }
-        case .endsNotLookedUp, .beginningIsZero, .everyCommitErrorIsLoss, .drainSkipsInitialisation,
+        case .endsNotLookedUp, .beginningIsZero, .everyCommitErrorIsLoss, .drainSkipsInitialization,
             .needOutlivesItsOwner:
             break
         }
@@ -91,22 +92,22 @@ enum WrongDecision: String, CaseIterable {
     private func clearAllWhenOneMoved(_ machine: inout LaneMachine, _ before: LaneMachine) {
         guard machine.partitions.slots.count == before.partitions.slots.count else { return }
         let hasMoved = machine.partitions.slots.indices.contains { index in
-            switch before.partitions.slots[index].place {
-            case .located, .unmoved: machine.partitions.slots[index].place == .current
+            switch before.partitions.slots[index].positionState {
+            case .needsSeek, .needsReassign: machine.partitions.slots[index].positionState == .current
             default: false
             }
         }
         guard hasMoved else { return }
-        for index in machine.partitions.slots.indices { machine.partitions.slots[index].place = .current }
+        for index in machine.partitions.slots.indices { machine.partitions.slots[index].positionState = .current }
     }
 
-    private func keepPlaces(_ machine: inout LaneMachine, _ before: LaneMachine) {
+    private func keepPositionStates(_ machine: inout LaneMachine, _ before: LaneMachine) {
         guard machine.counters.aborted == before.counters.aborted, machine.producer == before.producer else { return }
-        for slot in before.partitions.slots where slot.place == .current {
+        for slot in before.partitions.slots where slot.positionState == .current {
             guard let index = machine.partitions.slots.firstIndex(where: { $0.partition == slot.partition }),
-                machine.partitions.slots[index].place == .stale
+                machine.partitions.slots[index].positionState == .stale
             else { continue }
-            machine.partitions.slots[index].place = .current
+            machine.partitions.slots[index].positionState = .current
         }
     }
 

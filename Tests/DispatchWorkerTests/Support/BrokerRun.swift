@@ -151,18 +151,18 @@ struct BrokerRun: Sendable {
         }
         var result: [String] = []
         for partition in 0..<partitions {
-            let place = TopicPartition(topic: input, partition: partition)
-            let stable = try clients[0].watermarks(of: place, timeoutMilliseconds: 10_000).high
-            let high = try clients[1].watermarks(of: place, timeoutMilliseconds: 10_000).high
-            let committed = try clients[0].committed([place], timeoutMilliseconds: 10_000).first?.offset ?? 0
+            let topicPartition = TopicPartition(topic: input, partition: partition)
+            let stable = try clients[0].watermarks(of: topicPartition, timeoutMilliseconds: 10_000).high
+            let high = try clients[1].watermarks(of: topicPartition, timeoutMilliseconds: 10_000).high
+            let committed = try clients[0].committed([topicPartition], timeoutMilliseconds: 10_000).first?.offset ?? 0
             if stable != high || committed != high {
-                result.append("\(place): committed \(committed), stable \(stable), end \(high)")
+                result.append("\(topicPartition): committed \(committed), stable \(stable), end \(high)")
             }
             for topic in [output, deadLetters] {
-                let place = TopicPartition(topic: topic, partition: partition)
-                let stable = try clients[0].watermarks(of: place, timeoutMilliseconds: 10_000).high
-                let high = try clients[1].watermarks(of: place, timeoutMilliseconds: 10_000).high
-                if stable != high { result.append("\(place): stable \(stable), end \(high)") }
+                let topicPartition = TopicPartition(topic: topic, partition: partition)
+                let stable = try clients[0].watermarks(of: topicPartition, timeoutMilliseconds: 10_000).high
+                let high = try clients[1].watermarks(of: topicPartition, timeoutMilliseconds: 10_000).high
+                if stable != high { result.append("\(topicPartition): stable \(stable), end \(high)") }
             }
         }
         for client in clients { client.abandon() }

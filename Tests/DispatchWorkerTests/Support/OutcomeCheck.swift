@@ -16,9 +16,9 @@ struct OutcomeCheck: Equatable {
             // One decision per device: with several devices, the key ends with the device's index.
             counts[source + (key.contains("/") ? "/" + key.split(separator: "/")[1] : ""), default: 0] += 1
             let offset = Int64(source.split(separator: "-").last ?? "") ?? -1
-            let place = key + String(source.prefix { _ in true }.dropLast(String(offset).count))
-            if let before = last[place], before >= offset { disordered.append("\(source) after \(before)") }
-            last[place] = offset
+            let sequence = key + String(source.prefix { _ in true }.dropLast(String(offset).count))
+            if let before = last[sequence], before >= offset { disordered.append("\(source) after \(before)") }
+            last[sequence] = offset
         }
         for record in deadLetters {
             let source = ["topic", "partition", "offset"].map { record.header("dlq.source.\($0)") ?? "?" }

@@ -145,7 +145,7 @@ final class KillRun {
         if isSo { return }
         let logs = workers.map { "\($0.name):\n\($0.lastLines)" }.joined(separator: "\n")
         let state = try "input \(topics.ends(topics.input)), committed \(topics.committed())"
-        throw RunFailure("waited in vain for \(what): \(state)\n\(logs)")
+        throw RunFailure("timed out waiting for \(what): \(state)\n\(logs)")
     }
 
     private func sum(_ offsets: [Int64]) -> Int64 { offsets.reduce(0, +) }

@@ -56,24 +56,24 @@ final class RunTopics {
         uncommittedView.abandon()
     }
 
-    private func places(_ topic: String) -> [TopicPartition] {
+    private func partitions(_ topic: String) -> [TopicPartition] {
         (0..<partitions).map { TopicPartition(topic: topic, partition: $0) }
     }
 
     /// Returns the group's committed offset of each input partition, or 0 for none, without waiting for open
     /// transactions.
     func committed() throws -> [Int64] {
-        try uncommittedView.committed(places(input), timeoutMilliseconds: 20_000).map { max(0, $0.offset ?? 0) }
+        try uncommittedView.committed(partitions(input), timeoutMilliseconds: 20_000).map { max(0, $0.offset ?? 0) }
     }
 
     /// Returns the end of each partition of a topic.
     func ends(_ topic: String) throws -> [Int64] {
-        try places(topic).map { try uncommittedView.watermarks(of: $0, timeoutMilliseconds: 20_000).high }
+        try partitions(topic).map { try uncommittedView.watermarks(of: $0, timeoutMilliseconds: 20_000).high }
     }
 
     /// Returns the last stable offset of each partition of a topic, which is below its end while a transaction is open.
     func stableEnds(_ topic: String) throws -> [Int64] {
-        try places(topic).map { try committedView.watermarks(of: $0, timeoutMilliseconds: 20_000).high }
+        try partitions(topic).map { try committedView.watermarks(of: $0, timeoutMilliseconds: 20_000).high }
     }
 
     /// Returns all records of a topic, by partition and offset.
@@ -83,7 +83,7 @@ final class RunTopics {
             "group.id": "reader", "fetch.wait.max.ms": "50", "fetch.message.max.bytes": "10000000",
         ])
         defer { reader.close() }
-        try reader.start(places(topic).map { PartitionOffset($0, offset: LogicalOffset.beginning) })
+        try reader.start(partitions(topic).map { PartitionOffset($0, offset: LogicalOffset.beginning) })
         var result: [ReadRecord] = []
         var ended: Set<Int32> = []
         let isWhole = waits(seconds: 120) {

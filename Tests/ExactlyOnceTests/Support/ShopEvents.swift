@@ -11,11 +11,11 @@ struct ShopEvents<Random: RandomNumberGenerator> {
     /// Returns a UUID of version 4 in lowercase.
     private mutating func uuid() -> String {
         let digits = Array("0123456789abcdef")
-        return "xxxxxxxx-xxxx-4xxx-vxxx-xxxxxxxxxxxx".map { place in
-            switch place {
+        return "xxxxxxxx-xxxx-4xxx-vxxx-xxxxxxxxxxxx".map { character in
+            switch character {
             case "x": String(digits[number(0...15)])
             case "v": String(digits[number(8...11)])
-            default: String(place)
+            default: String(character)
             }
         }.joined()
     }
