@@ -82,8 +82,3 @@ package enum LaneCall: String, Sendable, CaseIterable {
     case assign = "assign"
     case unassign = "unassign"
 }
-
-/// The reason of an abort, for the log.
-package enum AbortCause: String, Sendable {
-    case revoked, lost, refused, timeout, error, shutdown
-}

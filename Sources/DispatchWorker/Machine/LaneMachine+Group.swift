@@ -106,15 +106,3 @@ extension LaneMachine {
         }
     }
 }
-
-/// A rebalance of the group, with the consumer's topic indices.
-package enum RebalanceRequest: Sendable, Equatable {
-    /// These partitions are assigned to this member.
-    case assign([AssignedPartition])
-    /// These partitions are revoked, and offsets can still be committed.
-    case revoke([TopicPartition])
-    /// These partitions are already lost.
-    case lost([TopicPartition])
-    /// The rebalance failed.
-    case failed(KafkaError)
-}

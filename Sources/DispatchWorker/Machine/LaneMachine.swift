@@ -129,18 +129,3 @@ package struct LaneMachine: Sendable {
     /// Sets whether `stop.after` allows no more records.
     package mutating func allowance(isExhausted: Bool) { self.isExhausted = isExhausted }
 }
-
-/// The rest of the last poll.
-package enum BatchState: Sendable, Equatable {
-    /// Nothing.
-    case none
-    /// Messages that are not processed yet, at least one.
-    case left(Int)
-    /// Messages that are released unprocessed.
-    case void
-}
-
-extension UInt64 {
-    /// Returns the difference, or 0 if it would be negative.
-    func saturatingSubtract(_ other: UInt64) -> UInt64 { self > other ? self - other : 0 }
-}

@@ -1,24 +1,5 @@
 package import KafkaClient
 
-/// The state of the consumer's position in a partition.
-///
-/// Only a partition in the state `current` yields records. After its records were dropped, later ones are not accepted
-/// before the consumer was moved back.
-package enum PositionState: Sendable, Equatable {
-    /// The consumer returns the next record of the lane.
-    case current
-    /// Records were dropped or rolled back. The group's committed offset determines where to continue.
-    case stale
-    /// Nothing is committed, and `from` is `latest`. The end must be fetched.
-    case needsEnd(retryAt: UInt64)
-    /// The next offset is out of range. The watermarks must be fetched.
-    case outOfRange(retryAt: UInt64)
-    /// The consumer must seek to this position.
-    case needsSeek(StartPosition)
-    /// Seeking to this position failed. The partition must be assigned again.
-    case needsReassign(StartPosition, tries: Int, retryAt: UInt64)
-}
-
 /// The state of one owned partition.
 package struct OwnedPartition: Sendable, Equatable {
     /// The consumer's index of the topic.
