@@ -32,8 +32,8 @@ package final class MockCluster {
     package var bootstrapServers: String { cluster.bootstrapServers }
 
     /// Creates a topic.
-    package func createTopic(_ name: String, partitions: Int32, replication: Int32 = 1) throws(KafkaError) {
-        try cluster.check { rd_kafka_mock_topic_create($0, name, partitions, replication) }
+    package func createTopic(_ name: String, partitions: Int32) throws(KafkaError) {
+        try cluster.check { rd_kafka_mock_topic_create($0, name, partitions, 1) }
     }
 
     /// Adds a delay to every request of a broker, numbered from 1, or of all brokers with -1.

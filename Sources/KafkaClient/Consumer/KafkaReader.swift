@@ -1,16 +1,10 @@
-package import ByteStorage
-
 /// A reader of partitions at given offsets.
 ///
 /// It does not join a group, commits nothing, and needs no rights on a group.
 ///
 /// All calls come from one thread.
-package final class KafkaReader {
-    let handle: ClientHandle
+package final class KafkaReader: RecordReceiver {
     let source: ReaderSource
-    private var batch = MessageBatch()
-    private var names = TopicNames()
-    private var inbox = ClientInbox()
 
     /// Creates a reader, which connects on its own.
     ///
@@ -20,9 +14,10 @@ package final class KafkaReader {
         configuration["enable.auto.commit"] = "false"
         configuration["enable.auto.offset.store"] = "false"
         configuration["allow.auto.create.topics"] = "false"
-        handle = try ClientHandle(
+        let handle = try ClientHandle(
             .consumer, configuration: try NativeConfiguration(configuration), watch: watch)
         source = ReaderSource(handle)
+        super.init(handle)
     }
 
     deinit { close() }
@@ -74,46 +69,10 @@ package final class KafkaReader {
     ///
     /// Releases the previous batch. With `enable.partition.eof`, the end of each partition is an event.
     package func poll(max limit: Int, timeoutMilliseconds: Int32) -> PollOutcome {
-        batch.release()
-        let limit = Swift.max(1, limit)
-        batch.reserve(limit)
-        source.poll(into: &batch, limit: limit, timeoutMilliseconds: timeoutMilliseconds)
-        batch.read(&names)
-        serve()
-        return PollOutcome(records: batch.records.count, events: batch.events.count, rebalanced: false)
-    }
-
-    /// The records of the last poll, which are valid until `releaseBatch` or the next poll.
-    package var records: UnsafeBufferPointer<ConsumedRecord> { batch.records }
-
-    /// The events of the last poll.
-    package var events: [ConsumerEvent] { batch.events }
-
-    /// Returns the batch's messages to librdkafka and invalidates all views into them.
-    package func releaseBatch() { batch.release() }
-
-    /// Appends the headers of the record with this `index` as views that are valid as long as the batch.
-    package func headerViews(of index: Int32, into views: inout [HeaderView]) {
-        batch.headers(of: index, into: &views)
-    }
-
-    /// Returns a copy of the headers of the record with this `index`, in order and including repeated names.
-    package func headers(of index: Int32) -> [RecordHeader] {
-        var views: [HeaderView] = []
-        batch.headers(of: index, into: &views)
-        return views.map(\.copied)
-    }
-
-    /// Returns the name of the topic with this index.
-    package func topicName(at index: Int32) -> String { names.name(at: index) }
-
-    /// Returns the bytes of the name of the topic with this index, which are valid as long as the reader.
-    package func topicNameBytes(at index: Int32) -> ByteView { names.bytes(at: index) }
-
-    /// Returns and removes the log lines, statistics and errors that have arrived, oldest first.
-    package func takeEvents() -> [ClientEvent] {
-        serve()
-        return inbox.takeEvents()
+        let (records, events) = receive(max: limit) { batch, limit in
+            source.poll(into: &batch, limit: limit, timeoutMilliseconds: timeoutMilliseconds)
+        }
+        return PollOutcome(records: records, events: events, rebalanced: false)
     }
 
     /// Stops reading and destroys the instance.
@@ -121,15 +80,9 @@ package final class KafkaReader {
     /// A second call has no effect.
     package func close() {
         guard handle.isOpen else { return }
-        batch.release()
+        releaseBatch()
         source.release()
         serve()
         handle.destroy()
-    }
-
-    private func serve() {
-        guard handle.isOpen else { return }
-        handle.serveMain(timeoutMilliseconds: 0, into: &inbox)
-        handle.drainLog(into: &inbox)
     }
 }

@@ -3,21 +3,19 @@ internal import ByteStorage
 
 /// The events of a client instance that the application has not taken yet.
 ///
-/// The list is bounded. Further events are dropped and counted.
+/// The list is bounded. Further events are dropped.
 struct ClientInbox {
     /// The maximum number of waiting events.
-    static let capacity = 1000
+    private static let capacity = 1000
+    /// The least severe syslog level of log lines that are kept (info).
+    ///
+    /// Debug lines are only parsed.
+    private static let leastSevereLevel: Int32 = 6
 
     /// The waiting events.
     private(set) var events: [ClientEvent] = []
-    /// The number of dropped events.
-    private(set) var dropped = 0
     /// The information from debug lines.
     var watch = DebugLogWatch()
-    /// The least severe level of log lines that are kept.
-    ///
-    /// Debug lines are only parsed.
-    var mostVerboseLevel: Int32 = 6
     /// The counter of delivery reports that arrive as events.
     var deliveries: UnsafeMutablePointer<DeliveryTally>?
 
@@ -56,16 +54,12 @@ struct ClientInbox {
         var level: Int32 = 0
         guard rd_kafka_event_log(event, &facility, &text, &level) == 0, let facility, let text else { return }
         watch.read(facility: ByteView(cString: facility), text: ByteView(cString: text))
-        if level <= mostVerboseLevel {
+        if level <= Self.leastSevereLevel {
             keep(.log(LogLine(level: level, facility: String(cString: facility), text: String(cString: text))))
         }
     }
 
     private mutating func keep(_ event: ClientEvent) {
-        if events.count < Self.capacity {
-            events.append(event)
-        } else {
-            dropped += 1
-        }
+        if events.count < Self.capacity { events.append(event) }
     }
 }

@@ -163,17 +163,6 @@ package final class KafkaProducer {
         return inbox.takeEvents()
     }
 
-    /// The number of events that were dropped because `takeEvents` was not called.
-    package var droppedEvents: Int { inbox.dropped }
-
-    /// The least severe syslog level of log lines that are kept.
-    ///
-    /// The default is 6 (info). 7 keeps debug lines.
-    package var mostVerboseLogLevel: Int32 {
-        get { inbox.mostVerboseLevel }
-        set { inbox.mostVerboseLevel = newValue }
-    }
-
     /// The fatal error of this producer, or nil.
     package var fatalError: KafkaError? { handle.isOpen ? handle.fatalError : nil }
 
