@@ -117,7 +117,10 @@ import Testing
     @Test("Signals within a second of the first are one request, and a later one forces the end", arguments: cases)
     func requests(milliseconds: [UInt64], request: StopRequest) {
         let record = SignalRecord()
-        for time in milliseconds { record.stop(at: time * 1_000_000) }
+        for (index, time) in milliseconds.enumerated() {
+            #expect(record.stop(by: index == 0 ? 15 : 2, at: time * 1_000_000) == (index == 0))
+        }
+        #expect(record.number == (milliseconds.isEmpty ? nil : 15))
         #expect(record.request == request)
     }
 
