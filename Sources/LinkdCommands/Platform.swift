@@ -49,27 +49,6 @@ enum Platform {
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
-    /// Keeps SIGINT and SIGTERM back for `waitForStop`; threads that are started later keep them back too.
-    static func holdStopSignals() {
-        var signals = stopSignals
-        pthread_sigmask(SIG_BLOCK, &signals, nil)
-    }
-
-    /// Waits for SIGINT or SIGTERM, which `holdStopSignals` keeps back.
-    static func waitForStop() {
-        var signals = stopSignals
-        var number: Int32 = 0
-        sigwait(&signals, &number)
-    }
-
-    private static var stopSignals: sigset_t {
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        sigaddset(&signals, SIGINT)
-        sigaddset(&signals, SIGTERM)
-        return signals
-    }
-
     /// Waits; a signal may end it early.
     static func sleep(milliseconds: Int) {
         var time = timespec(tv_sec: milliseconds / 1000, tv_nsec: milliseconds % 1000 * 1_000_000)

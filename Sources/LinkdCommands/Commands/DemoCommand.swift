@@ -56,7 +56,7 @@ private struct Demo {
     }
 
     func run() throws(CommandFailure) -> ExitCode {
-        if keep { Platform.holdStopSignals() }
+        if keep { StopSignals.block() }
         let start = Platform.monotonicSeconds
         let cluster = try startCluster()
         defer { withExtendedLifetime(cluster) {} }
@@ -76,7 +76,7 @@ private struct Demo {
         printNext(cluster)
         if keep {
             call.console.flush()
-            Platform.waitForStop()
+            StopSignals.waitForBlocked()
         }
         return .success
     }
