@@ -3,6 +3,8 @@ package import ByteStorage
 
 /// The headers of dead letters: the record's own headers first and unchanged, then those of the worker in a fixed
 /// order.
+///
+/// `WorkerReference` describes each of them.
 package enum DeadLetterHeaders {
     /// The names of the worker's headers, in the order in which they are written.
     package static let names: [StaticString] = [

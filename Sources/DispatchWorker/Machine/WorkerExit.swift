@@ -1,4 +1,6 @@
 /// The exit codes of a worker: those of sysexits and a few of `linkd`'s own.
+///
+/// `WorkerReference` describes each of them.
 package enum ExitCode: Int32, Sendable {
     /// Done, drained, or `stop.after` reached.
     case done = 0

@@ -1,4 +1,6 @@
 /// The figures of a run with `stop.after`.
+///
+/// `WorkerReference` describes each of them.
 package struct RunReport: Sendable, Equatable {
     /// Committed input records.
     package var records = 0
