@@ -56,7 +56,7 @@ import Testing
                 let began = ContinuousClock.now
                 do throws(KafkaError) {
                     if isCommit { try producer.commit(timeoutMilliseconds: -1) } else { try producer.abort() }
-                    Issue.record("nobody answered and the call succeeded")
+                    Issue.record("an unanswered call succeeded")
                 } catch {
                     #expect(!error.isRetriable && !error.isAbortable)
                     #expect([.fatal, .fenced].contains(KafkaErrorClass(error)))

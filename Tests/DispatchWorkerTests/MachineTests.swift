@@ -274,7 +274,7 @@ import Testing
             default: break
             }
         }
-        Issue.record("the machine did not come back")
+        Issue.record("the machine did not recover")
     }
 
     @Test(

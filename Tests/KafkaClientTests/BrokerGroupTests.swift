@@ -54,7 +54,7 @@ struct BrokerGroupTests {
     }
 
     @Test(
-        "A second member takes its share, and gives it back when it leaves", arguments: ["range", "cooperative-sticky"])
+        "A second member is assigned its share until it leaves", arguments: ["range", "cooperative-sticky"])
     func twoMembers(assignor: String) async throws {
         try await onThread {
             let topic = try Self.topic(4)

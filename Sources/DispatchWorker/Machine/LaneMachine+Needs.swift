@@ -26,7 +26,7 @@ extension LaneMachine {
         if isAnswered { unanswered.remove(need) } else { unanswered.insert(need) }
     }
 
-    /// Removes needs that no longer exist, so that a later one starts anew.
+    /// Removes needs that no longer exist, so that a later one counts as a new need.
     mutating func removeObsoleteNeeds() {
         if !unanswered.isEmpty { unanswered.formIntersection(needs) }
     }

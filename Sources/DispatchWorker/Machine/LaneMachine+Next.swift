@@ -167,7 +167,7 @@ extension LaneMachine {
         return .act(retryAt > now ? wait(until: retryAt, now) : .subscribe)
     }
 
-    /// Processes consumed records, and commits an offset that only this lane knows.
+    /// Processes consumed records, and commits an offset that is not stored at the brokers.
     private mutating func workTurn(_ now: UInt64) -> Turn {
         if case .left = batch {
             // Group membership must not wait for a long batch. The rest of it is consumed again.

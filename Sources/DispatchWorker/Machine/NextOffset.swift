@@ -54,7 +54,7 @@ package struct StartPosition: Sendable, Equatable {
 
     /// The start at the committed offset that the client finds.
     ///
-    /// No record is processed before the lane knows the offset.
+    /// No record is processed before the lane has fetched the offset.
     package static var unknown: StartPosition {
         var position = StartPosition(at: .zero)
         position.seek = LogicalOffset.invalid

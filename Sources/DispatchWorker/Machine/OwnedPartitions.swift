@@ -25,7 +25,7 @@ package struct OwnedPartition: Sendable, Equatable {
     package var drained: Int64?
     /// The end of the partition at its last fetch, or nil before the first one.
     package var end: Int64?
-    /// The group's committed offset as far as this lane knows, or nil if there is none.
+    /// The group's committed offset as the lane has last seen it, or nil if there is none.
     package var committed: Int64?
     /// The number of consecutive dead letters.
     package var consecutiveDeadLetters = 0

@@ -29,15 +29,15 @@ package enum DecisionOutcome: UInt8, Sendable, CaseIterable {
 ///
 /// This is a class so that nil, the result of nearly every record, is a single word without reference counting.
 package final class DeadLetterCause: Sendable, Equatable {
-    /// Stable code.
+    /// The stable code.
     package let reason: DeadLetterReason
     /// A description of what was expected and where.
     ///
     /// It has at most 512 bytes and never contains the payload.
     package let detail: String
-    /// JSON pointer (RFC 6901) of the member at fault, when there is one.
+    /// The JSON pointer (RFC 6901) of the invalid member, or nil.
     package let pointer: String?
-    /// The event's own id, when it could be read.
+    /// The event's own id, or nil if it could not be read.
     package let event: [UInt8]?
 
     /// Creates a cause.
@@ -48,7 +48,7 @@ package final class DeadLetterCause: Sendable, Equatable {
         self.event = event
     }
 
-    /// Returns a Boolean value that indicates whether both say the same.
+    /// Returns a Boolean value that indicates whether two causes are equal.
     package static func == (a: DeadLetterCause, b: DeadLetterCause) -> Bool {
         a.reason == b.reason && a.detail == b.detail && a.pointer == b.pointer && a.event == b.event
     }
