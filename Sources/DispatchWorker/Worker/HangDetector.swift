@@ -27,7 +27,7 @@ package struct HangDetector: Sendable {
     }
 
     /// The longest interval between two checks that is charged, in nanoseconds.
-    package static let longestMoment: UInt64 = 1_000_000_000
+    package static let longestInterval: UInt64 = 1_000_000_000
 
     private let limit: UInt64
     private let callbackLimit: UInt64
@@ -64,16 +64,16 @@ package struct HangDetector: Sendable {
             entries.contains { $0.number == known.key } || unmetNeeds.contains { $0.number == known.key }
         }
         guard isReachable else { return nil }
-        let moment = min(passed, Self.longestMoment)
+        let interval = min(passed, Self.longestInterval)
         if let inner = entries.last {
-            let total = charge(inner.number, moment)
+            let total = charge(inner.number, interval)
             if total > (inner.call == .rebalanceCallback ? callbackLimit : limit) {
                 return Hang(
                     call: inner.call, outer: entries.dropLast().map(\.call), milliseconds: Int64(total / 1_000_000))
             }
         }
         for unmet in unmetNeeds {
-            let total = charge(unmet.number, moment)
+            let total = charge(unmet.number, interval)
             if total > bound(of: unmet.need) {
                 return Hang(
                     call: Self.call(of: unmet.need), outer: [], milliseconds: Int64(total / 1_000_000), need: unmet.need
@@ -92,8 +92,8 @@ package struct HangDetector: Sendable {
         }
     }
 
-    private mutating func charge(_ number: UInt64, _ moment: UInt64) -> UInt64 {
-        let total = (spent[number] ?? 0) + moment
+    private mutating func charge(_ number: UInt64, _ interval: UInt64) -> UInt64 {
+        let total = (spent[number] ?? 0) + interval
         spent[number] = total
         return total
     }
