@@ -5,7 +5,7 @@ import Testing
 
 /// The headers of dead letters, and their truncation.
 @Suite struct DeadLetterTests {
-    static let maker = DeadLetterMaker(group: "g", instance: "i.0", version: "1.2.3")
+    static let worker = WorkerIdentity(group: "g", instance: "i.0", version: "1.2.3")
 
     /// A dead letter as plain values.
     struct Letter: Equatable {
@@ -38,7 +38,7 @@ import Testing
         }
         let source = DeadLetterSource(record: record, topic: ByteView("in"), headers: views, cause: cause)
         let output = DeadLetterOutput(
-            of: source, maker: maker, to: OpenTopic(handle: 1, partitions: partitions, messageLimit: limit),
+            of: source, worker: worker, to: OpenTopic(handle: 1, partitions: partitions, messageLimit: limit),
             failedAt: 5_000, arena: &arena)
         return Letter(
             key: output.key?.array, value: output.value?.array, timestamp: output.timestamp,

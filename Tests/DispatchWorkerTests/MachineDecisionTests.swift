@@ -30,7 +30,7 @@ import Testing
         machine.handle(ConsumerEvent(kind: .offsetOutOfRange, topic: 0, partition: 0, offset: 0), now: 1)
         machine.partitions.slots[0].isStarted = true
         // Brokers do not answer. A poll that keeps the membership alive drops a record of the other partition.
-        machine.polled(PollOutcome(records: 1, events: 0, rebalanced: false), isServe: true, now: 2)
+        machine.polled(PollOutcome(records: 1, events: 0, rebalanced: false), isKeepAlive: true, now: 2)
         #expect(machine.next(now: 2) == .fetchCommitted([Self.other]))
         machine.failed(.fetchCommitted, KafkaError(code: .timedOut), now: 2)
         #expect(machine.next(now: 2) == .findEnds(Self.partition))
@@ -67,7 +67,7 @@ import Testing
     @Test("An end that arrives with records counts after them, and a later record revokes it")
     func endWithRecords() {
         var machine = MachineTests.ready()
-        machine.polled(PollOutcome(records: 1, events: 1, rebalanced: false), isServe: false, now: 1)
+        machine.polled(PollOutcome(records: 1, events: 1, rebalanced: false), isKeepAlive: false, now: 1)
         // After transactions: control records have offsets 1 and 3.
         machine.handle(ConsumerEvent(kind: .endOfPartition, topic: 0, partition: 0, offset: 2), now: 1)
         machine.partitions.setEnd(at: 0, 4)
@@ -231,7 +231,7 @@ import Testing
     func lateBatch() {
         var machine = MachineTests.ready { $0.commit.intervalMilliseconds = 5_000 }
         #expect(machine.next(now: 1) == .poll(milliseconds: 50, maximum: 1_000))
-        machine.polled(PollOutcome(records: 10, events: 0, rebalanced: false), isServe: false, now: 1)
+        machine.polled(PollOutcome(records: 10, events: 0, rebalanced: false), isKeepAlive: false, now: 1)
         #expect(machine.next(now: 1) == .process(records: 50_000, until: 1 + 1_000 * Self.ms))
         _ = machine.partitions.admit(topic: 0, partition: 0, offset: 0)
         var result = BatchResult()
@@ -252,7 +252,7 @@ import Testing
         for round in 0..<8 {
             // The partition whose record comes first in a batch is alone in its transaction.
             let partition = Int32(round % 2)
-            machine.polled(PollOutcome(records: 1, events: 0, rebalanced: false), isServe: false, now: now)
+            machine.polled(PollOutcome(records: 1, events: 0, rebalanced: false), isKeepAlive: false, now: now)
             #expect(machine.partitions.admit(topic: 0, partition: partition, offset: 0) != nil)
             var result = BatchResult()
             result.messages = 1

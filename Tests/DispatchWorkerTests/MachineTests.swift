@@ -49,12 +49,12 @@ import Testing
             return
         }
         machine.unassigned()
-        machine.polled(PollOutcome(records: 0, events: 0, rebalanced: true), isServe: false, now: now)
+        machine.polled(PollOutcome(records: 0, events: 0, rebalanced: true), isKeepAlive: false, now: now)
     }
 
     /// Polls and processes `count` records, and the producer accepts their outputs.
     static func consume(_ machine: inout LaneMachine, _ count: Int, from offset: Int64 = 0, now: UInt64) {
-        machine.polled(PollOutcome(records: count, events: 0, rebalanced: false), isServe: false, now: now)
+        machine.polled(PollOutcome(records: count, events: 0, rebalanced: false), isKeepAlive: false, now: now)
         for index in 0..<count { _ = machine.partitions.admit(topic: 0, partition: 0, offset: offset + Int64(index)) }
         var result = BatchResult()
         result.messages = count
@@ -214,7 +214,7 @@ import Testing
         #expect(machine.nextInCallback(now: 10_011 * Self.ms) == .unassign([Self.partition]))
         machine.unassigned()
         machine.polled(
-            PollOutcome(records: 0, events: 0, rebalanced: true), isServe: false, now: 10_001 * Self.ms)
+            PollOutcome(records: 0, events: 0, rebalanced: true), isKeepAlive: false, now: 10_001 * Self.ms)
         #expect(machine.next(now: 10_100 * Self.ms) == .dropProducer)
         #expect(machine.counters.rotations == 1)
     }
@@ -262,8 +262,8 @@ import Testing
             case .dropProducer: machine.producerDropped(now: now)
             case .discard: machine.discarded()
             case .wait: now += 6_000 * ms
-            case .serve:
-                machine.polled(PollOutcome(records: 0, events: 0, rebalanced: false), isServe: true, now: now)
+            case .keepAlive:
+                machine.polled(PollOutcome(records: 0, events: 0, rebalanced: false), isKeepAlive: true, now: now)
             case .makeProducer: machine.producerMade()
             case .initTransactions: machine.transactionsInitialized()
             case .openTopics: machine.topicsOpened(now: now)

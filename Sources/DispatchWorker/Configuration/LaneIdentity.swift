@@ -36,5 +36,5 @@ package struct LaneIdentity: Sendable, Equatable {
     }
 
     /// `<instance>.<lane>`, the name that dead letters record.
-    package var maker: String { "\(instance).\(lane)" }
+    package var name: String { "\(instance).\(lane)" }
 }

@@ -2,7 +2,7 @@ package import KafkaClient
 package import ByteStorage
 
 /// The worker that a dead letter names as its producer.
-package struct DeadLetterMaker: Sendable, Equatable {
+package struct WorkerIdentity: Sendable, Equatable {
     /// The consumer group.
     package var group: String
     /// `<instance>.<lane>`.

@@ -27,7 +27,7 @@ package enum DeadLetterHeaders {
     ///
     /// The bytes of the new headers are written to `arena`.
     package static func append(
-        of source: DeadLetterSource, maker: DeadLetterMaker, failedAt: Int64, into headers: inout [HeaderView],
+        of source: DeadLetterSource, worker: WorkerIdentity, failedAt: Int64, into headers: inout [HeaderView],
         arena: inout OutputArena
     ) {
         for header in source.headers where !isOurs(header.name) { headers.append(header) }
@@ -44,9 +44,9 @@ package enum DeadLetterHeaders {
         writer.number("dlq.source.partition", Int64(record.partition), &arena)
         writer.number("dlq.source.offset", record.offset, &arena)
         if record.timestamp >= 0 { writer.number("dlq.source.timestamp", record.timestamp, &arena) }
-        writer.text("dlq.group", maker.group, &arena)
-        writer.text("dlq.instance", maker.instance, &arena)
-        writer.text("dlq.app.version", maker.version, &arena)
+        writer.text("dlq.group", worker.group, &arena)
+        writer.text("dlq.instance", worker.instance, &arena)
+        writer.text("dlq.app.version", worker.version, &arena)
         writer.number("dlq.failed.at", failedAt, &arena)
         writer.number("dlq.attempts", Int64(source.attempts), &arena)
         writer.number("dlq.replay.count", replayCount(source.headers), &arena)

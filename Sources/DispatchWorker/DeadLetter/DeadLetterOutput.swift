@@ -27,7 +27,7 @@ package struct DeadLetterOutput {
     ///
     /// The bytes of new headers are written to `arena`.
     package init(
-        of source: DeadLetterSource, maker: DeadLetterMaker, to topic: OpenTopic, failedAt: Int64,
+        of source: DeadLetterSource, worker: WorkerIdentity, to topic: OpenTopic, failedAt: Int64,
         arena: inout OutputArena
     ) {
         let record = source.record
@@ -38,7 +38,7 @@ package struct DeadLetterOutput {
         partition = record.partition % max(1, topic.partitions)
         let isUsable = record.timestamp >= 0 && record.timestamp <= failedAt &+ Self.timestampLeadMilliseconds
         timestamp = isUsable && !isRefused ? record.timestamp : nil
-        DeadLetterHeaders.append(of: source, maker: maker, failedAt: failedAt, into: &headers, arena: &arena)
+        DeadLetterHeaders.append(of: source, worker: worker, failedAt: failedAt, into: &headers, arena: &arena)
         cut(limit: topic.messageLimit, valueLimit: isRefused ? Self.refusedValueLimit : .max, &arena)
     }
 

@@ -85,13 +85,13 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
     private var decisions: [ProducedDecision] = []
     private var headers: [HeaderView] = []
     private let limits: RecordLimits
-    private let maker: DeadLetterMaker
+    private let worker: WorkerIdentity
 
     /// Creates the hot path of a lane.
-    package init(processing: consuming Processing, limits: RecordLimits, maker: DeadLetterMaker) {
+    package init(processing: consuming Processing, limits: RecordLimits, worker: WorkerIdentity) {
         self.processing = processing
         self.limits = limits
-        self.maker = maker
+        self.worker = worker
         arena = OutputArena(chunkBytes: 1 << 20)
     }
 
@@ -254,7 +254,7 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
         let source = DeadLetterSource(
             record: record, topic: topicName, headers: headers, cause: cause, attempts: attempts)
         let output = DeadLetterOutput(
-            of: source, maker: maker, to: topic, failedAt: wallMilliseconds, arena: &arena)
+            of: source, worker: worker, to: topic, failedAt: wallMilliseconds, arena: &arena)
         let start = outputs.headerPool.count
         outputs.headerPool.append(contentsOf: output.headers)
         outputs.append(

@@ -14,7 +14,7 @@ extension Lane where Processing: ~Copyable {
             batchStart = 0
             shared.meter.received(now: now)
         }
-        machine.polled(outcome, isServe: false, now: now)
+        machine.polled(outcome, isKeepAlive: false, now: now)
         if !outcome.rebalanced {
             // After a full batch there are more records to fetch.
             if outcome.records < maximum { updateEnds(consumer) }
@@ -41,13 +41,13 @@ extension Lane where Processing: ~Copyable {
     }
 
     /// Polls to keep the group membership alive and releases the records.
-    func serve() {
+    func pollToKeepAlive() {
         guard let consumer else { return }
         let outcome = consumer.poll(max: 1, timeoutMilliseconds: 0)
         let now = environment.now()
         let events = consumer.events
         consumer.releaseBatch()
-        machine.polled(outcome, isServe: true, now: now)
+        machine.polled(outcome, isKeepAlive: true, now: now)
         if !outcome.rebalanced {
             for event in events { handle(event, consumer, now: now) }
         }

@@ -26,7 +26,7 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
     ///
     /// Nothing connects before the first step.
     package init(
-        number: Int, policy: LanePolicy, topics: LaneTopics, limits: RecordLimits, maker: DeadLetterMaker,
+        number: Int, policy: LanePolicy, topics: LaneTopics, limits: RecordLimits, worker: WorkerIdentity,
         environment: Environment, processing: consuming Processing, shared: WorkerShared
     ) {
         self.number = number
@@ -34,7 +34,7 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
         self.topics = topics
         self.environment = environment
         self.shared = shared
-        work = BatchWork(processing: processing, limits: limits, maker: maker)
+        work = BatchWork(processing: processing, limits: limits, worker: worker)
         if shared.log.isEnabled(.debug) { work.notes = [] }
     }
 
@@ -86,7 +86,7 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
         case .makeProducer, .initTransactions, .openTopics, .dropProducer, .subscribe, .close:
             performLifecycle(action)
         case .poll(let milliseconds, let maximum): poll(milliseconds, maximum)
-        case .serve: serve()
+        case .keepAlive: pollToKeepAlive()
         case .process(let records, let until): process(records, until)
         case .begin, .produce, .drainQueue, .sendOffsets, .commit, .flush, .storeOffsets, .abort:
             performTransaction(action)

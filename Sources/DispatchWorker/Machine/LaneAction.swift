@@ -15,7 +15,7 @@ package enum LaneAction: Sendable, Equatable {
     /// Poll the next batch.
     case poll(milliseconds: Int, maximum: Int)
     /// Poll to keep the group membership alive and drop all records.
-    case serve
+    case keepAlive
     /// Process the rest of the batch: up to `records` records until the clock reaches `until` (nanoseconds), at least
     /// one.
     case process(records: Int, until: UInt64)

@@ -101,9 +101,9 @@ extension LaneMachine {
             if retryAt > now { return wait(until: retryAt, now) }
             return .flush(milliseconds: min(1_000, milliseconds ?? 1_000))
         case .storing(_, let offsets, _, let retryAt):
-            if retryAt > now { return waitAndServe(until: retryAt, now) }
+            if retryAt > now { return waitOrKeepAlive(until: retryAt, now) }
             return .storeOffsets(offsets, milliseconds: min(Self.storeMilliseconds, milliseconds ?? .max))
-        case .aborting(_, _, let retryAt): return retryAt > now ? waitAndServe(until: retryAt, now) : .abort
+        case .aborting(_, _, let retryAt): return retryAt > now ? waitOrKeepAlive(until: retryAt, now) : .abort
         case .none, .beginning, .open(_, .idle): return .wait(milliseconds: 0)
         }
     }
@@ -147,12 +147,12 @@ extension LaneMachine {
     private mutating func producerTurn(_ now: UInt64) -> Turn {
         switch producer {
         case .absent(let notBefore):
-            return .act(notBefore > now ? waitAndServe(until: notBefore, now) : .makeProducer)
+            return .act(notBefore > now ? waitOrKeepAlive(until: notBefore, now) : .makeProducer)
         case .initializing(let retryAt):
             return .act(
-                retryAt > now ? waitAndServe(until: retryAt, now) : .initTransactions(milliseconds: 1_000))
+                retryAt > now ? waitOrKeepAlive(until: retryAt, now) : .initTransactions(milliseconds: 1_000))
         case .ready(_, .unopened(let retryAt)):
-            return .act(retryAt > now ? waitAndServe(until: retryAt, now) : .openTopics)
+            return .act(retryAt > now ? waitOrKeepAlive(until: retryAt, now) : .openTopics)
         case .ready(.none, .open(let since)) where now.saturatingSubtract(since) > 300_000_000_000:
             // The output topic may have more partitions by now.
             producer = .ready(.none, .refreshing)
@@ -176,7 +176,7 @@ extension LaneMachine {
             return .act(.process(records: roomForRecords, until: until))
         }
         if transaction == .none && partitions.hasPending {
-            if isPollDue(now) { return .act(.serve) }
+            if isPollDue(now) { return .act(.keepAlive) }
             begin(nil, now)
             return .again
         }
@@ -191,11 +191,11 @@ extension LaneMachine {
             startCommit(now)
             return .again
         }
-        if pausedUntil > now { return .act(waitAndServe(until: pausedUntil, now)) }
-        if isPollDue(now) { return .act(.serve) }
+        if pausedUntil > now { return .act(waitOrKeepAlive(until: pausedUntil, now)) }
+        if isPollDue(now) { return .act(.keepAlive) }
         if let action = positionAction(now) { return .act(action) }
         if partitions.slots.contains(where: { $0.positionState == .current }) { return .pass }
-        return .act(waitAndServe(until: now + 20_000_000, now))
+        return .act(waitOrKeepAlive(until: now + 20_000_000, now))
     }
 
     /// Returns the next action that positions partitions, or nil if all of them wait for a retry.
@@ -237,7 +237,7 @@ extension LaneMachine {
     }
 
     private mutating func poll(_ now: UInt64) -> LaneAction {
-        if pausedUntil > now { return waitAndServe(until: pausedUntil, now) }
+        if pausedUntil > now { return waitOrKeepAlive(until: pausedUntil, now) }
         var timeout = 50
         if case .open(let open, _) = transaction {
             timeout = min(timeout, milliseconds(commitDeadline(open).saturatingSubtract(now)))
@@ -246,7 +246,7 @@ extension LaneMachine {
                 timeout = min(timeout, milliseconds(idle.saturatingSubtract(now)))
             }
         }
-        if isExhausted { return waitAndServe(until: now + nanoseconds(max(1, min(timeout, 20))), now) }
+        if isExhausted { return waitOrKeepAlive(until: now + nanoseconds(max(1, min(timeout, 20))), now) }
         return .poll(milliseconds: timeout, maximum: min(batchLimit, roomForRecords))
     }
 
@@ -264,7 +264,7 @@ extension LaneMachine {
     }
 
     /// Returns a wait, or once a second a poll that keeps the group membership alive.
-    mutating func waitAndServe(until time: UInt64, _ now: UInt64) -> LaneAction {
+    mutating func waitOrKeepAlive(until time: UInt64, _ now: UInt64) -> LaneAction {
         guard callback == .none, case .member(let lastPoll) = group,
             now.saturatingSubtract(lastPoll) >= Self.pollNanoseconds
         else { return wait(until: time, now) }
@@ -272,6 +272,6 @@ extension LaneMachine {
             dropBatch()
             return .discard
         }
-        return .serve
+        return .keepAlive
     }
 }

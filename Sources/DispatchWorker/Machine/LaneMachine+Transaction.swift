@@ -36,10 +36,10 @@ extension LaneMachine {
     /// Records the result of a poll.
     ///
     /// After a rebalance inside the poll, the assignment of a record is unknown. The lane has dropped all records, as
-    /// it does after a poll that only keeps the membership alive (`isServe`).
-    package mutating func polled(_ outcome: PollOutcome, isServe: Bool, now: UInt64) {
+    /// it does after a poll that only keeps the membership alive (`isKeepAlive`).
+    package mutating func polled(_ outcome: PollOutcome, isKeepAlive: Bool, now: UInt64) {
         if isMember { group = .member(lastPoll: now) }
-        if isServe || outcome.rebalanced {
+        if isKeepAlive || outcome.rebalanced {
             if outcome.records > 0 || (outcome.rebalanced && outcome.events > 0) { partitions.markStale() }
         } else if outcome.records > 0 {
             batch = .left(outcome.records)

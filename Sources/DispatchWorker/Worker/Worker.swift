@@ -113,8 +113,8 @@ package final class Worker: Sendable {
         let lane = Lane(
             number: number, policy: LanePolicy(configuration, isStable: identity.isStable),
             topics: LaneTopics(configuration), limits: RecordLimits(configuration),
-            maker: DeadLetterMaker(
-                group: configuration.group, instance: identity.maker, version: configuration.version),
+            worker: WorkerIdentity(
+                group: configuration.group, instance: identity.name, version: configuration.version),
             environment: KafkaLaneEnvironment(
                 configuration: configuration, identity: identity, limits: facts.limits, watch: laneCalls[number]),
             processing: makeProcessing(number), shared: shared)

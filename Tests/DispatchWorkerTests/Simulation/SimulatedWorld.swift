@@ -123,7 +123,7 @@ final class SimulatedWorld {
         }
         process.lane = Lane(
             number: 0, policy: policy, topics: LaneTopics(configuration), limits: RecordLimits(configuration),
-            maker: DeadLetterMaker(group: "g", instance: identity.maker, version: "1"), environment: environment,
+            worker: WorkerIdentity(group: "g", instance: identity.name, version: "1"), environment: environment,
             processing: processing, shared: shared)
         processes[index] = process
     }
