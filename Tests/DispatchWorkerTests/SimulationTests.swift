@@ -105,7 +105,7 @@ import Testing
             if world.plan.calls < call { break }
             call += 1
         }
-        #expect(crashes > 10, "the plan must have crashed something")
+        #expect(crashes > 10, "the plan caused too few crashes")
     }
 
     @Test("A call with any fault changes no outcome", arguments: FaultPlan.Fault.allCases)
@@ -146,7 +146,7 @@ import Testing
         world.produce(300, SimulationTests.value)
         #expect(world.run(steps: 30_000, pauseOneIn: seed % 5 == 0 ? 400 : 0), "seed \(seed): not settled")
         #expect(world.check().lost == [], "seed \(seed)")
-        #expect(world.drain(), "seed \(seed): the stop did not end well")
+        #expect(world.drain(), "seed \(seed): the stop failed")
     }
 }
 

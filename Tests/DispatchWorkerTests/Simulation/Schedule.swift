@@ -63,7 +63,7 @@ struct Schedule {
         if let broken = world.broken { return broken }
         if !world.isSettled { return "not settled: \(world.state)" }
         if let unmet = world.unmetNeedInCalm() { return unmet }
-        if isDrained && !world.drain() { return world.broken ?? "the stop did not end well: \(world.state)" }
+        if isDrained && !world.drain() { return world.broken ?? "the stop failed: \(world.state)" }
         for partition in world.broker.group.partitions {
             world.broker.ledger.finish(partition.partition, world.broker.logs[partition] ?? SimulatedLog())
         }

@@ -25,7 +25,7 @@ struct InputRecord: Sendable {
             let line = Array(line)
             let parsed = try JSONValue.parse(line)
             guard let key = parsed["key"]?.string, let value = parsed["value"] else {
-                throw RunFailure("a line of \(path) is no record of the workload")
+                throw RunFailure("a line of \(path) is not a record of the workload")
             }
             // The value's own bytes, up to the line's closing brace.
             return InputRecord(key: Array(key.utf8), value: Array(line[value.offset..<line.count - 1]))
