@@ -41,9 +41,9 @@ package enum LibraryCall: String, Sendable, CaseIterable {
     case rebalanceCallback = "rebalance callback"
 }
 
-/// A need that the owner of a client repeats a request for until it is met.
+/// An answer that the owner of a client requests repeatedly until it arrives.
 ///
-/// Each call returns in time.
+/// Each request returns in time.
 ///
 /// Only the owner knows whether a need exists, because a request that is no longer repeated is not one. librdkafka
 /// since 2.10 can lose its coordinator when brokers return after an outage and briefly report an empty cluster (issue

@@ -35,6 +35,6 @@ package struct LaneIdentity: Sendable, Equatable {
         return name + suffix
     }
 
-    /// `<instance>.<lane>`, the name that dead letters record.
+    /// `<instance>.<lane>`, the name of the lane in dead letters.
     package var name: String { "\(instance).\(lane)" }
 }

@@ -19,7 +19,7 @@ package enum DeadLetterHeaders {
     /// Returns a Boolean value that indicates whether a header was added by an earlier dead letter.
     ///
     /// Such headers are replaced and never accumulate.
-    package static func isOurs(_ name: ByteView) -> Bool {
+    package static func isWorkerHeader(_ name: ByteView) -> Bool {
         name.hasPrefix(ByteView("dlq.")) && names.contains { name.equals($0) }
     }
 
@@ -30,7 +30,7 @@ package enum DeadLetterHeaders {
         of source: DeadLetterSource, worker: WorkerIdentity, failedAt: Int64, into headers: inout [HeaderView],
         arena: inout OutputArena
     ) {
-        for header in source.headers where !isOurs(header.name) { headers.append(header) }
+        for header in source.headers where !isWorkerHeader(header.name) { headers.append(header) }
         var writer = Writer(headers: headers)
         let cause = source.cause
         let record = source.record
@@ -73,8 +73,8 @@ package enum DeadLetterHeaders {
 
     /// Returns the position of the record when it first became a dead letter.
     ///
-    /// The replay command writes it into `dlq.origin`. A dead letter that came back with all its headers has it in its
-    /// source headers.
+    /// The replay command writes it into `dlq.origin`. A dead letter that was produced again with all its headers has
+    /// it in its `dlq.source` headers.
     private static func origin(_ headers: [HeaderView]) -> [UInt8]? {
         func value(_ name: StaticString) -> ByteView? { headers.last { $0.name.equals(name) }?.value }
         if let origin = value("dlq.origin") { return Array(origin.array.prefix(512)) }

@@ -51,7 +51,7 @@ package struct DeadLetterOutput {
             DeadLetterHeaders.appendTruncated(originalLength: whole.count, into: &headers, arena: &arena)
         }
         // A topic that cannot hold even the key and the headers must not stop the worker forever.
-        if room(limit) < 0 { headers.removeAll { !DeadLetterHeaders.isOurs($0.name) } }
+        if room(limit) < 0 { headers.removeAll { !DeadLetterHeaders.isWorkerHeader($0.name) } }
         if room(limit) < 0 { key = nil }
         value = value.map { $0.slice(0, max(0, min(length, valueLimit, room(limit)))) }
     }

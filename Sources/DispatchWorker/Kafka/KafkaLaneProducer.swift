@@ -79,7 +79,7 @@ final class KafkaLaneProducer: LaneProducer {
         do throws(KafkaError) {
             try producer.commitTransaction(timeoutMilliseconds: isUnbound ? transactionTimeout : timeoutMilliseconds)
         } catch {
-            throw isUnbound ? Self.givenUp(error) : error
+            throw isUnbound ? Self.withoutRetry(error) : error
         }
     }
 
@@ -87,14 +87,14 @@ final class KafkaLaneProducer: LaneProducer {
         do throws(KafkaError) {
             try producer.abortTransaction(timeoutMilliseconds: min(Self.abortTimeout, transactionTimeout))
         } catch {
-            throw Self.givenUp(error)
+            throw Self.withoutRetry(error)
         }
     }
 
     /// Returns an error that is not retriable in place of a timeout.
     ///
     /// Repeating the call after its full time limit would not succeed.
-    private static func givenUp(_ error: KafkaError) -> KafkaError {
+    private static func withoutRetry(_ error: KafkaError) -> KafkaError {
         error.code == .timedOut && error.isRetriable ? KafkaError(code: .timedOut, text: error.text) : error
     }
 

@@ -30,7 +30,7 @@ package enum Callback: Sendable, Equatable {
     /// No rebalance.
     case none
     /// Partitions are assigned, and their committed offsets are fetched once.
-    case locating([AssignedPartition])
+    case fetchingCommitted([AssignedPartition])
     /// Partitions are assigned, and their starts are known.
     case assigning([PartitionStart])
     /// Partitions are revoked, and pending offsets are committed until the deadline.

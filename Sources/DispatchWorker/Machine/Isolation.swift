@@ -2,7 +2,7 @@ package import KafkaClient
 
 /// The search for the one record whose outputs a broker refuses.
 ///
-/// Transactions get smaller until they hold only that record.
+/// Transactions become smaller until they hold only that record.
 package struct Isolation: Sendable, Equatable {
     /// A record whose outputs are refused.
     ///

@@ -5,7 +5,7 @@ extension LaneMachine {
     /// Reacts to a failed call.
     package mutating func failed(_ call: LaneCall, _ error: KafkaError, now: UInt64) {
         recordNeed(call, error)
-        if case .locating(let assignments) = callback, call == .fetchCommitted {
+        if case .fetchingCommitted(let assignments) = callback, call == .fetchCommitted {
             assignWithoutPositions(assignments, now: now)
         }
         transaction = transaction.with { if $0.error == nil && isProducerCall(call) { $0.error = error.code } }
@@ -83,7 +83,7 @@ extension LaneMachine {
             producer = .ready(transaction, .open(since: now))
         case (.openTopics, .ready(let transaction, .unopened)):
             producer = .ready(transaction, .unopened(retryAt: retryAt))
-        case (.fetchCommitted, _): locateAt = retryAt
+        case (.fetchCommitted, _): committedRetryAt = retryAt
         case (.subscribe, _): group = .outside(retryAt: retryAt)
         default: break
         }
@@ -121,10 +121,10 @@ extension LaneMachine {
             }
         case .initTransactions, .begin, .produce, .sendOffsets, .commit, .flush, .abort:
             // An abort soon after the first produce can fail with this error without any fault (seen on Kafka 4.3.1).
-            let isEveryday = call == .abort && error.code == .invalidTransactionState
+            let isHarmless = call == .abort && error.code == .invalidTransactionState
             // A call that exceeded its time limit means that brokers are unreachable, which never ends a worker.
             let isOutage = error.code == .timedOut
-            recreate(call.rawValue, error, isCounted: !isEveryday && !isOutage, now: now)
+            recreate(call.rawValue, error, isCounted: !isHarmless && !isOutage, now: now)
         }
     }
 

@@ -10,7 +10,7 @@ extension LaneMachine {
         case .assign(let partitions):
             credentials = .accepted
             recordRequest(.membership, isAnswered: true)
-            callback = isLeaving || partitions.isEmpty ? .assigning([]) : .locating(partitions)
+            callback = isLeaving || partitions.isEmpty ? .assigning([]) : .fetchingCommitted(partitions)
         case .revoke(let partitions):
             if exit == nil && transaction.isCommittable && partitions.contains(where: isPending) {
                 startCommit(now)
@@ -40,7 +40,7 @@ extension LaneMachine {
         if callback != .none, let announcement { return announcement }
         switch callback {
         case .none: return nil
-        case .locating(let assignments): return .fetchCommitted(assignments.map(\.partition))
+        case .fetchingCommitted(let assignments): return .fetchCommitted(assignments.map(\.partition))
         case .assigning(let starts):
             let added = starts.map { PartitionOffset($0.assigned.partition, offset: $0.position.seek) }
             let kept = partitions.slots.filter { slot in !added.contains { $0.partition == slot.partition } }

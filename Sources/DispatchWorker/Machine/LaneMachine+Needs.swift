@@ -14,7 +14,7 @@ extension LaneMachine {
         guard isMember, exit == nil else { return false }
         switch need {
         case .committedOffsets:
-            if case .locating = callback { return true }
+            if case .fetchingCommitted = callback { return true }
             return !isDraining && partitions.slots.contains { $0.positionState == .stale }
         case .committing: if case .storing = transaction { return true } else { return false }
         case .membership: return !isDraining

@@ -202,7 +202,7 @@ extension LaneMachine {
     private mutating func positionAction(_ now: UInt64) -> LaneAction? {
         let slots = partitions.slots
         let stale = slots.filter { $0.positionState == .stale }.map(\.partition)
-        if !stale.isEmpty && locateAt <= now { return .fetchCommitted(stale) }
+        if !stale.isEmpty && committedRetryAt <= now { return .fetchCommitted(stale) }
         for slot in slots {
             switch slot.positionState {
             case .needsEnd(let retryAt) where retryAt <= now, .outOfRange(let retryAt) where retryAt <= now:

@@ -10,7 +10,7 @@ extension LaneMachine {
         }
         credentials = .accepted
         recordRequest(.committedOffsets, isAnswered: true)
-        if case .locating(let assignments) = callback {
+        if case .fetchingCommitted(let assignments) = callback {
             callback = .assigning(assignments.compactMap { assigned in start(of: assigned, results) })
             return
         }
@@ -51,7 +51,7 @@ extension LaneMachine {
         }
         if let had = slot.committed { notes.append(.commitVanished(slot.partition, had: had)) }
         partitions.slots[index].committed = nil
-        if slot.start.isToCommit && slot.committed == nil {
+        if slot.start.needsCommit && slot.committed == nil {
             // `from` determined this position, and nothing has been committed since. A later end would skip records.
             partitions.slots[index].positionState = .needsSeek(slot.start)
             return
@@ -123,7 +123,7 @@ extension LaneMachine {
         guard let index = partitions.index(of: partition) else { return }
         switch partitions.slots[index].positionState {
         case .needsEnd:
-            let start = StartPosition(at: NextOffset(reported: ends.high), isToCommit: true)
+            let start = StartPosition(at: NextOffset(reported: ends.high), needsCommit: true)
             partitions.slots[index].positionState = .needsSeek(start)
         case .outOfRange: outOfRange(index, ends)
         default: break
@@ -156,7 +156,7 @@ extension LaneMachine {
         partitions.slots[index].committed = nil
         // A jump to the end is committed, because a restart would find a later end.
         partitions.slots[index].positionState = .needsSeek(
-            StartPosition(at: NextOffset(reported: got), isToCommit: policy.dataLoss == .latest))
+            StartPosition(at: NextOffset(reported: got), needsCommit: policy.dataLoss == .latest))
     }
 
     /// Handles a failure to fetch watermarks.

@@ -50,7 +50,7 @@ package struct LaneMachine: Sendable {
     /// The time until which no record is consumed after an abort.
     var pausedUntil: UInt64 = 0
     /// The time before which committed offsets are not fetched again.
-    var locateAt: UInt64 = 0
+    var committedRetryAt: UInt64 = 0
     var lastRecordAt: UInt64 = 0
     var commitMilliseconds = 5.0
     /// The maximum number of messages of a poll.

@@ -36,13 +36,13 @@ package struct StartPosition: Sendable, Equatable {
     /// A Boolean value that indicates whether this position must be committed before a record is.
     ///
     /// This is the case for the end of a partition, because a restart would find a later end.
-    package var isToCommit = false
+    package var needsCommit = false
 
     /// Creates a start at a known offset.
-    package init(at offset: NextOffset, isToCommit: Bool = false) {
+    package init(at offset: NextOffset, needsCommit: Bool = false) {
         seek = offset.value
         next = offset
-        self.isToCommit = isToCommit
+        self.needsCommit = needsCommit
     }
 
     /// The start at the first record that exists.

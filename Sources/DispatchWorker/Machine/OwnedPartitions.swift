@@ -37,7 +37,7 @@ package struct OwnedPartition: Sendable, Equatable {
         self.start = start
         self.committed = committed
         next = start.next
-        if start.isToCommit { pending = start.next }
+        if start.needsCommit { pending = start.next }
     }
 
     /// The offset at which the consumer continues without skipping a record.
@@ -52,7 +52,7 @@ package struct OwnedPartition: Sendable, Equatable {
     }
 
     /// A Boolean value that indicates whether only the start position is pending.
-    package var isOriginPending: Bool { pending != nil && pending == start.next && !isStarted && start.isToCommit }
+    package var isOriginPending: Bool { pending != nil && pending == start.next && !isStarted && start.needsCommit }
 }
 
 /// The partitions that a lane owns.

@@ -59,7 +59,7 @@ package final class Reachability: Sendable {
 
     /// Probes the cluster while monitoring is on.
     ///
-    /// Creates new clients after each failed probe, because the old ones may not find back to the brokers.
+    /// Creates new clients after each failed probe, because the old ones may have lost the brokers.
     private func run() {
         while state.withLock({ $0.isMonitoring }) {
             do {

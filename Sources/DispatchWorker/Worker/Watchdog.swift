@@ -6,7 +6,7 @@ package import KafkaClient
 /// With transactions, a forced exit is safe. An open transaction is aborted and its records are consumed again. All
 /// times are measured with the monotonic clock.
 package final class Watchdog: Sendable {
-    /// The duration of a call, in nanoseconds, from which on the cluster is probed.
+    /// The duration of a call, in nanoseconds, after which the cluster is probed.
     private static let suspicion: UInt64 = 2_000_000_000
 
     private struct Life {

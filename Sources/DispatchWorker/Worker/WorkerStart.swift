@@ -34,7 +34,9 @@ struct WorkerStart {
         return .failure(
             WorkerExit(
                 .unavailable, "no broker answered within start.timeout: \(last.name)",
-                advice: "check --bootstrap (\(configuration.bootstrap.joined(separator: ","))) and that the brokers run"
+                advice:
+                    "check --bootstrap (\(configuration.bootstrap.joined(separator: ","))) and whether the brokers are "
+                    + "running"
             ))
     }
 
