@@ -1,5 +1,4 @@
 internal import KafkaClient
-internal import StrictJSON
 
 /// The work of one thread: a consumer, a transactional producer, and the state machine that drives them.
 ///
