@@ -5,7 +5,7 @@ internal import DispatchWorker
 /// The first signal is recorded. The second one ends the process at once.
 enum Interruption {
     /// Installs handlers for SIGINT and SIGTERM.
-    static func watch() { StopSignals.installEndingOnSecond() }
+    static func installHandlers() { StopSignals.installEndingOnSecond() }
 
     /// The number of the first signal, or nil.
     static var signalNumber: Int32? { StopSignals.number }

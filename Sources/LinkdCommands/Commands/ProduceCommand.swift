@@ -78,7 +78,7 @@ private struct ProduceJob {
     }
 
     mutating func run() throws(CommandFailure) -> ExitCode {
-        Interruption.watch()
+        Interruption.installHandlers()
         if !call.isOn("dry-run") { sender = try makeSender() }
         for path in call.operands.isEmpty ? ["-"] : call.operands where wantsMore {
             let source = try ByteSource(path: path)
