@@ -1,3 +1,3 @@
-// The one door to librdkafka: the public API and the embedded mock cluster (used by `linkd demo` and by tests).
+// The API of librdkafka: its public functions, and the mock cluster that `linkd demo` and the tests use.
 #include <librdkafka/rdkafka.h>
 #include <librdkafka/rdkafka_mock.h>

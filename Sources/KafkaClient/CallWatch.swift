@@ -1,9 +1,9 @@
 internal import CPlatform
 internal import Synchronization
 
-/// A call into librdkafka that may wait: for a broker, for a thread of the library, or, by a fault of it, for ever.
+/// A call into librdkafka that may wait for a broker, for a thread of the library, or, because of a bug in it, forever.
 ///
-/// The raw value is the C function's name without `rd_kafka_`, as logs name it.
+/// The raw value is the C function's name without `rd_kafka_`. Logs contain it.
 package enum LibraryCall: String, Sendable, CaseIterable {
     case new
     case destroy = "destroy_flags"
@@ -35,55 +35,57 @@ package enum LibraryCall: String, Sendable, CaseIterable {
     case sendOffsets = "send_offsets_to_transaction"
     case commitTransaction = "commit_transaction"
     case abortTransaction = "abort_transaction"
-    /// Calls of librdkafka's cluster inside the process.
+    /// Calls of librdkafka's mock cluster.
     case mock
-    /// Not a call but what a call runs: the handler of a rebalance, with the calls that it makes inside.
+    /// The handler of a rebalance, which a call runs, and which makes further calls.
     case rebalanceCallback = "rebalance callback"
 }
 
-/// Something that the owner of a client asks for again and again until it gets it, each call returning in time.
+/// An answer that the owner of a client requests repeatedly until it arrives.
 ///
-/// Only the owner knows: a question that is not repeated, since nobody wants to know any more, is no need.
-/// A library that has lost its way to a coordinator returns from every call and gets nowhere: librdkafka from 2.10 on,
-/// when brokers that are back told it for a moment that there are none (issue 5511).
+/// Each request returns in time.
+///
+/// Only the owner knows whether a need exists, because a request that is no longer repeated is not one. librdkafka
+/// since 2.10 can lose its coordinator when brokers return after an outage and briefly report an empty cluster (issue
+/// 5511). Every call then returns in time without a result.
 package enum ClientNeed: String, Sendable, CaseIterable {
     /// The group's committed offsets.
     case committedOffsets = "committed offsets"
     /// The answer to a commit of offsets without a transaction.
     case committing = "a commit of offsets"
-    /// Partitions again, after those it had were lost.
+    /// A new assignment after the partitions were lost.
     case membership = "membership of the group"
 }
 
-/// How often a call was made and how long it took.
+/// The number and the duration of a call's executions.
 package struct CallTimes: Sendable, Equatable {
-    /// Calls that have returned.
+    /// The number of calls that have returned.
     package var count = 0
-    /// Nanoseconds of all of them, calls inside counted.
+    /// The total time in nanoseconds, including nested calls.
     package var nanoseconds: UInt64 = 0
-    /// Nanoseconds of the longest one.
+    /// The time of the longest call, in nanoseconds.
     package var longest: UInt64 = 0
 
-    /// Makes the times of a call that was never made.
+    /// Creates the times of a call that was never made.
     package init() {}
 }
 
-/// The calls into librdkafka that a thread is in, the outermost first, and what the finished ones took.
+/// The calls into librdkafka that a thread is executing, outermost first, and the durations of finished calls.
 ///
-/// The thread's clients write it; a watchdog reads it from another thread. A call that runs inside another one (a
-/// commit in the revocation that a close brings) stands on top of it, and the outer one is seen again when the inner
-/// one returns.
+/// The thread's clients write it, and a watchdog reads it from another thread. A nested call is appended to the list,
+/// such as a commit in the revocation that a close triggers. When it returns, its outer call is the innermost one
+/// again.
 package final class CallWatch: Sendable {
     /// A call that has not returned.
     package struct Entry: Sendable, Equatable {
-        /// Which call it is.
+        /// The call.
         package let call: LibraryCall
-        /// A number that no other entry of this watch has.
+        /// A number that is unique among the entries of this watch.
         package let number: UInt64
-        /// When it began, in nanoseconds of the watch's clock.
+        /// The begin time, in nanoseconds of the watch's clock.
         package let began: UInt64
 
-        /// Makes an entry.
+        /// Creates an entry.
         package init(call: LibraryCall, number: UInt64, began: UInt64) {
             self.call = call
             self.number = number
@@ -92,15 +94,15 @@ package final class CallWatch: Sendable {
     }
 
     /// A need that is not met.
-    package struct Lack: Sendable, Equatable {
-        /// What it is.
+    package struct UnmetNeed: Sendable, Equatable {
+        /// The need.
         package let need: ClientNeed
-        /// A number that no entry and no other lack of this watch has.
+        /// A number that is unique among the entries and unmet needs of this watch.
         package let number: UInt64
-        /// When it was asked for in vain first, in nanoseconds of the watch's clock.
+        /// The time of the first unsuccessful request, in nanoseconds of the watch's clock.
         package let began: UInt64
 
-        /// Makes a lack.
+        /// Creates an unmet need.
         package init(need: ClientNeed, number: UInt64, began: UInt64) {
             self.need = need
             self.number = number
@@ -110,7 +112,7 @@ package final class CallWatch: Sendable {
 
     private struct State {
         var entries: [Entry] = []
-        var lacks: [Lack] = []
+        var unmetNeeds: [UnmetNeed] = []
         var entered: UInt64 = 0
         var times: [LibraryCall: CallTimes] = [:]
     }
@@ -118,7 +120,9 @@ package final class CallWatch: Sendable {
     private let state: Mutex<State>
     private let clock: @Sendable () -> UInt64
 
-    /// Makes a watch in no call; `clock` tells nanoseconds of a monotonic clock.
+    /// Creates a watch without calls.
+    ///
+    /// `clock` returns nanoseconds of a monotonic clock.
     package init(clock: @escaping @Sendable () -> UInt64 = { linkd_monotonic_nanoseconds() }) {
         self.clock = clock
         var state = State()
@@ -126,7 +130,7 @@ package final class CallWatch: Sendable {
         self.state = Mutex(state)
     }
 
-    /// Runs `body`, which stands in the watch as `call` meanwhile.
+    /// Runs `body` and lists it as `call` until it returns.
     package func during<Result>(_ call: LibraryCall, _ body: () -> Result) -> Result {
         let began = clock()
         state.withLock { state in
@@ -143,25 +147,27 @@ package final class CallWatch: Sendable {
         return body()
     }
 
-    /// The calls that have not returned, the outermost first.
+    /// The calls that have not returned, outermost first.
     package var entries: [Entry] { state.withLock { $0.entries } }
 
-    /// What is asked for in vain, the oldest first.
-    package var lacks: [Lack] { state.withLock { $0.lacks } }
+    /// The needs that are not met, oldest first.
+    package var unmetNeeds: [UnmetNeed] { state.withLock { $0.unmetNeeds } }
 
-    /// The owner of the clients asks for `needs` in vain, and for nothing else; a need that lasts keeps its beginning.
-    package func lack(_ needs: [ClientNeed]) {
+    /// Replaces the set of unmet needs.
+    ///
+    /// A need that was unmet before keeps its begin time.
+    package func setUnmetNeeds(_ needs: [ClientNeed]) {
         let now = clock()
         state.withLock { state in
-            state.lacks.removeAll { !needs.contains($0.need) }
-            for need in needs where !state.lacks.contains(where: { $0.need == need }) {
+            state.unmetNeeds.removeAll { !needs.contains($0.need) }
+            for need in needs where !state.unmetNeeds.contains(where: { $0.need == need }) {
                 state.entered += 1
-                state.lacks.append(Lack(need: need, number: state.entered, began: now))
+                state.unmetNeeds.append(UnmetNeed(need: need, number: state.entered, began: now))
             }
         }
     }
 
-    /// What the finished calls of this kind took.
+    /// Returns the durations of the finished calls of this kind.
     package func times(of call: LibraryCall) -> CallTimes { state.withLock { $0.times[call] } ?? CallTimes() }
 }
 

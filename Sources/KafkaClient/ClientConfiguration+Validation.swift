@@ -1,12 +1,13 @@
-// What the library that runs says to a configuration.
+// Validation of a configuration by the library that runs.
 extension ClientConfiguration {
-    /// Sets every property on a fresh librdkafka configuration and reports the first one that is refused.
+    /// Sets every property on a new librdkafka configuration and throws the first error.
     package func validate() throws(ConfigurationError) {
         _ = try NativeConfiguration(self)
     }
 
-    /// Sets every property and makes an instance, which never connects; so contradictions between properties, which
-    /// only `rd_kafka_new` sees, are found without a broker.
+    /// Sets every property and creates an instance that never connects.
+    ///
+    /// Only `rd_kafka_new` detects contradictions between properties. They are found here without a broker.
     package func validate(as role: ClientRole) throws(ConfigurationError) {
         let handle = try ClientHandle(role, configuration: try NativeConfiguration(withoutBrokers), watch: CallWatch())
         handle.destroy()

@@ -1,36 +1,42 @@
-/// What a client instance is for.
+/// The kind of a client.
 package enum ClientRole: String, Sendable, Equatable {
     case producer
     case consumer
 }
 
-/// librdkafka properties in the order in which they are set; a later one replaces an earlier one of the same name.
+/// librdkafka properties in the order in which they are set.
+///
+/// A later value replaces an earlier one of the same name.
 package struct ClientConfiguration: Sendable, Equatable, ExpressibleByDictionaryLiteral {
     /// One property.
     package struct Entry: Sendable, Equatable {
-        /// librdkafka's name, such as `bootstrap.servers`.
+        /// The name of the property, such as `bootstrap.servers`.
         package var name: String
-        /// The value as text.
+        /// The value in text form.
         package var value: String
     }
 
     /// The properties.
     package private(set) var entries: [Entry] = []
 
-    /// Makes an empty configuration.
+    /// Creates an empty configuration.
     package init() {}
 
-    /// Makes a configuration of these properties.
+    /// Creates a configuration with these properties.
     package init(_ properties: KeyValuePairs<String, String>) {
         for (name, value) in properties { self[name] = value }
     }
 
-    /// Makes a configuration of a literal; of two values for one name the later counts.
+    /// Creates a configuration from a literal.
+    ///
+    /// The last value of a name counts.
     package init(dictionaryLiteral elements: (String, String)...) {
         for (name, value) in elements { self[name] = value }
     }
 
-    /// The value of a property; setting nil takes it out.
+    /// The value of a property.
+    ///
+    /// Setting nil removes the property.
     package subscript(name: String) -> String? {
         get { entries.last { $0.name == name }?.value }
         set {
@@ -44,39 +50,41 @@ package struct ClientConfiguration: Sendable, Equatable, ExpressibleByDictionary
         }
     }
 
-    /// Takes over all properties of another configuration, which win.
+    /// Adds all properties of another configuration, which replace existing ones.
     package mutating func merge(_ other: ClientConfiguration) {
         for entry in other.entries { self[entry.name] = entry.value }
     }
 }
 
-/// A property or a set of properties that librdkafka refuses.
+/// An error for a property or a set of properties that librdkafka rejects.
 package struct ConfigurationError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What is wrong.
+    /// The kind of an error.
     package enum Kind: Sendable, Equatable {
-        /// No property has this name in this library.
+        /// The library has no property of this name.
         case unknownProperty
-        /// The property exists, and its value is not one of its values, or the library was built without it.
+        /// The property does not accept the value, or the library was built without it.
         case invalidValue
-        /// Each property is right by itself, but not all together (from `rd_kafka_new`).
+        /// Each property is valid, but they contradict each other (from `rd_kafka_new`).
         case refused
     }
 
-    /// What is wrong.
+    /// The kind of the error.
     package var kind: Kind
-    /// The property's name, or nil where all of them together are refused.
+    /// The property's name, or nil if the combination of properties is rejected.
     package var property: String?
-    /// librdkafka's own message.
+    /// librdkafka's message.
     package var text: String
 
-    /// Makes an error.
+    /// Creates an error.
     package init(kind: Kind, property: String?, text: String) {
         self.kind = kind
         self.property = property
         self.text = text
     }
 
-    /// The message, with the property's name where librdkafka says another one (the one that it is an alias of).
+    /// The message.
+    ///
+    /// It begins with the property's name if librdkafka names another one, of which the property is an alias.
     package var description: String {
         if let property, !text.contains(property) { return "\(property): \(text)" }
         return text

@@ -1,13 +1,15 @@
 package import ByteStorage
 
-/// A header as views of bytes that somebody else owns; the cheap form of `RecordHeader`.
+/// A header as views of borrowed bytes.
+///
+/// The owning form is `RecordHeader`.
 package struct HeaderView: Sendable {
     /// The name.
     package var name: ByteView
-    /// The value; nil is null, which is not an empty one.
+    /// The value, or nil for null, which is different from an empty value.
     package var value: ByteView?
 
-    /// Makes a header.
+    /// Creates a header.
     package init(name: ByteView, value: ByteView?) {
         self.name = name
         self.value = value

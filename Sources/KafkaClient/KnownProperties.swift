@@ -1,6 +1,6 @@
-/// A property that the running librdkafka knows.
+/// A property of the librdkafka that runs.
 package struct KnownProperty: Sendable, Equatable {
-    /// Which kind of client a property is for.
+    /// The kind of client that a property applies to.
     package enum Scope: String, Sendable {
         case producer = "P"
         case consumer = "C"
@@ -9,28 +9,34 @@ package struct KnownProperty: Sendable, Equatable {
 
     /// The name.
     package var name: String
-    /// Which clients it is for.
+    /// The kind of client that the property applies to.
     package var scope: Scope
-    /// The range or the values that it takes, as librdkafka's manual prints it; may be empty.
+    /// The range or the accepted values as in librdkafka's manual.
+    ///
+    /// May be empty.
     package var range: String
-    /// The default, as the manual prints it; may be empty.
+    /// The default as in the manual.
+    ///
+    /// May be empty.
     package var defaultValue: String
 
-    /// Whether its value must never be printed.
+    /// A Boolean value that indicates whether the value must never be printed.
     package var isSecret: Bool { KnownProperties.isSecret(name) }
 }
 
-/// All properties of the running librdkafka, read from its own manual (`rd_kafka_conf_properties_show`).
+/// All properties of the librdkafka that runs, read from its own manual (`rd_kafka_conf_properties_show`).
 package enum KnownProperties {
-    /// The properties in the manual's order, each name once; callbacks and the like, which take no text, are left out.
+    /// The properties in the manual's order, each name once.
+    ///
+    /// Properties without a text value, such as callbacks, are left out.
     package static let all: [KnownProperty] = parse(propertiesManual())
 
-    /// The property of this name, or nil.
+    /// Returns the property of this name, or nil.
     package static func named(_ name: String) -> KnownProperty? { all.first { $0.name == name } }
 
-    /// Whether the value of the property must never be printed or logged.
+    /// Returns a Boolean value that indicates whether the property's value must never be printed or logged.
     ///
-    /// The list is librdkafka's own (`_RK_SENSITIVE`) and everything whose name says so.
+    /// The list is librdkafka's own (`_RK_SENSITIVE`) and every property whose suffix indicates a secret.
     package static func isSecret(_ name: String) -> Bool {
         if secrets.contains(name) { return true }
         return name.hasSuffix(".password") || name.hasSuffix(".secret") || name.hasSuffix(".key.pem")
@@ -42,7 +48,7 @@ package enum KnownProperties {
         "sasl.oauthbearer.client.secret", "sasl.oauthbearer.config", "sasl.username",
     ]
 
-    /// Reads the manual's table: `name | C/P | range | default | importance | description`.
+    /// Parses the manual's table: `name | C/P | range | default | importance | description`.
     static func parse(_ manual: String) -> [KnownProperty] {
         var found: [KnownProperty] = []
         var names: Set<String> = []

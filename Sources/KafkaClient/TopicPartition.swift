@@ -2,10 +2,10 @@
 package struct TopicPartition: Hashable, Sendable, Comparable, CustomStringConvertible {
     /// The topic's name.
     package var topic: String
-    /// The partition's number, from 0.
+    /// The partition's number, starting at 0.
     package var partition: Int32
 
-    /// Names a partition.
+    /// Creates a partition.
     package init(topic: String, partition: Int32) {
         self.topic = topic
         self.partition = partition
@@ -14,51 +14,53 @@ package struct TopicPartition: Hashable, Sendable, Comparable, CustomStringConve
     /// `topic [partition]`, as librdkafka prints it.
     package var description: String { "\(topic) [\(partition)]" }
 
-    /// Orders by topic, then by number.
+    /// Compares topics, then numbers.
     package static func < (a: TopicPartition, b: TopicPartition) -> Bool {
         a.topic == b.topic ? a.partition < b.partition : a.topic < b.topic
     }
 }
 
-/// A partition and an offset in it: for commits and seeks the offset of the *next* record, never of the last one.
+/// A partition with an offset.
+///
+/// For commits and seeks it is the offset of the *next* record, never of the last one.
 package struct PartitionOffset: Hashable, Sendable {
-    /// Which partition.
+    /// The partition.
     package var partition: TopicPartition
     /// An offset, or one of `LogicalOffset`.
     package var offset: Int64
 
-    /// Names an offset.
+    /// Creates an offset.
     package init(_ partition: TopicPartition, offset: Int64) {
         self.partition = partition
         self.offset = offset
     }
 
-    /// Names an offset.
+    /// Creates an offset.
     package init(topic: String, partition: Int32, offset: Int64) {
         self.init(TopicPartition(topic: topic, partition: partition), offset: offset)
     }
 }
 
-/// Offsets that stand for a place, not for a number (`RD_KAFKA_OFFSET_…`).
+/// Logical offsets (`RD_KAFKA_OFFSET_…`).
 package enum LogicalOffset {
-    /// The first record that the partition still has.
+    /// The first record that exists.
     package static let beginning: Int64 = -2
-    /// Behind the last record.
+    /// After the last record.
     package static let end: Int64 = -1
     /// No offset.
     package static let invalid: Int64 = -1001
 }
 
-/// What a call over several partitions says of one of them.
+/// The result of a call for one of several partitions.
 package struct PartitionResult: Sendable, Equatable {
-    /// Which partition.
+    /// The partition.
     package var partition: TopicPartition
-    /// The offset, or nil when there is none (nothing committed, no record so late).
+    /// The offset, or nil if there is none (nothing committed, or no record that late).
     package var offset: Int64?
     /// The partition's own error, or nil.
     package var error: KafkaError?
 
-    /// Makes a result.
+    /// Creates a result.
     package init(partition: TopicPartition, offset: Int64?, error: KafkaError? = nil) {
         self.partition = partition
         self.offset = offset
@@ -66,25 +68,26 @@ package struct PartitionResult: Sendable, Equatable {
     }
 }
 
-/// The two ends of a partition.
+/// The low and high watermarks of a partition.
 package struct Watermarks: Sendable, Equatable {
-    /// Offset of the first record that is still there.
+    /// The offset of the first record that exists.
     package var low: Int64
-    /// Offset behind the last record: the last stable offset for a read_committed client, else the high watermark.
+    /// The offset after the last record: the last stable offset for a read_committed client, otherwise the high
+    /// watermark.
     package var high: Int64
 
-    /// Makes a pair.
+    /// Creates a pair.
     package init(low: Int64, high: Int64) {
         self.low = low
         self.high = high
     }
 }
 
-/// What became of a commit of offsets.
+/// The outcome of a commit of offsets.
 package struct CommitOutcome: Sendable, Equatable {
-    /// Why not, or nil where all partitions were committed.
+    /// The error, or nil if all partitions were committed.
     package var error: KafkaError?
 
-    /// Makes an outcome.
+    /// Creates an outcome.
     package init(error: KafkaError?) { self.error = error }
 }

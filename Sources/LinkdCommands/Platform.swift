@@ -49,29 +49,6 @@ enum Platform {
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
-    /// Blocks SIGINT and SIGTERM until `waitForStopSignal`.
-    ///
-    /// Threads that start later inherit the mask.
-    static func blockStopSignals() {
-        var signals = stopSignals
-        pthread_sigmask(SIG_BLOCK, &signals, nil)
-    }
-
-    /// Waits for SIGINT or SIGTERM, which `blockStopSignals` has blocked.
-    static func waitForStopSignal() {
-        var signals = stopSignals
-        var number: Int32 = 0
-        sigwait(&signals, &number)
-    }
-
-    private static var stopSignals: sigset_t {
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        sigaddset(&signals, SIGINT)
-        sigaddset(&signals, SIGTERM)
-        return signals
-    }
-
     /// Suspends the thread.
     ///
     /// A signal may end the wait early.

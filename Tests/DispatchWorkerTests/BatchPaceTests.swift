@@ -2,9 +2,9 @@ import Testing
 
 @testable import DispatchWorker
 
-@Suite("When a batch looks at the clock")
+@Suite("A batch reads the clock depending on the speed of its records")
 struct BatchPaceTests {
-    /// Records until the clock is looked at, so often.
+    /// Returns the number of records between clock readings, for a number of readings.
     private func strides(_ looks: Int, nanoseconds: UInt64, read: Int = 100) -> [Int] {
         var pace = BatchPace(written: 0, now: 0)
         var now: UInt64 = 0
@@ -14,31 +14,31 @@ struct BatchPaceTests {
                 records += 1
                 now += nanoseconds
             } while !pace.isDue(read: read, written: 0) && records < 1_000
-            pace.looked(now: now)
+            pace.clockRead(now: now)
             return records
         }
     }
 
-    @Test("slow records are looked at one by one")
+    @Test("slow records are timed one by one")
     func slow() { #expect(strides(4, nanoseconds: 3_000_000) == [1, 1, 1, 1]) }
 
-    @Test("fast records are looked at seldom, but within 32 of them")
+    @Test("fast records are timed at least every 32 records")
     func fast() { #expect(strides(8, nanoseconds: 500) == [1, 2, 4, 8, 16, 32, 32, 32]) }
 
-    @Test("records that become slow are looked at one by one again")
+    @Test("records that become slow are timed one by one again")
     func mixed() {
         var pace = BatchPace(written: 0, now: 0)
-        for _ in 0..<10 { pace.looked(now: 0) }
-        pace.looked(now: 50_000_000)
+        for _ in 0..<10 { pace.clockRead(now: 0) }
+        pace.clockRead(now: 50_000_000)
         let isDue = pace.isDue(read: 100, written: 0)
         #expect(isDue)
     }
 
-    @Test("64 KiB that are read or written are looked at, however few records they are")
+    @Test("the clock is read after 64 KiB of input or output regardless of the number of records")
     func large() {
         #expect(strides(8, nanoseconds: 500, read: 70_000) == [1, 1, 1, 1, 1, 1, 1, 1])
         var pace = BatchPace(written: 1_000, now: 0)
-        for _ in 0..<10 { pace.looked(now: 0) }
+        for _ in 0..<10 { pace.clockRead(now: 0) }
         let due = [pace.isDue(read: 100, written: 1_500), pace.isDue(read: 100, written: 70_000)]
         #expect(due == [false, true])
     }

@@ -3,11 +3,11 @@ import KafkaClient
 import TestSupport
 import Testing
 
-/// How a worker ends when something is wrong, on a real broker or without one.
+/// Exits of a worker on errors, with or without a real broker.
 @Suite(.serialized) struct EndTests {
     let bootstrap = BrokerEnvironment.bootstrapServers ?? ""
 
-    @Test("Without a broker the start ends with 69 and names the addresses")
+    @Test("Without a broker the start exits with 69 and names the addresses")
     func noBroker() async throws {
         try await onThread {
             var configuration = WorkerConfiguration(bootstrap: ["127.0.0.1:9"])
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test("A setting that librdkafka refuses ends with 78 before anything connects")
+    @Test("A setting that librdkafka rejects exits with 78 before anything connects")
     func badSetting() async throws {
         try await onThread {
             var configuration = WorkerConfiguration(bootstrap: ["127.0.0.1:9"])
@@ -29,15 +29,15 @@ import Testing
         }
     }
 
-    @Test("A missing topic ends with 78 and says how to create it", .enabled(if: BrokerEnvironment.hasBroker))
+    @Test("A missing topic exits with 78 and advises how to create it", .enabled(if: BrokerEnvironment.hasBroker))
     func missingTopic() async throws {
         try await onThread { [bootstrap] in
             let run = try BrokerRun("missing", bootstrap: bootstrap)
-            for place in 0..<3 {
+            for role in 0..<3 {
                 var configuration = run.configuration()
-                if place == 0 { configuration.input = .topics(["nowhere"]) }
-                if place == 1 { configuration.output = "nowhere" }
-                if place == 2 { configuration.deadLetterTemplate = "nowhere-{input}" }
+                if role == 0 { configuration.input = .topics(["nowhere"]) }
+                if role == 1 { configuration.output = "nowhere" }
+                if role == 2 { configuration.deadLetterTemplate = "nowhere-{input}" }
                 let outcome = BrokerTests.work(configuration)
                 #expect(outcome.code == 78)
                 #expect(outcome.exit?.reason.contains("nowhere") == true)
@@ -46,19 +46,20 @@ import Testing
         }
     }
 
-    @Test("A partition without an offset ends with 78 when from is fail", .enabled(if: BrokerEnvironment.hasBroker))
+    @Test("A partition without an offset exits with 78 if from is fail", .enabled(if: BrokerEnvironment.hasBroker))
     func fromFail() async throws {
         try await onThread { [bootstrap] in
             var configuration = try BrokerRun("fail", bootstrap: bootstrap).configuration()
             configuration.from = .fail
             let outcome = BrokerTests.work(configuration)
             #expect(outcome.code == 78)
-            #expect(outcome.exit?.reason.contains("from is fail") == true)
+            #expect(outcome.exit?.reason.contains("`from` is `fail`") == true)
         }
     }
 
     @Test(
-        "A dead-letter limit ends with 81 and commits nothing of that batch", .enabled(if: BrokerEnvironment.hasBroker))
+        "A dead-letter limit exits with 81 and commits nothing of that batch", .enabled(if: BrokerEnvironment.hasBroker)
+    )
     func deadLetterLimit() async throws {
         try await onThread { [bootstrap] in
             let run = try BrokerRun("limit", bootstrap: bootstrap)
@@ -71,7 +72,7 @@ import Testing
         }
     }
 
-    @Test("A transaction timeout above the broker's ends with 78", .enabled(if: BrokerEnvironment.hasBroker))
+    @Test("A transaction timeout above the broker's exits with 78", .enabled(if: BrokerEnvironment.hasBroker))
     func longTransaction() async throws {
         try await onThread { [bootstrap] in
             var configuration = try BrokerRun("timeout", bootstrap: bootstrap).configuration()
@@ -83,7 +84,7 @@ import Testing
     }
 
     @Test(
-        "A twin with the same instance name is told so, and one of the two ends with 79",
+        "Of two workers with the same instance name, one exits with 79",
         .enabled(if: BrokerEnvironment.hasBroker))
     func twin() async throws {
         let run = try await onThread { [bootstrap] in
@@ -98,7 +99,7 @@ import Testing
             var codes: [Int32] = []
             for try await code in group {
                 codes.append(code)
-                // The one that is left has no reason to end by itself.
+                // The remaining worker has no reason to end on its own.
                 for worker in workers { worker.stop() }
             }
             return codes

@@ -4,19 +4,19 @@ import StrictJSON
 import TestSupport
 import Testing
 
-/// The worker on a real broker: the proof that the in-memory one cannot give.
+/// The worker on a real broker, which proves what a mock or simulated broker cannot.
 @Suite(.enabled(if: BrokerEnvironment.hasBroker), .serialized)
 struct BrokerTests {
     let bootstrap = BrokerEnvironment.bootstrapServers ?? ""
 
-    /// Runs a worker to its end, on this thread.
+    /// Runs a worker on this thread until it ends.
     static func work(_ configuration: WorkerConfiguration) -> WorkerOutcome {
         let log = Log(level: .warning, format: .text)
         defer { log.close() }
         return Worker(configuration, log: log).run { _ in EchoProcessing() }
     }
 
-    /// Holds what a worker wrote against what it read.
+    /// Compares the worker's output with its input.
     static func check(_ run: BrokerRun, count: Int) throws {
         let sources = try run.read(run.input).map { "\(run.input)-\($0.partition)-\($0.offset)" }
         #expect(sources.count == count)
@@ -31,7 +31,7 @@ struct BrokerTests {
     }
 
     @Test(
-        "Every record of an exactly-once run has one outcome, in order, and nothing hangs", arguments: Assignor.allCases
+        "An exactly-once run has one outcome per record, in order, and does not hang", arguments: Assignor.allCases
     )
     func exactlyOnce(assignor: Assignor) async throws {
         try await onThread { [bootstrap] in
@@ -49,7 +49,7 @@ struct BrokerTests {
         }
     }
 
-    @Test("Stopping after N records takes exactly N, and the next run goes on behind them")
+    @Test("A stop after N records processes exactly N, and the next run continues after them")
     func stopAfter() async throws {
         try await onThread { [bootstrap] in
             let run = try BrokerRun("stop", bootstrap: bootstrap)
@@ -65,7 +65,7 @@ struct BrokerTests {
         }
     }
 
-    @Test("At least once decides every record and commits all offsets")
+    @Test("At-least-once decides every record and commits all offsets")
     func atLeastOnce() async throws {
         try await onThread { [bootstrap] in
             let run = try BrokerRun("alo", bootstrap: bootstrap)
@@ -84,7 +84,7 @@ struct BrokerTests {
         }
     }
 
-    @Test("Dead letters keep key, value, headers and time, and say why; trace headers reach the decision")
+    @Test("Dead letters keep key, value, headers and time and add a reason, and decisions get the trace headers")
     func deadLetters() async throws {
         try await onThread { [bootstrap] in
             let run = try BrokerRun(
@@ -134,14 +134,15 @@ struct BrokerTests {
         }
     }
 
-    @Test("A lane that joins takes partitions over without an outcome lost or doubled", arguments: Assignor.allCases)
+    @Test("No outcome is lost or duplicated when a lane joins and is assigned partitions", arguments: Assignor.allCases)
     func joinAndLeave(assignor: Assignor) async throws {
         let run = try await onThread { [bootstrap] in
             let run = try BrokerRun("join", bootstrap: bootstrap)
             try run.produce(count: 30_000, Self.event)
             return run
         }
-        // Two of the workers leave while the others work on; whoever is left stops when nothing is left to do.
+        // Two of the workers leave while the others continue. The remaining one is stopped when all records are
+        // processed.
         let log = Log(level: .warning, format: .text)
         defer { log.close() }
         let workers = [3_000, 8_000, 0].enumerated().map { number, limit in

@@ -3,9 +3,9 @@ import KafkaClient
 import ByteStorage
 import Testing
 
-/// The exact headers of dead letters, and what is cut when they do not fit.
+/// The headers of dead letters, and their truncation.
 @Suite struct DeadLetterTests {
-    static let maker = DeadLetterMaker(group: "g", instance: "i.0", version: "1.2.3")
+    static let worker = WorkerIdentity(group: "g", instance: "i.0", version: "1.2.3")
 
     /// A dead letter as plain values.
     struct Letter: Equatable {
@@ -16,7 +16,7 @@ import Testing
         var headers: [String]
     }
 
-    /// Makes a dead letter of a record in `in` [5] at offset 77.
+    /// Returns the dead letter of a record in `in` [5] at offset 77.
     static func letter(
         key: String? = "k", value: [UInt8]? = Array("v".utf8), timestamp: Int64 = 1_000,
         headers: [(String, String?)] = [],
@@ -38,7 +38,7 @@ import Testing
         }
         let source = DeadLetterSource(record: record, topic: ByteView("in"), headers: views, cause: cause)
         let output = DeadLetterOutput(
-            of: source, maker: maker, to: OpenTopic(handle: 1, partitions: partitions, messageLimit: limit),
+            of: source, worker: worker, to: OpenTopic(handle: 1, partitions: partitions, messageLimit: limit),
             failedAt: 5_000, arena: &arena)
         return Letter(
             key: output.key?.array, value: output.value?.array, timestamp: output.timestamp,
@@ -46,7 +46,7 @@ import Testing
             headers: output.headers.map { "\($0.name.string)=\($0.value?.string ?? "null")" })
     }
 
-    @Test("The headers are the record's own, then ours in the order that is promised")
+    @Test("The record's own headers precede the worker's in their documented order")
     func order() {
         let letter = Self.letter(headers: [("traceparent", "00-1"), ("mine", nil)])
         #expect(
@@ -63,7 +63,7 @@ import Testing
         #expect(letter.partition == 1)
     }
 
-    @Test("Null stays null, and what is absent has no header")
+    @Test("Null values stay null, and absent values have no header")
     func absent() {
         let letter = Self.letter(
             key: nil, value: nil, timestamp: -1,
@@ -73,7 +73,7 @@ import Testing
         #expect(letter.headers.contains("dlq.event=e-1"))
     }
 
-    @Test("A record that comes back loses our old headers and keeps where it first failed")
+    @Test("A replayed record loses the worker's old headers and keeps its first position")
     func replayed() {
         let once = Self.letter(headers: [
             ("dlq.schema", "1"), ("dlq.reason", "old"), ("dlq.source.topic", "first"), ("dlq.source.partition", "2"),
@@ -89,7 +89,7 @@ import Testing
         #expect(bad.headers.contains("dlq.replay.count=0"))
     }
 
-    @Test("A value that does not fit is cut to what fits, its length is kept")
+    @Test("A value that is too long is truncated, and a header contains its length")
     func truncated() {
         let letter = Self.letter(value: [UInt8](repeating: 1, count: 50_000), limit: 20_000)
         #expect(letter.headers.last == "dlq.truncated=50000")
@@ -97,7 +97,7 @@ import Testing
         #expect((letter.value?.count ?? 0) + headerBytes + 1 + 512 == 20_000)
     }
 
-    @Test("Key and headers that do not fit either are left out rather than stopping the worker")
+    @Test("A key and headers that are too long are left out and do not stop the worker")
     func hopeless() {
         let letter = Self.letter(
             key: String(repeating: "k", count: 5_000), headers: [("big", String(repeating: "h", count: 9_000))],
@@ -107,7 +107,7 @@ import Testing
         #expect(letter.headers.contains("dlq.source.offset=77"))
     }
 
-    @Test("What a broker refused has at most 64 KiB of its value, and a time of its own")
+    @Test("A refused record keeps at most 64 KiB of its value and gets a new timestamp")
     func refused() {
         let letter = Self.letter(
             value: [UInt8](repeating: 1, count: 100_000), cause: DeadLetterCause(reason: .refusedOutput, detail: "d"))
@@ -116,14 +116,14 @@ import Testing
         #expect(letter.headers.contains("dlq.stage=publish"))
     }
 
-    @Test("A timestamp more than an hour ahead, which brokers refuse, becomes now")
+    @Test("A timestamp more than an hour ahead, which brokers refuse, is replaced by the current time")
     func future() {
         let latest: Int64 = 3_605_000
         #expect(Self.letter(timestamp: latest).timestamp == latest)
         #expect(Self.letter(timestamp: latest + 1).timestamp == nil)
     }
 
-    @Test("A detail has at most 512 bytes and is cut between characters")
+    @Test("A detail has at most 512 bytes and is truncated between characters")
     func detail() {
         let letter = Self.letter(
             cause: DeadLetterCause(reason: .badJSON, detail: String(repeating: "é", count: 400)))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import DispatchWorker
 
-/// A lane's clients on librdkafka: what they are told, and that none of their calls waits for ever.
+/// The settings of a lane's librdkafka clients, and the time limits of their calls.
 @Suite struct LaneClientTests {
     private static let identity = LaneIdentity(group: "g", instance: "i", isStable: true, lane: 0)
 
@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(
-        "Libraries that would forget the brokers in an outage are told not to, unless the user says so",
+        "Libraries keep the known brokers in an outage unless the user overrides the setting",
         arguments: ClientKind.allCases)
     func metadataRecovery(client: ClientKind) {
         let key = "metadata.recovery.strategy"
@@ -29,7 +29,7 @@ import Testing
         #expect(Self.value(key, of: client, [own]) == "rebootstrap")
     }
 
-    /// A producer with an open transaction, whose brokers then answer after an hour.
+    /// Returns a producer with an open transaction, whose brokers then delay their answers by an hour.
     private static func stalled(_ cluster: MockCluster) throws -> KafkaLaneProducer {
         try cluster.createTopic("out", partitions: 1)
         let producer = try KafkaLaneProducer(
@@ -47,7 +47,7 @@ import Testing
         return producer
     }
 
-    @Test("A commit or an abort that nobody answers is given up, and its error asks for a new producer")
+    @Test("An unanswered commit or abort times out with an error that requires a new producer")
     func boundedCalls() async throws {
         try await onThread {
             for isCommit in [true, false] {
@@ -56,7 +56,7 @@ import Testing
                 let began = ContinuousClock.now
                 do throws(KafkaError) {
                     if isCommit { try producer.commit(timeoutMilliseconds: -1) } else { try producer.abort() }
-                    Issue.record("nobody answered and the call succeeded")
+                    Issue.record("an unanswered call succeeded")
                 } catch {
                     #expect(!error.isRetriable && !error.isAbortable)
                     #expect([.fatal, .fenced].contains(KafkaErrorClass(error)))
@@ -70,13 +70,13 @@ import Testing
     }
 
     @Test(
-        "Calls that are given up in an outage end no worker, failures of the producer do",
+        "Calls that time out in an outage do not end a worker, but failures of the producer do",
         arguments: [(KafkaErrorCode.timedOut, nil), (.outOfOrderSequence, ExitCode.tryAgain)])
     func outages(code: KafkaErrorCode, exit: ExitCode?) {
         var machine = MachineTests.ready()
         for outage in UInt64(1)...8 {
             machine.failed(.commit, KafkaError(code: code), now: outage * 35_000 * MachineTests.ms)
         }
-        #expect(machine.fate?.code == exit)
+        #expect(machine.exit?.code == exit)
     }
 }

@@ -2,7 +2,7 @@ import DispatchWorker
 import Synchronization
 import Testing
 
-/// What log lines look like, and that they neither flood nor block.
+/// The format of log lines, and the bounds of the log.
 @Suite struct LogTests {
     static let entry = LogEntry(
         .info, "assigned", lane: 3, "partitions assigned",
@@ -11,7 +11,7 @@ import Testing
             LogField("empty", ""),
         ])
 
-    @Test("A JSON line has its members in the order that is promised")
+    @Test("A JSON line has its members in the documented order")
     func json() {
         #expect(
             LogFormatter.text(of: Self.entry, milliseconds: 1_795_168_800_123, format: .json)
@@ -24,7 +24,7 @@ import Testing
                 == #"{"time":"1970-01-01T00:00:00.000Z","level":"warning","event":"x","message":"m"}"#)
     }
 
-    @Test("A text line reads from left to right, and quotes what could be misread")
+    @Test("A text line quotes ambiguous values")
     func text() {
         #expect(
             LogFormatter.text(of: Self.entry, milliseconds: 1_795_168_800_123, format: .text)
@@ -32,7 +32,7 @@ import Testing
                 + #"note="a \"b\" = c" empty="""#)
     }
 
-    @Test("Nothing in a line can steer a terminal or break a line")
+    @Test("Control characters in a line are escaped")
     func control() {
         let entry = LogEntry(.error, "e", "a\u{1B}[31m\nb\u{85}", [LogField("f", "c\r\u{0}")])
         for format in LogFormat.allCases {
@@ -48,12 +48,12 @@ import Testing
         (-1, "1969-12-31T23:59:59.999Z"), (1_735_689_599_001, "2024-12-31T23:59:59.001Z"),
     ]
 
-    @Test("Times of day are those of the calendar", arguments: times)
+    @Test("Timestamps follow the calendar", arguments: times)
     func timestamps(milliseconds: Int64, text: String) {
         #expect(Timestamp.text(milliseconds: milliseconds) == text)
     }
 
-    @Test("The eleventh line of one event and lane within 10 s is summed up, and other lanes are not touched")
+    @Test("Lines after the tenth of one event and lane within 10 s are summed up, and other lanes are unaffected")
     func rate() {
         var rate = LogRate()
         let entry = LogEntry(.warning, "aborted", lane: 0, "m")
@@ -68,7 +68,7 @@ import Testing
         #expect(rate.admit(entry, now: 12_000_000_000) == [entry])
     }
 
-    @Test("The line that says why the process ends is the last one, behind what was summed up")
+    @Test("The line with the reason of the exit is the last one, after all summaries")
     func exitIsLast() {
         var rate = LogRate()
         let entry = LogEntry(.warning, "librdkafka", "m")
@@ -81,7 +81,7 @@ import Testing
         #expect(rate.due(now: 20_000_000_000, final: true) == [])
     }
 
-    @Test("All lines that were taken are written before the log is closed, less severe ones are not taken")
+    @Test("All accepted lines are written before the log is closed, and less severe ones are not accepted")
     func writes() {
         let lines = Mutex<[String]>([])
         let sink = Box(lines)
@@ -94,7 +94,7 @@ import Testing
         #expect(written.enumerated().allSatisfy { $0.element.hasSuffix("line \($0.offset)") })
     }
 
-    /// Shares a mutex with the log's thread.
+    /// A mutex that is shared with the log's thread.
     final class Box: Sendable {
         let lines: Mutex<[String]>
 

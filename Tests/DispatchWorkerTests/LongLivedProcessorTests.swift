@@ -4,7 +4,7 @@ import ByteStorage
 import TestSupport
 import Testing
 
-@Suite("A lane's processor, used for all records, decides as one that is new")
+@Suite("A long-lived processor makes the same decisions as a new one")
 struct LongLivedProcessorTests {
     private static func table() throws -> Table {
         try Table.load(
@@ -30,7 +30,7 @@ struct LongLivedProcessorTests {
         }
     }
 
-    @Test("versions of apps and of systems, of which each drives others out of what is remembered")
+    @Test("versions of apps and systems that evict each other from the cache")
     func versions() throws {
         var generator = SeededGenerator(seed: 0x0E55)
         let table = try Self.table()
@@ -48,11 +48,11 @@ struct LongLivedProcessorTests {
                     decided = decision.array
                 }
             }
-            let wanted = table.resolve("t://x", device: Device(app: app, os: os))
+            let expected = table.resolve("t://x", device: Device(app: app, os: os))
             #expect(
-                cause == nil && decided == wanted.json,
+                cause == nil && decided == expected.json,
                 "seed \(generator.seed) round \(round): app \(app), os \(os)")
-            outcomes.insert(wanted.variant)
+            outcomes.insert(expected.variant)
         }
         #expect(outcomes.count == 3)
     }

@@ -2,7 +2,8 @@ import DispatchWorker
 import KafkaClient
 import Testing
 
-/// The machine's answers where an earlier one lost records, waited in vain, or ended the worker for nothing.
+/// Decisions of the machine for which an earlier version lost records, waited forever, or ended the worker without a
+/// reason.
 @Suite struct MachineDecisionTests {
     static let partition = MachineTests.partition
     static let other = TopicPartition(topic: "in", partition: 1)
@@ -12,7 +13,7 @@ import Testing
         PartitionOffset(partition, offset: offset)
     }
 
-    /// Commits what is pending, as the next action.
+    /// Commits pending records, as the next action.
     static func commit(_ machine: inout LaneMachine, now: UInt64) {
         guard case .sendOffsets = machine.next(now: now) else {
             Issue.record("no commit is due")
@@ -22,68 +23,68 @@ import Testing
         machine.committed(coordinatorDrops: 0, now: now)
     }
 
-    @Test("A partition that was put back to its place does not vouch for another one whose records were thrown away")
+    @Test("Repositioning one partition does not make another one current whose records were dropped")
     func staleAlone() {
         var machine = MachineTests.ready { $0.dataLoss = .earliest }
         MachineTests.assign(&machine, [Self.other], now: 1)
-        machine.heard(ConsumerEvent(kind: .offsetOutOfRange, topic: 0, partition: 0, offset: 0), now: 1)
+        machine.handle(ConsumerEvent(kind: .offsetOutOfRange, topic: 0, partition: 0, offset: 0), now: 1)
         machine.partitions.slots[0].isStarted = true
-        // Brokers do not answer; the group is served meanwhile, and that throws a record of the other one away.
-        machine.polled(PollOutcome(records: 1, events: 0, rebalanced: false), isServe: true, now: 2)
+        // Brokers do not answer. A poll that keeps the membership alive drops a record of the other partition.
+        machine.polled(PollOutcome(records: 1, events: 0, rebalanced: false), isKeepAlive: true, now: 2)
         #expect(machine.next(now: 2) == .fetchCommitted([Self.other]))
         machine.failed(.fetchCommitted, KafkaError(code: .timedOut), now: 2)
         #expect(machine.next(now: 2) == .findEnds(Self.partition))
         machine.endsFound(Self.partition, Watermarks(low: 10, high: 20))
         #expect(machine.next(now: 2) == .seek([Self.offset(Self.partition, 10)]))
-        machine.sought([Self.offset(Self.partition, 10)], failed: [])
+        machine.seekFinished([Self.offset(Self.partition, 10)], failed: [])
         #expect(machine.partitions.admit(topic: 0, partition: 0, offset: 10) != nil)
         #expect(machine.partitions.admit(topic: 0, partition: 1, offset: 5) == nil)
-        #expect(machine.partitions.slots[1].place == .stale)
+        #expect(machine.partitions.slots[1].positionState == .stale)
     }
 
-    @Test("Refusals an hour apart, or with anything taken between them, do not end a lane; lasting ones do, with 77")
+    @Test("Credentials that are refused for start.timeout end a lane with 77, but isolated refusals do not")
     func refusals() {
         let refusal = KafkaError(code: .authentication, text: "no")
         let minute = 60_000 * Self.ms
         var idle = MachineTests.ready()
         for hour in 0..<3 { idle.failed(.consume, refusal, now: UInt64(hour) * 60 * minute) }
-        #expect(idle.fate == nil)
+        #expect(idle.exit == nil)
 
         var served = MachineTests.ready()
         for round in 0..<10 {
             served.failed(.consume, refusal, now: UInt64(round) * minute / 2)
-            served.heard(ConsumerEvent(kind: .endOfPartition, topic: 0, partition: 0, offset: 0), now: 0)
+            served.handle(ConsumerEvent(kind: .endOfPartition, topic: 0, partition: 0, offset: 0), now: 0)
         }
-        #expect(served.fate == nil)
+        #expect(served.exit == nil)
 
         var refused = MachineTests.ready()
         refused.failed(.consume, refusal, now: minute)
-        #expect(refused.fate == nil)
+        #expect(refused.exit == nil)
         refused.failed(.consume, refusal, now: minute + minute / 2)
-        #expect(refused.fate?.code == .denied)
+        #expect(refused.exit?.code == .denied)
     }
 
-    @Test("An end that comes with records counts after them, and a record behind it ends it")
+    @Test("An end that arrives with records counts after them, and a later record revokes it")
     func endWithRecords() {
         var machine = MachineTests.ready()
-        machine.polled(PollOutcome(records: 1, events: 1, rebalanced: false), isServe: false, now: 1)
-        // Behind transactions: control records stand at offsets 1 and 3.
-        machine.heard(ConsumerEvent(kind: .endOfPartition, topic: 0, partition: 0, offset: 2), now: 1)
-        machine.partitions.sawEnd(at: 0, 4)
+        machine.polled(PollOutcome(records: 1, events: 1, rebalanced: false), isKeepAlive: false, now: 1)
+        // After transactions: control records have offsets 1 and 3.
+        machine.handle(ConsumerEvent(kind: .endOfPartition, topic: 0, partition: 0, offset: 2), now: 1)
+        machine.partitions.setEnd(at: 0, 4)
         #expect(machine.partitions.admit(topic: 0, partition: 0, offset: 0) == 0)
         #expect(machine.partitions.isAtEnd)
         #expect(machine.partitions.admit(topic: 0, partition: 0, offset: 2) == 0)
         #expect(!machine.partitions.isAtEnd)
     }
 
-    @Test("The end that from: latest begins at is committed before any record, and kept when that commit fails")
+    @Test("The start of from: latest is committed before any record and kept if that commit fails")
     func origin() {
         var machine = MachineTests.ready { $0.from = .latest }
         #expect(machine.next(now: 1) == .findEnds(Self.partition))
         machine.endsFound(Self.partition, Watermarks(low: 3, high: 7))
         let seven = [Self.offset(Self.partition, 7)]
         #expect(machine.next(now: 1) == .seek(seven))
-        machine.sought(seven, failed: [])
+        machine.seekFinished(seven, failed: [])
         #expect(machine.next(now: 1) == .begin)
         machine.begun(coordinatorDrops: 0, now: 1)
         #expect(machine.next(now: 1) == .sendOffsets(seven, isRepeat: false, milliseconds: -1))
@@ -92,20 +93,21 @@ import Testing
         machine.aborted(refusal: nil, coordinatorDrops: 0, now: 1)
         let later = 200 * Self.ms
         #expect(machine.next(now: later) == .fetchCommitted([Self.partition]))
-        machine.located([PartitionResult(partition: Self.partition, offset: nil)], now: later)
+        machine.committedOffsetsFetched([PartitionResult(partition: Self.partition, offset: nil)], now: later)
         #expect(machine.next(now: later) == .seek(seven))
     }
 
-    /// Where a partition goes on whose committed offset is gone.
+    /// The next action for a partition whose committed offset no longer exists.
     static let vanished: [(StartPolicy, LaneAction?)] = [
         (.earliest, .seek([offset(partition, LogicalOffset.beginning)])), (.latest, .findEnds(partition)), (.fail, nil),
     ]
 
-    @Test("A committed offset that is gone follows from, and is told", arguments: vanished.indices)
+    @Test(
+        "A committed offset that no longer exists is noted and replaced according to from", arguments: vanished.indices)
     func vanishedCommit(row: Int) {
         let (from, action) = Self.vanished[row]
         var machine = MachineTests.ready()
-        MachineTests.take(&machine, 3, now: 1)
+        MachineTests.consume(&machine, 3, now: 1)
         Self.commit(&machine, now: 200 * Self.ms)
         var changed = MachineTests.ready { $0.from = from == .fail ? .earliest : from }
         if from == .fail {
@@ -116,28 +118,28 @@ import Testing
         changed.producer = machine.producer
         changed.group = machine.group
         changed.partitions = machine.partitions
-        changed.partitions.recordsDropped()
+        changed.partitions.markStale()
         let now = 201 * Self.ms
         #expect(changed.next(now: now) == .fetchCommitted([Self.partition]))
-        changed.located([PartitionResult(partition: Self.partition, offset: nil)], now: now)
+        changed.committedOffsetsFetched([PartitionResult(partition: Self.partition, offset: nil)], now: now)
         #expect(changed.takeNotes().contains(.commitVanished(Self.partition, had: 3)))
         if let action { #expect(changed.next(now: now) == action) }
-        #expect(changed.fate?.code == (from == .fail ? .configuration : nil))
+        #expect(changed.exit?.code == (from == .fail ? .configuration : nil))
     }
 
-    @Test("A place that stands for an offset stays one when all partitions are assigned anew")
+    @Test("A logical offset is kept when all partitions are assigned again")
     func beginningStays() {
         var machine = MachineTests.ready()
         MachineTests.assign(&machine, [Self.other], now: 1)
-        MachineTests.take(&machine, 3, now: 1)
+        MachineTests.consume(&machine, 3, now: 1)
         Self.commit(&machine, now: 200 * Self.ms)
         let now = 201 * Self.ms
-        machine.partitions.slots[0].place = .stale
+        machine.partitions.slots[0].positionState = .stale
         _ = machine.next(now: now)
-        machine.located([PartitionResult(partition: Self.partition, offset: 3)], now: now)
+        machine.committedOffsetsFetched([PartitionResult(partition: Self.partition, offset: 3)], now: now)
         let three = [Self.offset(Self.partition, 3)]
         #expect(machine.next(now: now) == .seek(three))
-        machine.sought(
+        machine.seekFinished(
             three,
             failed: [PartitionResult(partition: Self.partition, offset: nil, error: KafkaError(code: .timedOut))])
         #expect(machine.takeNotes().last == .failed(.seek, KafkaError(code: .timedOut)))
@@ -146,10 +148,10 @@ import Testing
                 == .reassign(three, all: three + [Self.offset(Self.other, LogicalOffset.beginning)]))
     }
 
-    @Test("A stop does not wait for a producer that is being initialised, and opens nothing with it")
+    @Test("A stop does not wait for a producer that is being initialized")
     func drainWhileInitializing() {
         var machine = MachineTests.ready()
-        MachineTests.take(&machine, 1, now: 1)
+        MachineTests.consume(&machine, 1, now: 1)
         _ = machine.next(now: 200 * Self.ms)
         machine.offsetsSent(milliseconds: 500, now: 200 * Self.ms)
         machine.committed(coordinatorDrops: 0, now: 200 * Self.ms)
@@ -161,16 +163,16 @@ import Testing
         #expect(machine.next(now: 200 * Self.ms) == .close)
     }
 
-    /// Errors of a commit at least once, and whether the group has gone on without this member.
+    /// Errors of a commit with at-least-once, and whether the group has continued without this member.
     static let storeErrors: [(KafkaErrorCode, Bool)] = [
         (.timedOut, false), (.transport, false), (.notCoordinator, false), (.coordinatorLoadInProgress, false),
         (.rebalanceInProgress, false), (.illegalGeneration, true), (.unknownMember, true),
     ]
 
-    @Test("At least once, only a lost membership makes a commit vain; all else is repeated", arguments: storeErrors)
+    @Test("With at-least-once, a failed commit is repeated unless the membership is lost", arguments: storeErrors)
     func storeFails(code: KafkaErrorCode, isLost: Bool) {
         var machine = MachineTests.ready { $0.guarantee = .atLeastOnce }
-        MachineTests.take(&machine, 2, now: 1)
+        MachineTests.consume(&machine, 2, now: 1)
         let now = 200 * Self.ms
         #expect(machine.next(now: now) == .flush(milliseconds: 1_000))
         machine.flushed(undelivered: 0, failure: nil, now: now)
@@ -181,13 +183,13 @@ import Testing
         #expect(next == (isLost ? .dropProducer : store))
     }
 
-    @Test("The first rotation is free, the next ones wait longer and longer until a transaction ends well")
+    @Test("The delay before a rotation starts at zero and grows until a transaction succeeds")
     func rotationBackoff() {
         var machine = MachineTests.ready()
         var waits: [UInt64] = []
         var now: UInt64 = 1
         for round in 0..<4 {
-            MachineTests.take(&machine, 1, from: Int64(round), now: now)
+            MachineTests.consume(&machine, 1, from: Int64(round), now: now)
             now += 200 * Self.ms
             _ = machine.next(now: now)
             machine.offsetsSent(milliseconds: 500, now: now)
@@ -204,36 +206,36 @@ import Testing
         #expect(waits == [0, 100, 200, 400])
     }
 
-    @Test("A dead letter that is refused three times ends the lane with 78 and names its record")
+    @Test("A dead letter that is refused three times ends the lane with 78, and the exit names its record")
     func refusedDeadLetter() {
         var machine = MachineTests.ready()
         var now: UInt64 = 1
-        for _ in 0..<6 where machine.fate == nil {
-            MachineTests.take(&machine, 1, now: now)
+        for _ in 0..<6 where machine.exit == nil {
+            MachineTests.consume(&machine, 1, now: now)
             now += 200 * Self.ms
             _ = machine.next(now: now)
             machine.failed(.sendOffsets, MachineTests.error(.invalidRecord, abortable: true), now: now)
             #expect(machine.next(now: now) == .abort)
             machine.aborted(refusal: .invalidRecord, coordinatorDrops: 0, now: now)
-            if machine.fate == nil { MachineTests.recover(&machine, now: &now) }
+            if machine.exit == nil { MachineTests.recover(&machine, now: &now) }
         }
-        #expect(machine.fate?.code == .configuration)
-        #expect(machine.fate?.reason.contains("in [0] offset 0: INVALID_RECORD") == true)
+        #expect(machine.exit?.code == .configuration)
+        #expect(machine.exit?.reason.contains("in [0] offset 0: INVALID_RECORD") == true)
         let refused = machine.takeNotes().compactMap { note -> Bool? in
             if case .refused(_, _, let isDeadLetter, _) = note { isDeadLetter } else { nil }
         }
         #expect(refused == [false, true, true, true])
     }
 
-    @Test("A batch that takes a second gives the group its turn, and the next ones are smaller until they fit")
+    @Test("A batch that takes a second is cut short, and the next ones are smaller")
     func lateBatch() {
         var machine = MachineTests.ready { $0.commit.intervalMilliseconds = 5_000 }
         #expect(machine.next(now: 1) == .poll(milliseconds: 50, maximum: 1_000))
-        machine.polled(PollOutcome(records: 10, events: 0, rebalanced: false), isServe: false, now: 1)
+        machine.polled(PollOutcome(records: 10, events: 0, rebalanced: false), isKeepAlive: false, now: 1)
         #expect(machine.next(now: 1) == .process(records: 50_000, until: 1 + 1_000 * Self.ms))
         _ = machine.partitions.admit(topic: 0, partition: 0, offset: 0)
         var result = BatchResult()
-        result.taken = 1
+        result.messages = 1
         result.records = 1
         result.isLate = true
         machine.processed(result, now: 1_100 * Self.ms)
@@ -242,18 +244,18 @@ import Testing
         #expect(machine.batchLimit == 500)
     }
 
-    @Test("Two records that are refused, at the heads of two partitions, both become dead letters")
+    @Test("Two refused records at the heads of two partitions both become dead letters")
     func twoRefused() {
         var machine = MachineTests.ready()
         MachineTests.assign(&machine, [Self.other], now: 1)
         var now: UInt64 = 1
         for round in 0..<8 {
-            // Whichever partition's record comes first in a batch is alone in its transaction.
+            // The partition whose record comes first in a batch is alone in its transaction.
             let partition = Int32(round % 2)
-            machine.polled(PollOutcome(records: 1, events: 0, rebalanced: false), isServe: false, now: now)
+            machine.polled(PollOutcome(records: 1, events: 0, rebalanced: false), isKeepAlive: false, now: now)
             #expect(machine.partitions.admit(topic: 0, partition: partition, offset: 0) != nil)
             var result = BatchResult()
-            result.taken = 1
+            result.messages = 1
             result.records = 1
             machine.processed(result, now: now)
             machine.begun(coordinatorDrops: 0, now: now)

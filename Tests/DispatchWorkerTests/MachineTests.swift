@@ -2,12 +2,14 @@ import DispatchWorker
 import KafkaClient
 import Testing
 
-/// The machine's answers to single events: each test is one transition, or a short way to it.
+/// The machine's responses to single events.
+///
+/// Each test covers one transition.
 @Suite struct MachineTests {
     static let partition = TopicPartition(topic: "in", partition: 0)
     static let ms: UInt64 = 1_000_000
 
-    /// A machine that is ready to poll, with one partition from offset 0, at time 0.
+    /// Returns a machine that is ready to poll, with one partition at offset 0, at time 0.
     static func ready(_ change: (inout LanePolicy) -> Void = { _ in }) -> LaneMachine {
         var policy = LanePolicy()
         change(&policy)
@@ -26,36 +28,36 @@ import Testing
         return machine
     }
 
-    /// Assigns partitions for which nothing is committed.
+    /// Assigns partitions without committed offsets.
     static func assign(_ machine: inout LaneMachine, _ partitions: [TopicPartition], now: UInt64) {
         machine.rebalancing(.assign(partitions.map { AssignedPartition($0, topic: 0) }), now: now)
         #expect(machine.nextInCallback(now: now) == .fetchCommitted(partitions))
-        machine.located(partitions.map { PartitionResult(partition: $0, offset: nil) }, now: now)
-        guard case .take = machine.nextInCallback(now: now) else {
+        machine.committedOffsetsFetched(partitions.map { PartitionResult(partition: $0, offset: nil) }, now: now)
+        guard case .assign = machine.nextInCallback(now: now) else {
             Issue.record("an assignment is not answered")
             return
         }
-        machine.taken(now: now)
+        machine.assigned(now: now)
         #expect(machine.nextInCallback(now: now) == nil)
     }
 
-    /// Gives partitions up, as the callback does that asks for it.
-    static func give(_ machine: inout LaneMachine, _ request: RebalanceRequest, now: UInt64) {
+    /// Revokes partitions, as a rebalance callback does.
+    static func revoke(_ machine: inout LaneMachine, _ request: RebalanceRequest, now: UInt64) {
         machine.rebalancing(request, now: now)
-        guard case .give = machine.nextInCallback(now: now) else {
+        guard case .unassign = machine.nextInCallback(now: now) else {
             Issue.record("a revocation is not answered")
             return
         }
-        machine.given()
-        machine.polled(PollOutcome(records: 0, events: 0, rebalanced: true), isServe: false, now: now)
+        machine.unassigned()
+        machine.polled(PollOutcome(records: 0, events: 0, rebalanced: true), isKeepAlive: false, now: now)
     }
 
-    /// Polls and processes `count` records whose outputs the producer takes.
-    static func take(_ machine: inout LaneMachine, _ count: Int, from offset: Int64 = 0, now: UInt64) {
-        machine.polled(PollOutcome(records: count, events: 0, rebalanced: false), isServe: false, now: now)
+    /// Polls and processes `count` records, and the producer accepts their outputs.
+    static func consume(_ machine: inout LaneMachine, _ count: Int, from offset: Int64 = 0, now: UInt64) {
+        machine.polled(PollOutcome(records: count, events: 0, rebalanced: false), isKeepAlive: false, now: now)
         for index in 0..<count { _ = machine.partitions.admit(topic: 0, partition: 0, offset: offset + Int64(index)) }
         var result = BatchResult()
-        result.taken = count
+        result.messages = count
         result.records = count
         result.decisions = count
         machine.processed(result, now: now)
@@ -71,37 +73,37 @@ import Testing
         KafkaError(code: code, isFatal: !retriable && !abortable, isRetriable: retriable, isAbortable: abortable)
     }
 
-    @Test("A transaction is committed by age, by records, by bytes and when idle at the end")
+    @Test("A transaction is committed by age, by records, by bytes and when idle at the end of its partitions")
     func commitTriggers() {
         var byAge = Self.ready()
-        Self.take(&byAge, 3, now: 1)
+        Self.consume(&byAge, 3, now: 1)
         #expect(byAge.next(now: 1) == .poll(milliseconds: 50, maximum: 1_000))
         #expect(byAge.next(now: 80 * Self.ms) == .poll(milliseconds: 21, maximum: 1_000))
         #expect(
             byAge.next(now: 101 * Self.ms) == .sendOffsets(Self.offsets(3), isRepeat: false, milliseconds: -1))
 
         var byRecords = Self.ready { $0.commit.records = 3 }
-        Self.take(&byRecords, 3, now: 1)
+        Self.consume(&byRecords, 3, now: 1)
         #expect(byRecords.next(now: 1) == .sendOffsets(Self.offsets(3), isRepeat: false, milliseconds: -1))
 
         var idle = Self.ready()
-        Self.take(&idle, 3, now: 1)
+        Self.consume(&idle, 3, now: 1)
         #expect(idle.next(now: 1) == .poll(milliseconds: 50, maximum: 1_000))
-        idle.partitions.sawEnd(at: 0, 3)
+        idle.partitions.setEnd(at: 0, 3)
         #expect(idle.next(now: 1) == .poll(milliseconds: 10, maximum: 1_000))
         #expect(idle.next(now: 11 * Self.ms) == .sendOffsets(Self.offsets(3), isRepeat: false, milliseconds: -1))
     }
 
-    @Test("Nothing is committed when nothing was taken")
+    @Test("Nothing is committed without records")
     func emptyTransaction() {
         var machine = Self.ready()
         #expect(machine.next(now: 10_000 * Self.ms) == .poll(milliseconds: 50, maximum: 1_000))
     }
 
-    @Test("A retriable send_offsets is repeated with the same offsets, and the producer replaced after the commit")
+    @Test("A retriable send_offsets is repeated with the same offsets, and the producer is replaced after the commit")
     func retriedOffsets() {
         var machine = Self.ready()
-        Self.take(&machine, 2, now: 1)
+        Self.consume(&machine, 2, now: 1)
         let late = 200 * Self.ms
         #expect(machine.next(now: late) == .sendOffsets(Self.offsets(2), isRepeat: false, milliseconds: -1))
         machine.failed(.sendOffsets, Self.error(.timedOut, retriable: true), now: late)
@@ -119,7 +121,7 @@ import Testing
         #expect(machine.counters.recreations == 0)
     }
 
-    /// What makes a commit's outcome one that nobody knows for sure.
+    /// Observations that make the outcome of a commit uncertain.
     static let suspects: [(offsets: Int, commit: Int, drops: Int, isRotated: Bool)] = [
         (1, 5, 0, false), (399, 2_000, 0, false), (400, 5, 0, true), (1, 2_001, 0, true), (1, 5, 1, true),
     ]
@@ -127,7 +129,7 @@ import Testing
     @Test("The producer is replaced after slow offsets, a slow commit or a lost coordinator", arguments: suspects)
     func suspect(offsets: Int, commit: Int, drops: Int, isRotated: Bool) {
         var machine = Self.ready()
-        Self.take(&machine, 1, now: 1)
+        Self.consume(&machine, 1, now: 1)
         _ = machine.next(now: 200 * Self.ms)
         machine.offsetsSent(milliseconds: offsets, now: 200 * Self.ms)
         let now = UInt64(200 + commit) * Self.ms
@@ -135,7 +137,7 @@ import Testing
         #expect((machine.next(now: now) == .dropProducer) == isRotated)
     }
 
-    /// Errors of `commit_transaction` and the first action that follows.
+    /// Errors of `commit_transaction` and the next action.
     static let commitErrors: [(KafkaError, LaneAction)] = [
         (error(.timedOut, retriable: true), .wait(milliseconds: 20)),
         (error(.requestTimedOut, abortable: true), .abort),
@@ -148,12 +150,13 @@ import Testing
     ]
 
     @Test(
-        "A failed commit is repeated, aborted, or ends the producer, as its class says", arguments: commitErrors.indices
+        "A failed commit is repeated, aborted, or replaces the producer, according to its class",
+        arguments: commitErrors.indices
     )
     func commitFails(row: Int) {
         let (error, action) = Self.commitErrors[row]
         var machine = Self.ready()
-        Self.take(&machine, 1, now: 1)
+        Self.consume(&machine, 1, now: 1)
         _ = machine.next(now: 200 * Self.ms)
         machine.offsetsSent(milliseconds: 1, now: 200 * Self.ms)
         machine.failed(.commit, error, now: 201 * Self.ms)
@@ -161,10 +164,10 @@ import Testing
         #expect(machine.next(now: 201 * Self.ms) == action)
     }
 
-    @Test("An abort is followed by a rewind to the committed offsets, never to remembered ones")
+    @Test("An abort rewinds to the committed offsets of the group, never to local ones")
     func abortAndRewind() {
         var machine = Self.ready()
-        Self.take(&machine, 5, now: 1)
+        Self.consume(&machine, 5, now: 1)
         let now = 200 * Self.ms
         _ = machine.next(now: now)
         machine.failed(.sendOffsets, Self.error(.illegalGeneration, abortable: true), now: now)
@@ -173,18 +176,19 @@ import Testing
         #expect(machine.takeLostRecords() == 5)
         #expect(machine.next(now: now + 99 * Self.ms) == .wait(milliseconds: 1))
         #expect(machine.next(now: now + 100 * Self.ms) == .fetchCommitted([Self.partition]))
-        machine.located([PartitionResult(partition: Self.partition, offset: 2)], now: now + 100 * Self.ms)
+        machine.committedOffsetsFetched(
+            [PartitionResult(partition: Self.partition, offset: 2)], now: now + 100 * Self.ms)
         #expect(machine.next(now: now + 100 * Self.ms) == .seek(Self.offsets(2)))
-        machine.sought(Self.offsets(2), failed: [])
+        machine.seekFinished(Self.offsets(2), failed: [])
         #expect(machine.next(now: now + 100 * Self.ms) == .poll(milliseconds: 50, maximum: 1_000))
         #expect(machine.partitions.admit(topic: 0, partition: 0, offset: 1) == nil)
         #expect(machine.partitions.admit(topic: 0, partition: 0, offset: 2) == 0)
     }
 
-    @Test("A revocation commits what is pending within its budget, then the partitions are given up")
+    @Test("A revocation commits pending records before its deadline, then removes the partitions")
     func revocation() {
         var machine = Self.ready()
-        Self.take(&machine, 5, now: 1)
+        Self.consume(&machine, 5, now: 1)
         machine.rebalancing(.revoke([Self.partition]), now: 10)
         #expect(
             machine.nextInCallback(now: 10)
@@ -192,34 +196,34 @@ import Testing
         machine.offsetsSent(milliseconds: 3, now: 10)
         #expect(machine.nextInCallback(now: 2_000 * Self.ms + 10) == .commit(milliseconds: 8_000))
         machine.committed(coordinatorDrops: 0, now: 20)
-        #expect(machine.nextInCallback(now: 20) == .give([Self.partition]))
-        machine.given()
+        #expect(machine.nextInCallback(now: 20) == .unassign([Self.partition]))
+        machine.unassigned()
         #expect(machine.nextInCallback(now: 20) == nil)
         #expect(machine.partitions.isEmpty)
         #expect(machine.counters.committed == 1)
     }
 
-    @Test("A revocation whose time is over gives the producer up, not only the transaction")
+    @Test("A revocation after its deadline replaces the producer")
     func revocationTimeout() {
         var machine = Self.ready()
-        Self.take(&machine, 5, now: 1)
+        Self.consume(&machine, 5, now: 1)
         machine.rebalancing(.revoke([Self.partition]), now: 10)
         _ = machine.nextInCallback(now: 10)
         machine.offsetsSent(milliseconds: 3, now: 10)
         machine.failed(.commit, Self.error(.timedOut, retriable: true), now: 9_999 * Self.ms)
-        #expect(machine.nextInCallback(now: 10_011 * Self.ms) == .give([Self.partition]))
-        machine.given()
+        #expect(machine.nextInCallback(now: 10_011 * Self.ms) == .unassign([Self.partition]))
+        machine.unassigned()
         machine.polled(
-            PollOutcome(records: 0, events: 0, rebalanced: true), isServe: false, now: 10_001 * Self.ms)
+            PollOutcome(records: 0, events: 0, rebalanced: true), isKeepAlive: false, now: 10_001 * Self.ms)
         #expect(machine.next(now: 10_100 * Self.ms) == .dropProducer)
         #expect(machine.counters.rotations == 1)
     }
 
-    @Test("Lost partitions are aborted, never committed")
+    @Test("Records of lost partitions are aborted, never committed")
     func lost() {
         var machine = Self.ready()
-        Self.take(&machine, 5, now: 1)
-        Self.give(&machine, .lost([Self.partition]), now: 10)
+        Self.consume(&machine, 5, now: 1)
+        Self.revoke(&machine, .lost([Self.partition]), now: 10)
         #expect(machine.next(now: 10) == .abort)
     }
 
@@ -228,65 +232,65 @@ import Testing
         var machine = Self.ready()
         var now: UInt64 = 1
         for round in 0..<4 {
-            Self.take(&machine, 1, from: Int64(round), now: now)
+            Self.consume(&machine, 1, from: Int64(round), now: now)
             machine.failed(.produce, Self.error(.outOfOrderSequence), now: now)
-            #expect(machine.fate?.code == (round < 3 ? nil : .tryAgain))
-            guard machine.fate == nil else { return }
+            #expect(machine.exit?.code == (round < 3 ? nil : .tryAgain))
+            guard machine.exit == nil else { return }
             Self.recover(&machine, now: &now)
         }
     }
 
-    @Test("Fenced twice within a minute with a stable name ends with 79; without one it is a time-out like any other")
+    @Test("Fencing twice in a minute exits with 79 with a stable name and is a timeout without one")
     func fencedTwice() {
         for isStable in [true, false] {
             var machine = Self.ready { $0.isStable = isStable }
             var now: UInt64 = 1
-            Self.take(&machine, 1, now: now)
+            Self.consume(&machine, 1, now: now)
             machine.failed(.sendOffsets, Self.error(.fenced), now: now)
-            #expect(machine.fate == nil)
+            #expect(machine.exit == nil)
             Self.recover(&machine, now: &now)
-            Self.take(&machine, 1, now: now)
+            Self.consume(&machine, 1, now: now)
             machine.failed(.sendOffsets, Self.error(.fenced), now: now)
-            #expect(machine.fate?.code == (isStable ? .fenced : nil))
+            #expect(machine.exit?.code == (isStable ? .fenced : nil))
         }
     }
 
-    /// Drives the machine from a dead producer back to its poll.
+    /// Runs the machine from a failed producer until its next poll.
     static func recover(_ machine: inout LaneMachine, now: inout UInt64) {
         for _ in 0..<50 {
             switch machine.next(now: now) {
             case .dropProducer: machine.producerDropped(now: now)
             case .discard: machine.discarded()
             case .wait: now += 6_000 * ms
-            case .serve:
-                machine.polled(PollOutcome(records: 0, events: 0, rebalanced: false), isServe: true, now: now)
+            case .keepAlive:
+                machine.polled(PollOutcome(records: 0, events: 0, rebalanced: false), isKeepAlive: true, now: now)
             case .makeProducer: machine.producerMade()
             case .initTransactions: machine.transactionsInitialized()
             case .openTopics: machine.topicsOpened(now: now)
             case .fetchCommitted(let partitions):
-                machine.located(partitions.map { PartitionResult(partition: $0, offset: 0) }, now: now)
-            case .seek(let offsets): machine.sought(offsets, failed: [])
+                machine.committedOffsetsFetched(partitions.map { PartitionResult(partition: $0, offset: 0) }, now: now)
+            case .seek(let offsets): machine.seekFinished(offsets, failed: [])
             case .poll: return
             default: break
             }
         }
-        Issue.record("the machine did not come back")
+        Issue.record("the machine did not recover")
     }
 
     @Test(
-        "Data that is gone ends with 65, or consumption goes on where it was told to",
+        "Lost data exits with 65 or continues at the configured position",
         arguments: DataLossPolicy.allCases)
     func dataLoss(policy: DataLossPolicy) {
         var machine = Self.ready { $0.dataLoss = policy }
-        Self.take(&machine, 3, now: 1)
+        Self.consume(&machine, 3, now: 1)
         _ = machine.next(now: 200 * Self.ms)
         machine.offsetsSent(milliseconds: 1, now: 200 * Self.ms)
         machine.committed(coordinatorDrops: 0, now: 200 * Self.ms)
-        machine.heard(ConsumerEvent(kind: .offsetOutOfRange, topic: 0, partition: 0, offset: 3), now: 1)
+        machine.handle(ConsumerEvent(kind: .offsetOutOfRange, topic: 0, partition: 0, offset: 3), now: 1)
         #expect(machine.next(now: 1) == .findEnds(Self.partition))
         machine.endsFound(Self.partition, Watermarks(low: 10, high: 20))
         switch policy {
-        case .stop: #expect(machine.fate?.code == .badData)
+        case .stop: #expect(machine.exit?.code == .badData)
         case .earliest: #expect(machine.next(now: 1) == .seek(Self.offsets(10)))
         case .latest: #expect(machine.next(now: 1) == .seek(Self.offsets(20)))
         }
@@ -294,10 +298,10 @@ import Testing
         #expect(isTold)
     }
 
-    @Test("A stop commits what is under way and leaves the group")
+    @Test("A stop commits pending records and leaves the group")
     func drain() {
         var machine = Self.ready()
-        Self.take(&machine, 2, now: 1)
+        Self.consume(&machine, 2, now: 1)
         machine.drain()
         #expect(machine.next(now: 2) == .sendOffsets(Self.offsets(2), isRepeat: false, milliseconds: -1))
         machine.offsetsSent(milliseconds: 1, now: 2)
@@ -307,20 +311,20 @@ import Testing
         #expect(machine.next(now: 4) == .dropProducer)
         machine.producerDropped(now: 5)
         #expect(machine.next(now: 5) == .end)
-        #expect(machine.fate == nil)
+        #expect(machine.exit == nil)
     }
 
-    @Test("No broker within start.timeout ends with 69; once ready the lane waits for ever")
+    @Test("A start without a broker for start.timeout exits with 69, but a ready lane waits forever")
     func brokersAway() {
         var starting = LaneMachine(policy: LanePolicy())
         _ = starting.next(now: 1)
         starting.producerMade()
         starting.failed(.initTransactions, Self.error(.timedOut, retriable: true), now: 29_000 * Self.ms)
-        #expect(starting.fate == nil)
+        #expect(starting.exit == nil)
         starting.failed(.initTransactions, Self.error(.timedOut, retriable: true), now: 31_000 * Self.ms)
-        #expect(starting.fate?.code == .unavailable)
+        #expect(starting.exit?.code == .unavailable)
         var running = Self.ready()
         running.failed(.fetchCommitted, Self.error(.timedOut, retriable: true), now: 900_000 * Self.ms)
-        #expect(running.fate == nil)
+        #expect(running.exit == nil)
     }
 }

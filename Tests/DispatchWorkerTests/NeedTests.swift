@@ -2,81 +2,83 @@ import DispatchWorker
 import KafkaClient
 import Testing
 
-/// Needs of a lane that are not met: a need ends with its answer, and with the last one who had it.
+/// Unmet needs of a lane.
+///
+/// A need ends when it is met or when its last cause ends.
 @Suite struct NeedTests {
     static let partition = MachineTests.partition
     static let other = MachineDecisionTests.other
     static let ms = MachineTests.ms
     static let timeout = KafkaError(code: .timedOut)
 
-    /// A machine with a partition whose committed offset was asked for in vain.
-    static func unlocated() -> LaneMachine {
+    /// Returns a machine with a partition whose committed offset was not fetched in time.
+    static func machineWithUnmetNeed() -> LaneMachine {
         var machine = MachineTests.ready()
-        machine.partitions.recordsDropped()
+        machine.partitions.markStale()
         #expect(machine.next(now: 1) == .fetchCommitted([partition]))
         machine.failed(.fetchCommitted, timeout, now: 1)
         #expect(machine.needs == [.committedOffsets])
         return machine
     }
 
-    /// Events that end the need of committed offsets.
+    /// Events that end the need for committed offsets.
     static let ends: [(name: String, change: @Sendable (inout LaneMachine) -> Void)] = [
         (
             "an answer",
-            { $0.located([PartitionResult(partition: partition, offset: 3)], now: 2) }
+            { $0.committedOffsetsFetched([PartitionResult(partition: partition, offset: 3)], now: 2) }
         ),
         ("a refusal that came in time", { $0.failed(.fetchCommitted, KafkaError(code: .notCoordinator), now: 2) }),
-        ("a revocation", { MachineTests.give(&$0, .revoke([partition]), now: 2) }),
+        ("a revocation", { MachineTests.revoke(&$0, .revoke([partition]), now: 2) }),
         ("a stop", { $0.drain() }),
         ("an end", { $0.end(WorkerExit(.tryAgain, "", advice: "")) }),
         ("leaving", { $0.closed() }),
         (
             "another assignment",
             { machine in
-                MachineTests.give(&machine, .revoke([partition]), now: 2)
+                MachineTests.revoke(&machine, .revoke([partition]), now: 2)
                 MachineTests.assign(&machine, [other], now: 2)
             }
         ),
     ]
 
-    @Test("Committed offsets are lacked until they are told, or nobody asks for them any more", arguments: ends.indices)
+    @Test("The need for committed offsets ends when they arrive or are no longer needed", arguments: ends.indices)
     func committedOffsets(row: Int) {
-        var machine = Self.unlocated()
+        var machine = Self.machineWithUnmetNeed()
         Self.ends[row].change(&machine)
         #expect(machine.needs == [], "\(Self.ends[row].name)")
     }
 
-    @Test("A need that ended does not come back with the next question")
+    @Test("A need that ended does not return with the next request")
     func newQuestion() {
-        var machine = Self.unlocated()
-        MachineTests.give(&machine, .revoke([Self.partition]), now: 2)
+        var machine = Self.machineWithUnmetNeed()
+        MachineTests.revoke(&machine, .revoke([Self.partition]), now: 2)
         _ = machine.next(now: 2)
         machine.rebalancing(.assign([AssignedPartition(Self.other, topic: 0)]), now: 3)
         #expect(machine.nextInCallback(now: 3) == .fetchCommitted([Self.other]))
         #expect(machine.needs == [])
         machine.failed(.fetchCommitted, Self.timeout, now: 3)
         #expect(machine.nextInCallback(now: 3) != nil)
-        machine.taken(now: 3)
+        machine.assigned(now: 3)
         #expect(machine.needs == [.committedOffsets])
     }
 
-    @Test("A lost membership is lacked until partitions are assigned, none included")
+    @Test("The need for membership ends with an assignment, even an empty one")
     func membership() {
-        var machine = Self.unlocated()
-        MachineTests.give(&machine, .lost([Self.partition]), now: 2)
+        var machine = Self.machineWithUnmetNeed()
+        MachineTests.revoke(&machine, .lost([Self.partition]), now: 2)
         #expect(machine.needs == [.membership])
         machine.rebalancing(.assign([]), now: 3)
         _ = machine.nextInCallback(now: 3)
-        machine.taken(now: 3)
+        machine.assigned(now: 3)
         #expect(machine.needs == [])
         #expect(machine.violation == nil)
     }
 
-    @Test("A commit of offsets that is not answered in its time is lacked until one is, or its records are lost")
+    @Test("The need for an answer to a commit ends when one arrives or the records are lost")
     func committing() {
         for isLost in [false, true] {
             var machine = MachineTests.ready { $0.guarantee = .atLeastOnce }
-            MachineTests.take(&machine, 2, now: 1)
+            MachineTests.consume(&machine, 2, now: 1)
             let now = 200 * Self.ms
             #expect(machine.next(now: now) == .flush(milliseconds: 1_000))
             machine.flushed(undelivered: 0, failure: nil, now: now)

@@ -4,7 +4,7 @@ import LinkIngest
 import ByteStorage
 import Testing
 
-@Suite("A record's decisions are bounded while they are written")
+@Suite("The size of a record's decisions is limited while they are written")
 struct OutputLimitTests {
     private static func table() throws -> Table {
         try Table.load(
@@ -26,7 +26,7 @@ struct OutputLimitTests {
         return Array(#"{"payload":\#(payload),"devices":[\#(list)]}"#.utf8)
     }
 
-    /// The dead letter's text or nothing, the decisions, and the bytes that the arena holds.
+    /// Returns the text of the dead letter or nil, the number of decisions, and the bytes in use of the arena.
     private static func run(
         _ event: [UInt8], _ outputs: OutputLimits = OutputLimits()
     ) throws -> (cause: String?, decisions: Int, bytes: Int) {
@@ -42,7 +42,7 @@ struct OutputLimitTests {
     }
 
     @Test(
-        "a payload of 900,000 bytes to be resumed on 500 devices takes no more memory than the bound and one decision")
+        "a payload of 900,000 bytes for 500 devices needs no more memory than the limit and one decision")
     func memory() throws {
         let (cause, decisions, bytes) = try Self.run(Self.event(bytes: 900_000, devices: 500))
         #expect(cause?.hasPrefix("oversize_output: the decisions for 10 devices have more than 8388608 bytes") == true)
@@ -50,7 +50,7 @@ struct OutputLimitTests {
         #expect(bytes < 2 * (8 << 20), "\(bytes)")
     }
 
-    /// The least number up to `most` for which a condition holds that holds for all above it.
+    /// Returns the smallest number up to `most` for which a condition holds, which also holds for all larger numbers.
     private static func least(_ most: Int, _ holds: (Int) throws -> Bool) throws -> Int {
         var low = 1
         var high = most
@@ -61,7 +61,7 @@ struct OutputLimitTests {
         return low
     }
 
-    @Test("at the bound all decisions come, above it none of the record counts")
+    @Test("a record at the limit has all its decisions, and one above it has none")
     func bounds() throws {
         let event = Self.event(bytes: 1000, devices: 7)
         let whole = try Self.run(event)
@@ -74,24 +74,25 @@ struct OutputLimitTests {
         let below = try Self.run(event, OutputLimits(decisionBytes: decision - 1))
         #expect(
             below.cause
-                == "oversize_output: a decision has more than \(decision - 1) bytes, the limit (limits.decision.bytes)")
+                == "oversize_output: a decision is longer than \(decision - 1) bytes, the limit (limits.decision.bytes)"
+        )
         #expect(below.decisions == 0)
     }
 
-    @Test("a device that does not read again ends its record as `internal`, with no decision")
+    @Test("a device that cannot be read again makes its record `internal` without decisions")
     func unreadable() throws {
         for broken in ["x", "\"", "}", "1"] {
             var processor = RecordProcessor(tables: TableSet([try Self.table()]))
             var bytes = Array(#"{"link":"t://x","devices":[{"id":"a"},{"id":"b"}]}"#.utf8)
-            let place = try #require(bytes.lastIndex(of: UInt8(ascii: "b")))
+            let index = try #require(bytes.lastIndex(of: UInt8(ascii: "b")))
             var arena = OutputArena()
             let cause = bytes.withUnsafeMutableBufferPointer { buffer in
                 let memory = buffer.baseAddress
                 return processor.process(value: ByteView(UnsafeBufferPointer(buffer)), key: nil, into: &arena) {
                     _, _, _ in
-                    // What nothing may do: the record changes while it is resolved.
-                    memory?[place + 1] = UInt8(ascii: "x")
-                    memory?[place] = Array(broken.utf8)[0]
+                    // The record changes while it is resolved, which must never happen in production.
+                    memory?[index + 1] = UInt8(ascii: "x")
+                    memory?[index] = Array(broken.utf8)[0]
                 }
             }
             #expect(cause?.reason == .internal, "\(broken)")
@@ -99,20 +100,20 @@ struct OutputLimitTests {
         }
     }
 
-    @Test("keys and decisions of a batch are read when all of its records are through")
+    @Test("keys and decisions of a batch stay valid until all of its records are processed")
     func batch() throws {
         var processor = RecordProcessor(tables: TableSet([try Self.table()]))
         var arena = OutputArena(chunkBytes: 4096)
         var decisions: [(device: ByteView, decision: ByteView)] = []
         let records = (0..<40).map { number in
-            // Usual ones, with escapes, and several devices.
+            // Single devices, device ids with escapes, and lists of devices.
             switch number % 4 {
             case 0, 1: #"{"link":"t://x","device":{"id":"d\#(number)"}}"#
             case 2: #"{"link":"t://x","device":{"id":"\u0064\#(number)"}}"#
             default: #"{"link":"t://x","devices":[{"id":"d\#(number)"}]}"#
             }
         }
-        // The consumer's memory, which stays until its batch is over.
+        // The consumer's memory, which is valid until its batch ends.
         let bytes = records.map { UnsafeMutableBufferPointer<UInt8>.allocate(capacity: $0.utf8.count) }
         defer { for one in bytes { one.deallocate() } }
         for (record, memory) in zip(records, bytes) {

@@ -2,15 +2,15 @@ import DispatchWorker
 import KafkaClient
 import Testing
 
-/// The small parts: partitions, the counter of `stop.after`, identity, settings, the report.
+/// Small components: partitions, the counter of `stop.after`, identity, settings, and the report.
 @Suite struct PartTests {
-    @Test("A partition takes what is new, drops what was handled, counts gaps")
+    @Test("A partition accepts new records, drops duplicates and counts gaps")
     func admission() {
         var partitions = OwnedPartitions()
         let partition = TopicPartition(topic: "in", partition: 2)
         partitions.own(
             PartitionStart(
-                assigned: AssignedPartition(partition, topic: 0), position: StartPosition(at: NextOffset(told: 5))))
+                assigned: AssignedPartition(partition, topic: 0), position: StartPosition(at: NextOffset(reported: 5))))
         let offsets: [(Int64, Bool)] = [(4, false), (5, true), (5, false), (6, true), (9, true), (8, false)]
         for (offset, isTaken) in offsets {
             #expect((partitions.admit(topic: 0, partition: 2, offset: offset) != nil) == isTaken)
@@ -26,29 +26,30 @@ import Testing
         #expect(!partitions.hasPending)
     }
 
-    @Test("A partition whose records were thrown away takes none before it is back in its place")
-    func stalePlace() {
+    @Test("A partition with dropped records accepts none before it is repositioned")
+    func stalePosition() {
         var partitions = OwnedPartitions()
         for number in 0..<2 {
             let partition = TopicPartition(topic: "in", partition: Int32(number))
             partitions.own(
                 PartitionStart(
-                    assigned: AssignedPartition(partition, topic: 0), position: StartPosition(at: NextOffset(told: 5))))
+                    assigned: AssignedPartition(partition, topic: 0),
+                    position: StartPosition(at: NextOffset(reported: 5))))
         }
-        partitions.recordsDropped()
+        partitions.markStale()
         #expect(partitions.admit(topic: 0, partition: 0, offset: 6) == nil)
-        partitions.slots[1].place = .current
+        partitions.slots[1].positionState = .current
         #expect(partitions.admit(topic: 0, partition: 0, offset: 6) == nil)
         #expect(partitions.admit(topic: 0, partition: 1, offset: 5) != nil)
     }
 
-    @Test("Lanes together get exactly as many records as stop.after allows, and what was in vain comes back")
+    @Test("All lanes together reserve exactly stop.after records, and released ones can be reserved again")
     func stopCounter() {
         let counter = StopCounter(target: 100)
         #expect(counter.reserve(70) == 70)
         #expect(counter.reserve(70) == 30)
         #expect(counter.reserve(1) == 0 && counter.isExhausted)
-        counter.giveBack(5)
+        counter.release(5)
         #expect(!counter.isExhausted && counter.reserve(70) == 5)
         #expect(!counter.commit(99))
         #expect(counter.commit(1) && counter.isReached)
@@ -56,7 +57,7 @@ import Testing
         #expect(endless.reserve(7) == 7 && !endless.isExhausted && !endless.commit(1_000))
     }
 
-    @Test("A lane's names: stable ones only when the instance was named, client.id of at most 64 bytes")
+    @Test("A lane has stable names only with a configured instance, and its client.id has at most 64 bytes")
     func identity() {
         let named = LaneIdentity(group: "g", instance: "w-1", isStable: true, lane: 3)
         #expect(named.transactionalID == "linkd.g.w-1.3")
@@ -67,7 +68,7 @@ import Testing
         #expect(unnamed.clientID.utf8.count == 64 && unnamed.clientID.hasSuffix("n-12"))
     }
 
-    @Test("Settings: overrides win, for one client or both; the guarantee and the pattern decide the rest")
+    @Test("Overrides replace settings of one client or both, and the others depend on the configuration")
     func settings() {
         var configuration = WorkerConfiguration(bootstrap: ["a:1", "b:2"])
         let identity = LaneIdentity(group: "linkd", instance: "w", isStable: true, lane: 0)
@@ -95,7 +96,7 @@ import Testing
         #expect(value("topic.blacklist", .consumer) == #"^out\.put$,^.*\.dlq$"#)
     }
 
-    @Test("A request times out before its call counts as hanging, whatever the settings say")
+    @Test("A request times out before its call counts as hung, regardless of the settings")
     func callBound() {
         let cases: [([ClientProperty], Int)] = [
             ([], 35_000), ([ClientProperty("transaction.timeout.ms", "60000")], 65_000),
@@ -116,7 +117,7 @@ import Testing
         }
     }
 
-    @Test("The report's one line has its members in the order that is promised")
+    @Test("The report has its members in the documented order")
     func report() {
         var report = RunReport()
         report.records = 1_000_000
@@ -135,7 +136,7 @@ import Testing
                 + #""rotations":0,"lanes":1,"guarantee":"exactly-once","librdkafka":"2.0.2","version":"0.1"}"#)
     }
 
-    @Test("An expression matches topics as librdkafka's does")
+    @Test("A regular expression matches topics as in librdkafka")
     func patterns() {
         #expect(PosixPattern("^in-[0-9]+$")?.matches("in-12") == true)
         #expect(PosixPattern("^in-[0-9]+$")?.matches("in-x") == false)

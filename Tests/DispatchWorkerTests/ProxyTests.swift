@@ -4,7 +4,7 @@ import StrictJSON
 import TestSupport
 import Testing
 
-/// The worker on a real broker behind a proxy that loses requests.
+/// The worker on a real broker with a proxy that drops requests.
 @Suite(
     .enabled(if: BrokerEnvironment.hasBroker && BrokerEnvironment.proxied != nil, "no listener for a proxy"),
     .serialized)
@@ -16,9 +16,9 @@ struct ProxyTests {
         return try KafkaProxy(port: ports.proxy, target: ports.listener)
     }
 
-    /// Commits an offset that no record has for one partition, and the beginning for the others: nobody needs to be
-    /// asked where those begin.
-    private static func misplace(_ run: BrokerRun) throws {
+    /// Commits an offset that no record has for one partition, and the beginning for the others, so that only one start
+    /// must be fetched.
+    private static func commitOutOfRange(_ run: BrokerRun) throws {
         let consumer = try KafkaConsumer(["bootstrap.servers": run.bootstrap, "group.id": run.group]) { _, _ in }
         defer { consumer.abandon() }
         try consumer.commit(
@@ -27,7 +27,7 @@ struct ProxyTests {
     }
 
     @Test(
-        "A partition out of range, while nobody answers where it begins, costs no record of the others",
+        "A partition out of range without an answer about its start loses no record of other partitions",
         arguments: Assignor.allCases)
     func lostListOffsets(assignor: Assignor) async throws {
         let proxy = try proxy()
@@ -35,7 +35,7 @@ struct ProxyTests {
         let run = try await onThread { [bootstrap] in
             let run = try BrokerRun("proxy", bootstrap: bootstrap)
             try run.produce(count: 20_000, BrokerTests.event)
-            try Self.misplace(run)
+            try Self.commitOutOfRange(run)
             return run
         }
         proxy.lose(.listOffsets)
@@ -43,7 +43,7 @@ struct ProxyTests {
         configuration.bootstrap = [proxy.bootstrapServers]
         configuration.assignor = assignor
         configuration.dataLoss = .earliest
-        // One by one: an event comes without records, so that nothing keeps the lane from polling while it waits.
+        // Batches of one record: events arrive without records, and the lane keeps polling while it waits.
         configuration.batchRecords = 1
         configuration.commit.intervalMilliseconds = 20
         let log = Log(level: .warning, format: .text)
@@ -53,7 +53,8 @@ struct ProxyTests {
             group.addTask { try await onThread { #expect(worker.run { _ in EchoProcessing() }.exit == nil) } }
             group.addTask {
                 try await onThread {
-                    // From the first question on: the lane waits for its answer with records of others fetched.
+                    // From the first request on, the lane waits for the answer while records of other partitions are
+                    // fetched.
                     let isAsked = waits(seconds: 60) {
                         SystemClock.sleep(milliseconds: 20)
                         return proxy.count(of: .listOffsets) > 0
@@ -74,7 +75,7 @@ struct ProxyTests {
         try await onThread { try BrokerTests.check(run, count: 20_000) }
     }
 
-    @Test("At least once, a commit of offsets that nobody answers is sent again, and ends no worker")
+    @Test("With at-least-once, an unanswered commit of offsets is repeated and does not end the worker")
     func lostCommits() async throws {
         let proxy = try proxy()
         defer { proxy.close() }
@@ -105,7 +106,7 @@ struct ProxyTests {
                         return try run.unsettled() == []
                     }
                     #expect(isAsked && isDone)
-                    // The library alone would wait for the lost one until its request times out, 10 s.
+                    // The library alone would wait until the lost request times out, which takes 10 s.
                     #expect(ContinuousClock.now - began < .seconds(9))
                     worker.stop()
                 }

@@ -3,11 +3,11 @@ import KafkaClient
 import TestSupport
 import Testing
 
-/// A cluster is there when everything answers that a call may need, and not before.
+/// The monitor that checks whether all parts of a cluster answer.
 @Suite(.serialized) struct ReachabilityTests {
     private static let group = "probe"
 
-    /// A cluster of three brokers whose second one coordinates the group, and what asks for it.
+    /// Returns a cluster of three brokers whose second one coordinates the group, and a monitor of it.
     private static func world() throws -> (cluster: MockCluster, reachability: Reachability) {
         let cluster = try MockCluster(brokers: 3)
         try cluster.createTopic("out", partitions: 1)
@@ -24,7 +24,7 @@ import Testing
         )
     }
 
-    /// Waits until the cluster counts as there, or as away.
+    /// Waits until the cluster counts as reachable or unreachable.
     private static func becomes(_ isReachable: Bool, _ reachability: Reachability) -> Bool {
         waits(seconds: 60) {
             SystemClock.sleep(milliseconds: 50)
@@ -32,35 +32,36 @@ import Testing
         }
     }
 
-    /// The group's coordinator, and with 2.0.2 a broker that leads and coordinates nothing: the mock cluster of 2.16
-    /// lets nobody see that such a broker is away.
+    /// The group's coordinator, and with 2.0.2 a broker without any leader or coordinator role.
+    ///
+    /// The mock cluster of 2.16 hides that such a broker is down.
     private static let awayBrokers: [Int32] = LibraryInfo.isAtLeast(2, 1, 0) ? [2] : [2, 3]
 
-    @Test("A cluster one of whose brokers does not answer is not reachable, whichever it is", arguments: awayBrokers)
+    @Test("A cluster is unreachable if any of its brokers does not answer", arguments: awayBrokers)
     func partialOutage(broker: Int32) async throws {
         try await onThread {
             let (cluster, reachability) = try Self.world()
-            defer { reachability.want(false) }
+            defer { reachability.setMonitoring(false) }
             #expect(!reachability.isReachable(now: SystemClock.monotonicNanoseconds()))
-            reachability.want(true)
+            reachability.setMonitoring(true)
             #expect(Self.becomes(true, reachability))
             try cluster.setDown(broker: broker)
             #expect(Self.becomes(false, reachability))
             try cluster.setUp(broker: broker)
             #expect(Self.becomes(true, reachability))
-            // A mock cluster cannot tell its settings, so that nothing is asked of a broker that coordinates nothing.
+            // The mock cluster does not return settings, so a broker without a coordinator role receives no request.
             if broker != 2 { return }
             try cluster.setRoundTripTime(ofBroker: broker, milliseconds: 3_600_000)
             #expect(Self.becomes(false, reachability))
         }
     }
 
-    @Test("A group without a coordinator is not reachable, though every broker answers")
+    @Test("A cluster is unreachable if the group has no coordinator, even if every broker answers")
     func lostCoordinator() async throws {
         try await onThread {
             let (cluster, reachability) = try Self.world()
-            defer { reachability.want(false) }
-            reachability.want(true)
+            defer { reachability.setMonitoring(false) }
+            reachability.setMonitoring(true)
             #expect(Self.becomes(true, reachability))
             let findCoordinator: Int16 = 10
             let offsetFetch: Int16 = 9

@@ -7,7 +7,7 @@ import Testing
 
 /// Tables and events for records of many devices.
 enum ManyDevices {
-    /// A table whose payload pointers meet, and whose routes bind, guard, redirect and have parents.
+    /// Returns a table whose payload pointers overlap, and whose routes bind, guard, redirect and have parents.
     static func file(_ id: String, scheme: String, pointers: String) -> [UInt8] {
         Array(
             #"""
@@ -48,7 +48,7 @@ enum ManyDevices {
         ])
     }
 
-    /// A decision without its index, which counts the devices of the event.
+    /// Returns the decisions without their index, which counts the devices of the event.
     static func decide(
         _ event: String, _ processor: inout RecordProcessor
     ) -> (decisions: [String], cause: DeadLetterCause?) {
@@ -89,7 +89,7 @@ enum ManyDevices {
         #","platform":7,"coordinator":"a""#,
     ]
 
-    @Test("a device among many has the decision that it has alone, byte for byte")
+    @Test("a device in a list has the same decision as alone, byte for byte")
     func amongMany() throws {
         let tables = try ManyDevices.tables()
         var many = RecordProcessor(tables: tables)
@@ -125,7 +125,7 @@ enum ManyDevices {
         #expect(outcomes.count == 4 && outcomes.values.allSatisfy { $0 > 200 }, "\(outcomes)")
     }
 
-    /// Requests of about 100 KB whose reading must not be multiplied by devices, pointers or tables.
+    /// Requests of about 100 KB that must not be read again for each device, pointer or table.
     static let large: [String] = {
         let members = (0..<9000).map { "\"n\($0)\":\($0)" }.joined(separator: ",")
         let escaped = String(repeating: #"\u0041"#, count: 16_000)
@@ -152,7 +152,7 @@ enum ManyDevices {
             return (0..<3).map { _ in ContinuousClock().measure { _ = ManyDevices.decide(text, &processor) } }.min()
                 ?? .zero
         }
-        // Bare devices cost something too; what is read again for each would cost five hundred times as much.
+        // Plain devices also have a cost. A repeated read for each would cost five hundred times as much.
         let bare = #"{"link":"t:///nope","application":"one","devices":["#
         let devices = (0..<500).map { #"{"id":"d\#($0)"}"# }.joined(separator: ",")
         let rest = ContinuousClock().measure { _ = ManyDevices.decide(bare + devices + "]}", &processor) }
@@ -160,7 +160,7 @@ enum ManyDevices {
         #expect(all < one * 8 + rest * 4, "one \(one), 500 \(all), 500 without it \(rest)")
     }
 
-    @Test("what does not read again ends as internal, past every fallback, and never as another decision")
+    @Test("values that cannot be read again are rejected as internal in spite of a fallback")
     func failsClosed() throws {
         let table = try Table.load(
             Array(

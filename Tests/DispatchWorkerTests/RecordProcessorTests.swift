@@ -6,8 +6,8 @@ import ByteStorage
 import StrictJSON
 import Testing
 
-/// From a record's bytes to decisions, with two small tables that claim different links.
-@Suite("A record becomes decisions, or the cause of a dead letter")
+/// Decisions for records, with two small tables that match different links.
+@Suite("A record has decisions or the cause of a dead letter")
 struct RecordProcessorTests {
     static func table(_ id: String, scheme: String, hosts: String, application: String) throws -> Table {
         try Table.load(
@@ -29,7 +29,7 @@ struct RecordProcessorTests {
         ]
     }
 
-    /// A decision as a test sees it.
+    /// A decision as plain values.
     struct Seen: Equatable {
         var key: String
         var value: String
@@ -73,11 +73,11 @@ struct RecordProcessorTests {
         }
 
         private var copied: [Seen] = []
-        /// All decisions so far, copied while the record lived.
+        /// All decisions so far, copied while the record was valid.
         var seen: [Seen] { copied }
     }
 
-    @Test("a decision has its place, the event's id, the device and the context around what the core says")
+    @Test("a decision has its position, the event's id, the device and the context in addition to the core's members")
     func head() throws {
         let (seen, cause) = try Self.process(
             #"{"id":"e\"1","link":"one:/","device":{"id":"d\\2"},"campaign":"x","n":[ 1 ]}"#,
@@ -94,7 +94,7 @@ struct RecordProcessorTests {
         #expect(other.first?.outcome == .reject && other.first?.key == "k")
     }
 
-    @Test("each device of a list has a decision, in their order, keyed by its id")
+    @Test("each device of a list has a decision in order, with its id as the key")
     func list() throws {
         let (seen, cause) = try Self.process(
             #"{"link":"one:/","devices":[{"id":"a"},{"id":"b\n"},{"id":"c","app":5},{"id":"d\/"}]}"#)
@@ -108,7 +108,7 @@ struct RecordProcessorTests {
         #expect(seen[2].value.contains("device.app unreadable"))
     }
 
-    @Test("keys and decisions of a batch stay while later records are read")
+    @Test("keys and decisions of a batch stay valid while later records are read")
     func batch() throws {
         var processor = RecordProcessor(tables: TableSet(try Self.tables()))
         var run = Run()
@@ -137,7 +137,7 @@ struct RecordProcessorTests {
         }
     }
 
-    /// An event's members, and the table that decides it or nil.
+    /// The members of an event, and the table that decides it or nil.
     static let choices: [(String, String?)] = [
         (#""link":"one:/""#, "one"), (#""link":"two:/""#, "two"), (#""link":"https://one.example/""#, "one"),
         (#""link":"https://two.example/""#, "two"), (#""link":"https://shared.example/""#, nil),
@@ -151,7 +151,7 @@ struct RecordProcessorTests {
         (#""payload":{"aps":{}},"application":"com.one""#, "one"),
     ]
 
-    @Test("the table is the application's, else the one that claims the link", arguments: choices)
+    @Test("the table is that of the application, or the one that matches the link", arguments: choices)
     func choice(members: String, table: String?) throws {
         let (seen, cause) = try Self.process("{\(members)}")
         if let table {
@@ -164,7 +164,7 @@ struct RecordProcessorTests {
         }
     }
 
-    @Test("an only table decides whatever names no application")
+    @Test("a single table decides all events without an application")
     func onlyTable() throws {
         let one = [try Self.tables()[0]]
         for members in [#""link":"three:/""#, #""path":"/home/feed""#, #""route":"home""#, #""payload":{"aps":{}}"#] {
@@ -176,7 +176,7 @@ struct RecordProcessorTests {
     }
 
     @Test(
-        "after expires, by the record's timestamp, the decision is none",
+        "an event that expired before the record's timestamp has the decision none",
         arguments: [
             (Int64(4999), false), (5000, false), (5001, true), (-1, false), (Int64.max, true),
         ])
@@ -194,7 +194,7 @@ struct RecordProcessorTests {
         #expect(value["reason"]?.string == "expired")
     }
 
-    @Test("what is no event is a cause with code, detail, pointer and id, and leaves no decision")
+    @Test("an invalid event has a cause with code, detail, pointer and id, and no decision")
     func causes() throws {
         let (seen, cause) = try Self.process(#"{"id":"e1","link":5}"#)
         #expect(seen.isEmpty)
@@ -208,7 +208,7 @@ struct RecordProcessorTests {
         }
     }
 
-    @Test("where one device of a list has no table, none has a decision")
+    @Test("no device of a list has a decision if one has no table")
     func allOrNone() throws {
         let (seen, cause) = try Self.process(
             #"{"payload":{"apns":{"payload":{"deep_link":"one:/"}},"data":{"x":"y"}},"#
@@ -217,7 +217,7 @@ struct RecordProcessorTests {
         #expect(cause?.reason == .applicationUnknown)
     }
 
-    @Test("the same record gives the same bytes, whatever was read between")
+    @Test("the same record yields the same bytes regardless of other records")
     func repeatable() throws {
         let values = [
             #"{"id":"e","link":"one:/?a=1","devices":[{"id":"a\n","os":"1"},{"id":"b"}]}"#, "two:/x/%zz",
@@ -236,7 +236,7 @@ struct RecordProcessorTests {
         #expect(first[3].first?.key == "t\t")
     }
 
-    @Test("without a broker the worker's members are left out and nothing expires")
+    @Test("decisions without a broker have no worker members, and events never expire")
     func bare() throws {
         var processor = RecordProcessor(tables: TableSet(try Self.tables()))
         var arena = OutputArena()

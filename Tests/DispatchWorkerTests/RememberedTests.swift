@@ -4,7 +4,7 @@ import ByteStorage
 import TestSupport
 import Testing
 
-/// What a processor says of a record: decisions with their keys, or the reason of its dead letter.
+/// A processor's result for a record: decisions with their keys, or the reason of its dead letter.
 struct Answer: Equatable, CustomStringConvertible {
     var decisions: [String] = []
     var deadLetter: String?
@@ -14,7 +14,7 @@ struct Answer: Equatable, CustomStringConvertible {
     init(_ bytes: [UInt8], by processor: inout RecordProcessor) {
         var arena = OutputArena(chunkBytes: 4096)
         var decisions: [String] = []
-        // Memory of the exact length, that a sanitizer sees what is read beyond it or too late.
+        // Memory of the exact length, so that a sanitizer detects reads beyond it or after its lifetime.
         let memory = UnsafeMutablePointer<UInt8>.allocate(capacity: max(bytes.count, 1))
         defer { memory.deallocate() }
         for (index, byte) in bytes.enumerated() { memory[index] = byte }
@@ -28,7 +28,7 @@ struct Answer: Equatable, CustomStringConvertible {
     var description: String { deadLetter ?? decisions.joined(separator: "\n") }
 }
 
-@Suite("What a lane's processor remembers of records never changes an answer")
+@Suite("The caches of a processor never change a decision")
 struct RememberedTests {
     static func table(_ id: String = "shop", host: String = "shop.example", more: String = "") throws -> Table {
         try Table.load(
@@ -47,7 +47,7 @@ struct RememberedTests {
     }
 
     @Test(
-        "a name that stands twice is refused, however many names were learned before",
+        "a duplicate name is rejected regardless of the number of cached names",
         arguments: [
             (#"{"link":"shop:///p/new","devices":[{"zz":"1","#, #","zz":"2","id":"d"}]}"#),
             (#"{"link":"shop:///p/new","device":{"id":"d","attributes":{"zz":"1","#, #","zz":"2"}}}"#),
@@ -65,7 +65,7 @@ struct RememberedTests {
         }
     }
 
-    @Test("the link of a payload, found while tables are asked for it, leaves nothing behind that is no origin")
+    @Test("reading a payload's link to choose the table leaves no false origin in the caches")
     func payloadLinks() throws {
         let tables = TableSet([try Self.table(), try Self.table("other", host: "other.example")])
         func payload(_ link: String) -> String { #"{"payload":{"link":"\#(link)"},"device":{"id":"d"}}"# }
@@ -75,7 +75,7 @@ struct RememberedTests {
                 "https:\\/\\/a.\(host)\\/\(String(repeating: "x", count: 40))\\/p\\/new",
             ]
         }
-        // What an origin looks like in memory that the lower-case host was written over.
+        // The text of an origin in memory after the lowercase host was written over it.
         let wrong = ["shop.example", "other.example"].map { host in
             #"{"link":"\#(host)\#("https://\(host)".dropFirst(host.count))/p/new"}"#
         }
@@ -84,9 +84,9 @@ struct RememberedTests {
             for second in links {
                 for record in [payload(first), payload(second)] + wrong {
                     var fresh = RecordProcessor(tables: tables)
-                    let wanted = Answer(record, by: &fresh)
+                    let expected = Answer(record, by: &fresh)
                     let answer = Answer(record, by: &processor)
-                    if answer != wanted { Issue.record("\(record) after \(first): \(answer), not \(wanted)") }
+                    if answer != expected { Issue.record("\(record) after \(first): \(answer), not \(expected)") }
                     let isWrong = record.lowercased().contains("wrong") || wrong.contains(record)
                     #expect((answer.deadLetter == nil) == !isWrong, "\(record)")
                 }

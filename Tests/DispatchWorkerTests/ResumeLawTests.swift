@@ -4,8 +4,8 @@ import StrictJSON
 import TestSupport
 import Testing
 
-/// The law of `resume` (`route-table`, 3.6 and P13): it is one request, which may be sent as a new event as it stands.
-@Suite("A deferred decision's request may be sent as it stands") struct ResumeLawTests {
+/// The law of `resume`: it is one request that can be sent unchanged as a new event.
+@Suite("A deferred decision's request can be sent unchanged") struct ResumeLawTests {
     private static let file = #"""
         {"schemaVersion":1,"table":{"id":"t","version":"1","applications":["app"]},
          "link":{"schemes":["t"],"host":"authority","hosts":["*"],
@@ -47,7 +47,7 @@ import Testing
         "t:///s/ü \\u0022",
     ]
 
-    /// A request as a member or members of an event.
+    /// Returns a request as one or several members of an event.
     private static func request(_ generator: inout SeededGenerator) -> String {
         let link = links[Int.random(in: 0..<links.count, using: &generator)]
         let route = ["s", "plain", "tail", "x"][Int.random(in: 0..<4, using: &generator)]
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test("every request that is resumed, sent again with the claim, is decided as if the claim had been there before")
+    @Test("a resumed request with the claim has the same decision as the first request with the claim")
     func law() throws {
         let table = try Table.load(Array(Self.file.utf8))
         var processor = RecordProcessor(tables: TableSet([table]))
@@ -103,13 +103,13 @@ import Testing
             let isShown = decision.outcome == .navigate || decision.outcome == .external
             let isOther = decision.outcome == .deferred && decision.resume?.claim != claim
             #expect(isShown || isOther, "\(request) \(event)")
-            // What it comes to is what the first event would have come to.
+            // The result is that of the first event with the claim.
             #expect(Self.shown(decision) == whole.decisions.first.flatMap(Self.decision).map(Self.shown), "\(event)")
         }
         #expect(deferred > 2000 && forms.count >= 6, "\(forms)")
     }
 
-    @Test("a push that is a record by itself may be sent as a payload, however deep it is", arguments: 50...70)
+    @Test("a push that is a record on its own can be sent as a payload at any depth", arguments: 50...70)
     func depth(_ depth: Int) throws {
         var processor = RecordProcessor(tables: TableSet([try Table.load(Array(Self.file.utf8))]))
         let junk = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
@@ -120,7 +120,7 @@ import Testing
         for push in pushes {
             let (first, cause) = ManyDevices.decide(push, &processor)
             guard let decision = first.first.flatMap(Self.decision) else {
-                // Deeper ones are refused at once.
+                // Deeper payloads are rejected at once.
                 #expect(depth > 60 && cause?.reason == .badJSON)
                 continue
             }

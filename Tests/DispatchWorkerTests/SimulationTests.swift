@@ -4,7 +4,9 @@ import KafkaClient
 import TestSupport
 import Testing
 
-/// Lanes in a simulated world, with everything going wrong that can: the invariants hold whatever happens.
+/// Lanes in a simulated world with all kinds of faults.
+///
+/// The invariants must always hold.
 @Suite struct SimulationTests {
     static func value(_ index: Int) -> String {
         switch index % 40 {
@@ -14,7 +16,7 @@ import Testing
         }
     }
 
-    @Test("Without faults everything is decided once and the stop is clean")
+    @Test("Without faults every record is decided once and the stop succeeds")
     func calm() {
         let world = SimulatedWorld(seed: 1, oneIn: 0, lanes: 2, isStable: true)
         world.produce(600, Self.value)
@@ -26,7 +28,7 @@ import Testing
     }
 }
 
-/// The lane's own look at the invariants, which only debug builds take.
+/// The lane's own check of the invariants, which only debug builds perform.
 @Suite struct CheckTests {
     static var isDebug: Bool {
         var isDebug = false
@@ -39,27 +41,29 @@ import Testing
     }
 
     @Test(
-        "A breach inside a rebalance callback ends the lane with 70, though it is over when the poll returns",
+        "A violation inside a rebalance callback ends the lane with 70 even if it is over when the poll returns",
         .enabled(if: isDebug, "a release build does not check"))
     func breachInCallback() {
         let world = SimulatedWorld(seed: 1, oneIn: 0, lanes: 1, isStable: true)
         world.produce(10, SimulationTests.value)
-        world.asksForCommitted = { [unowned world] in world.processes[0].lane?.machine.batch = .left(0) }
-        world.takesPartitions = { [unowned world] in world.processes[0].lane?.machine.batch = .none }
+        world.onCommittedRequest = { [unowned world] in world.processes[0].lane?.machine.batch = .left(0) }
+        world.onAssignment = { [unowned world] in world.processes[0].lane?.machine.batch = .none }
         _ = world.run(steps: 2_000)
         #expect(world.exits.first?.code == .internal)
         #expect(world.exits.first?.reason.contains("a batch without messages, after fetchCommitted") == true)
     }
 }
 
-/// Many schedules, each another world with other faults: whatever happens, every record has one outcome, in order.
+/// Many schedules, each with a different world and different faults.
 ///
-/// `LINKD_TEST_SCHEDULES` says how many (a few hundred without it), `LINKD_TEST_SEED` runs one seed alone.
+/// Every record must have one outcome, in order.
+///
+/// `LINKD_TEST_SCHEDULES` is their number (a few hundred by default). `LINKD_TEST_SEED` runs a single seed.
 @Suite struct ScheduleTests {
     static let count = Int(ProcessInfo.processInfo.environment["LINKD_TEST_SCHEDULES"] ?? "") ?? 640
     static let only = UInt64(ProcessInfo.processInfo.environment["LINKD_TEST_SEED"] ?? "")
 
-    @Test("Whatever fails, hangs or comes late, every record has one outcome, in order", arguments: 0..<8)
+    @Test("Every record has one outcome, in order, in spite of failures, hangs and delays", arguments: 0..<8)
     func schedules(part: Int) {
         if let only = Self.only {
             if part == 0 { #expect(Schedule(seed: only).run() == nil, "seed \(only)") }
@@ -74,17 +78,17 @@ import Testing
         }
     }
 
-    @Test("Each wrong decision of the past is found by the short form", arguments: WrongDecision.allCases)
+    @Test("The short form detects each wrong decision of earlier versions", arguments: WrongDecision.allCases)
     func wrongDecisions(wrong: WrongDecision) {
         for seed in 0..<UInt64(640) where Schedule(seed: seed, wrong: wrong).run() != nil { return }
         Issue.record("\(wrong) is not found by 640 schedules")
     }
 }
 
-/// A crash at every single call, before and after its effect: nothing in between is forgotten.
+/// A crash at every call, before and after its effect.
 @Suite struct CrashTests {
     @Test(
-        "A crash before or after any call of a run changes no outcome",
+        "A crash before or after any call changes no outcome",
         arguments: [FaultPlan.Fault.crashBefore, .crashAfter])
     func everyCall(fault: FaultPlan.Fault) {
         var call = 1
@@ -101,10 +105,10 @@ import Testing
             if world.plan.calls < call { break }
             call += 1
         }
-        #expect(crashes > 10, "the plan must have crashed something")
+        #expect(crashes > 10, "the plan caused too few crashes")
     }
 
-    @Test("An unsure, fatal or failed call anywhere changes no outcome", arguments: FaultPlan.Fault.allCases)
+    @Test("A call with any fault changes no outcome", arguments: FaultPlan.Fault.allCases)
     func everyFault(fault: FaultPlan.Fault) {
         for call in 1...60 {
             let world = SimulatedWorld(seed: 5, oneIn: 0, lanes: 1, isStable: true)
@@ -118,9 +122,9 @@ import Testing
     }
 }
 
-/// KIP-890: an EndTxn that comes late ends whatever transaction of its epoch is open then.
+/// KIP-890: a late EndTxn ends whichever transaction of its epoch is open.
 @Suite struct LateRequestTests {
-    @Test("A request that comes late ends nobody else's transaction", arguments: 0..<40)
+    @Test("A late request does not end another transaction", arguments: 0..<40)
     func late(seed: Int) {
         let world = SimulatedWorld(seed: UInt64(seed), oneIn: 4, lanes: 1 + seed % 2, isStable: true)
         world.plan.only = [.late]
@@ -132,9 +136,9 @@ import Testing
     }
 }
 
-/// At least once: records may double, none is lost.
+/// At-least-once: records may be decided twice, and none is lost.
 @Suite struct AtLeastOnceSimulationTests {
-    @Test("Whatever fails, no record is lost", arguments: 0..<60)
+    @Test("No record is lost in spite of faults", arguments: 0..<60)
     func nothingLost(seed: Int) {
         let world = SimulatedWorld(
             seed: UInt64(seed), oneIn: [6, 15, 40][seed % 3], lanes: 1 + seed % 3, isStable: seed % 2 == 0,
@@ -142,14 +146,14 @@ import Testing
         world.produce(300, SimulationTests.value)
         #expect(world.run(steps: 30_000, pauseOneIn: seed % 5 == 0 ? 400 : 0), "seed \(seed): not settled")
         #expect(world.check().lost == [], "seed \(seed)")
-        #expect(world.drain(), "seed \(seed): the stop did not end well")
+        #expect(world.drain(), "seed \(seed): the stop failed")
     }
 }
 
 /// Records whose outputs a broker refuses.
 @Suite struct PoisonSimulationTests {
     @Test(
-        "Each record whose outputs are refused becomes one dead letter, and the others are decided", arguments: 0..<10)
+        "Each record with refused outputs becomes one dead letter, and the others are decided", arguments: 0..<10)
     func refused(seed: Int) {
         let world = SimulatedWorld(seed: UInt64(seed), oneIn: seed % 2 == 0 ? 0 : 40, lanes: 2, isStable: true)
         world.produce(300) { $0 == 77 || $0 == 200 ? "a poison" : SimulationTests.value($0) }

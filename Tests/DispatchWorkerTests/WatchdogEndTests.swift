@@ -3,9 +3,13 @@ import KafkaClient
 import TestSupport
 import Testing
 
-/// The end of a process one of whose calls does not return: the watch ends it, each time in a process of its own.
+/// A watchdog that ends a process because a call does not return.
+///
+/// Each test runs in its own process.
 @Suite(.serialized) struct WatchdogEndTests {
-    /// A watch over a call of lane 3 that lasts for some seconds, in front of two brokers; calls hang after 6 s.
+    /// Runs a watchdog with a call of lane 3 that lasts for some seconds and with two brokers.
+    ///
+    /// Calls count as hung after 6 s.
     @Sendable private static func hang(seconds: Int, isWhole: Bool) throws {
         let cluster = try MockCluster(brokers: 2)
         try cluster.createTopic("out", partitions: 1)
@@ -24,7 +28,7 @@ import Testing
             reachability: Reachability(
                 ClientSettings.adminConfiguration(configuration, identity),
                 member: ClientSettings.memberConfiguration(configuration, identity), topic: "out"),
-            configuration: configuration, heedsSignals: false)
+            configuration: configuration, handlesSignals: false)
         watchdog.start()
         calls.during(.flush) { SystemClock.sleep(milliseconds: seconds * 1_000) }
         watchdog.stop()
@@ -34,7 +38,7 @@ import Testing
         String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     }
 
-    @Test("A call that does not return ends the process with 75, and the log tells which call of which lane")
+    @Test("A call that does not return ends the process with 75, and the log names the call and its lane")
     func hung() async {
         let result = await #expect(processExitsWith: .exitCode(75), observing: [\.standardErrorContent]) {
             try await onThread { try WatchdogEndTests.hang(seconds: 120, isWhole: true) }
@@ -44,7 +48,7 @@ import Testing
         #expect(text.contains("flush does not return  code=75"))
     }
 
-    @Test("The same call does not end the process while the group's coordinator is away")
+    @Test("The same call does not end the process while the group's coordinator is unreachable")
     func outage() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             try await onThread { try WatchdogEndTests.hang(seconds: 14, isWhole: false) }

@@ -5,16 +5,18 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// When a call counts as hanging: only the innermost one, only while brokers answer.
+/// The conditions for a hang: only the innermost call, and only while brokers answer.
 @Suite struct HangDetectorTests {
     private static let second: UInt64 = 1_000_000_000
 
-    /// Looks every 100 ms for some seconds; returns the first hang and when it was found.
+    /// Checks every 100 ms for some seconds.
+    ///
+    /// Returns the first hang and its time.
     private static func watch(
         _ detector: inout HangDetector, _ entries: [CallWatch.Entry], seconds: Double, isReachable: Bool = true
     ) -> (hang: HangDetector.Hang, after: Double)? {
         for moment in 1...Int(seconds * 10) {
-            if let hang = detector.look(at: entries, passed: second / 10, isReachable: isReachable) {
+            if let hang = detector.check(entries, passed: second / 10, isReachable: isReachable) {
                 return (hang, Double(moment) / 10)
             }
         }
@@ -29,7 +31,7 @@ import Testing
         HangDetector(limit: 35 * second, callbackLimit: 300 * second)
     }
 
-    @Test("A call hangs after its bound, and is named with the calls around it")
+    @Test("A call hangs after its limit and is reported with its outer calls")
     func bound() {
         var detector = Self.detector()
         let calls = Self.entries(.consumerClose, .rebalanceCallback, .sendOffsets)
@@ -41,7 +43,7 @@ import Testing
                     call: .sendOffsets, outer: [.consumerClose, .rebalanceCallback], milliseconds: 35_100))
     }
 
-    @Test("Time without a broker is no hang, however long; what was spent before counts on")
+    @Test("Time without a broker is not charged, and earlier time still counts")
     func outage() {
         var detector = Self.detector()
         let calls = Self.entries(.commitTransaction)
@@ -51,7 +53,7 @@ import Testing
         #expect(Self.watch(&detector, calls, seconds: 1)?.after == 0.1)
     }
 
-    @Test("The call around a nested one goes on with its own time when the inner one has returned")
+    @Test("An outer call is charged again after its nested call has returned")
     func nesting() {
         var detector = Self.detector()
         let close = Self.entries(.consumerClose)
@@ -62,7 +64,7 @@ import Testing
         #expect(Self.watch(&detector, close, seconds: 1)?.hang.call == .consumerClose)
     }
 
-    @Test("Calls that return are no hang, one after another; a handler that asks again and again is given longer")
+    @Test("Successive calls that return do not hang, and a handler that repeats calls has a longer limit")
     func callsThatReturn() {
         var detector = Self.detector()
         for number in 0..<20 {
@@ -76,62 +78,65 @@ import Testing
     }
 
     @Test(
-        "What is asked for in vain while brokers answer is a hang, though every call returns; in an outage it is none")
-    func lacks() {
+        "An unmet need is a hang while brokers answer, but not in an outage")
+    func unmetNeeds() {
         var detector = Self.detector()
-        let lack = CallWatch.Lack(need: .committedOffsets, number: 900, began: 0)
+        let unmet = CallWatch.UnmetNeed(need: .committedOffsets, number: 900, began: 0)
         var found: HangDetector.Hang?
         for moment in 0..<1_400 where found == nil {
             let calls = moment % 100 == 0 ? [] : Self.entries(.committed, from: UInt64(moment / 100))
-            found = detector.look(at: calls, lacks: [lack], passed: Self.second / 10, isReachable: moment >= 650)
+            found = detector.check(calls, unmetNeeds: [unmet], passed: Self.second / 10, isReachable: moment >= 650)
         }
         #expect(
             found
                 == HangDetector.Hang(call: .committed, outer: [], milliseconds: 70_100, need: .committedOffsets))
-        #expect(detector.look(at: [], lacks: [], passed: Self.second, isReachable: true) == nil)
-        let other = CallWatch.Lack(need: .membership, number: 901, began: 0)
+        #expect(detector.check([], unmetNeeds: [], passed: Self.second, isReachable: true) == nil)
+        let other = CallWatch.UnmetNeed(need: .membership, number: 901, began: 0)
         for _ in 0..<2_999 {
-            #expect(detector.look(at: [], lacks: [other], passed: Self.second / 10, isReachable: true) == nil)
+            #expect(detector.check([], unmetNeeds: [other], passed: Self.second / 10, isReachable: true) == nil)
         }
     }
 
-    @Test("A process that was stopped for an hour has spent a moment, not an hour")
+    @Test("A process that was suspended for an hour is charged for one interval")
     func stoppedProcess() {
         var detector = Self.detector()
         let calls = Self.entries(.flush)
-        #expect(detector.look(at: calls, passed: 3_600 * Self.second, isReachable: true) == nil)
+        #expect(detector.check(calls, passed: 3_600 * Self.second, isReachable: true) == nil)
         #expect(Self.watch(&detector, calls, seconds: 30) == nil)
     }
 }
 
-/// What signals ask for, by their times.
+/// The request of signals, by their times.
 @Suite struct SignalRecordTests {
-    static let cases: [(milliseconds: [UInt64], wish: StopWish)] = [
+    static let cases: [(milliseconds: [UInt64], request: StopRequest)] = [
         ([], .none), ([0], .drain), ([5_000], .drain), ([5_000, 5_000], .drain), ([5_000, 5_999], .drain),
         ([5_000, 5_300, 5_600, 5_999], .drain), ([5_000, 6_000], .end), ([5_000, 5_600, 6_001], .end),
         ([5_000, 90_000], .end),
     ]
 
-    @Test("Signals within a second of the first are one wish, a later one forces the end", arguments: cases)
-    func wishes(milliseconds: [UInt64], wish: StopWish) {
+    @Test("Signals within a second of the first are one request, and a later one forces the end", arguments: cases)
+    func requests(milliseconds: [UInt64], request: StopRequest) {
         let record = SignalRecord()
-        for time in milliseconds { record.stop(at: time * 1_000_000) }
-        #expect(record.wish == wish)
+        for (index, time) in milliseconds.enumerated() {
+            #expect(record.stop(by: index == 0 ? 15 : 2, at: time * 1_000_000) == (index == 0))
+        }
+        #expect(record.number == (milliseconds.isEmpty ? nil : 15))
+        #expect(record.request == request)
     }
 
-    @Test("SIGHUP is counted and is no wish to stop")
+    @Test("SIGHUP is counted and does not request a stop")
     func hangUp() {
         let record = SignalRecord()
         record.hangUp()
         record.hangUp()
         #expect(record.hangups == 2)
-        #expect(record.wish == .none)
+        #expect(record.request == .none)
     }
 }
 
-/// No wait of the worker's own depends on the time of day.
+/// Waits of the worker are independent of the time of day.
 @Suite struct MonotonicTests {
-    @Test("A wait lasts as long as it says, and is over at once when the value is there")
+    @Test("A wait lasts until its timeout and returns at once if the value is present")
     func monitor() {
         let monitor = Monitor(0)
         let began = ContinuousClock.now
@@ -142,7 +147,7 @@ import Testing
     }
 
     #if os(Linux)
-    @Test("The kernel waits by the monotonic clock: a step of the time of day moves no deadline")
+    @Test("The kernel waits with the monotonic clock, so changes to the time of day do not move deadlines")
     func kernelWait() throws {
         let monitor = Monitor(false)
         let thread = Monitor("")
@@ -164,7 +169,7 @@ import Testing
         #expect(operation.map { $0 & 256 } == 0)
     }
 
-    /// The operation of the futex call that a thread waits in with a deadline; nil when it is in none.
+    /// Returns the operation of the futex call in which a thread waits with a deadline, or nil if it is in none.
     private static func futexOperation(_ thread: String) -> UInt64? {
         guard let text = try? String(contentsOfFile: "/proc/self/task/\(thread)/syscall", encoding: .utf8) else {
             return nil
@@ -181,7 +186,7 @@ import Testing
     }
     #endif
 
-    @Test("The clock of the time of day is named where texts need it, and nothing sleeps by it")
+    @Test("The time of day is read only in the expected files, and no wait depends on it")
     func sources() throws {
         var users: Set<String> = []
         for file in try Checkout.trackedFiles() where ["swift", "h", "c"].contains(file.suffix) {

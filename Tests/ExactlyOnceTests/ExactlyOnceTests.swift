@@ -4,10 +4,11 @@ import StrictJSON
 import TestSupport
 import Testing
 
-/// The promise itself: worker processes that are killed on a real broker, and every event decided exactly once.
+/// The exactly-once guarantee: worker processes are killed on a real broker, and every event must be decided exactly
+/// once.
 ///
-/// `LINKD_TEST_EVENTS` is the number of events, `LINKD_TEST_SEED` the seed, `LINKD_TEST_WORKLOAD` a file of the
-/// workload's events to take instead of made ones, `LINKD_TEST_BINARY` another build of the program.
+/// `LINKD_TEST_EVENTS` is the number of events, `LINKD_TEST_SEED` the seed, `LINKD_TEST_WORKLOAD` a file with the
+/// workload's events to use instead of generated ones, and `LINKD_TEST_BINARY` another build of the program.
 @Suite(
     .enabled(if: BrokerEnvironment.hasBroker, "no broker: KAFKA_BOOTSTRAP_SERVERS is not set"), .serialized,
     .timeLimit(.minutes(15)))
@@ -16,7 +17,7 @@ struct ExactlyOnceTests {
 
     static let seed = setting("LINKD_TEST_SEED").flatMap { UInt64($0) } ?? UInt64.random(in: 0...0xFFFF_FFFF)
 
-    /// The workload's events.
+    /// Returns the workload's events.
     private static func events() throws -> [InputRecord] {
         let count = setting("LINKD_TEST_EVENTS").flatMap { Int($0) } ?? 20_000
         if let path = setting("LINKD_TEST_WORKLOAD") {
@@ -26,7 +27,7 @@ struct ExactlyOnceTests {
         return (0..<count).map { events.event($0) }
     }
 
-    /// A run and what it left behind.
+    /// A run and its results.
     private struct Evidence {
         var input: [ReadRecord]
         var decisions: [ReadRecord]
@@ -34,7 +35,7 @@ struct ExactlyOnceTests {
         var tally: KillRun.Tally
     }
 
-    /// Runs workers over the records and kills them, holds everything against what must be, and returns it.
+    /// Runs workers on the records, kills them, and checks and returns the results.
     private static func prove(
         _ records: [InputRecord], topicSettings: [String] = [], flags: [String] = []
     ) throws -> Evidence {
@@ -68,7 +69,7 @@ struct ExactlyOnceTests {
         }
     }
 
-    /// The run is worth nothing when the kills met idle workers.
+    /// Checks that the kills did not all happen while workers were idle, because the run would then prove nothing.
     private static func checkStrikes(_ evidence: Evidence, _ topics: RunTopics) throws {
         let tally = evidence.tally
         let outputs = tally.outputs
@@ -86,7 +87,7 @@ struct ExactlyOnceTests {
                 + "\(aborted) records of aborted transactions; logged: \(events.map { "\($0.key) \($0.value)" })")
     }
 
-    @Test("Events while three processes are killed again and again: each is decided exactly once")
+    @Test("Each event is decided exactly once while three processes are killed repeatedly")
     func killed() async throws {
         try await onThread {
             let evidence = try Self.prove(Self.events())
@@ -104,7 +105,7 @@ struct ExactlyOnceTests {
         }
     }
 
-    @Test("One bad record in a hundred, of twelve kinds: each is one dead letter or one rejection, nothing else moves")
+    @Test("Each invalid record is one dead letter or one rejection and does not affect other records")
     func spoiled() async throws {
         try await onThread {
             var records = try Self.events()

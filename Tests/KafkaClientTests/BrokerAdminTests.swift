@@ -7,12 +7,12 @@ import TestSupport
 
 /// Topics, settings, times and groups on a real broker.
 ///
-/// Each of these tests needs a broker (`KAFKA_BOOTSTRAP_SERVERS`): the mock cluster has no admin requests.
+/// Each of these tests needs a broker (`KAFKA_BOOTSTRAP_SERVERS`), because the mock cluster has no admin requests.
 @Suite(.enabled(if: BrokerEnvironment.hasBroker, "needs a broker: set KAFKA_BOOTSTRAP_SERVERS"))
 struct BrokerAdminTests {
     private static let bootstrap = BrokerEnvironment.bootstrapServers ?? ""
 
-    @Test("Topics are created, described, refused when they are there, and deleted")
+    @Test("Topics are created, described, rejected if they exist, and deleted")
     func topics() async throws {
         try await onThread {
             let admin = try KafkaAdmin(["bootstrap.servers": Self.bootstrap])
@@ -33,7 +33,7 @@ struct BrokerAdminTests {
                 timeoutMilliseconds: 20_000)
             #expect(wrong.map(\.error?.code.name) == ["INVALID_CONFIG"])
 
-            // The controller has answered; the brokers' metadata follow a moment later.
+            // The controller has answered. The brokers' metadata are updated a moment later.
             let isKnown = try waits(seconds: 10) {
                 try admin.describe(topics: [name], timeoutMilliseconds: 10_000).first?.exists == true
             }
@@ -64,7 +64,7 @@ struct BrokerAdminTests {
         }
     }
 
-    @Test("A broker that is not there is an error in its time, not a hang")
+    @Test("An unreachable broker is an error after the timeout, not a hang")
     func noBroker() async throws {
         try await onThread {
             let admin = try KafkaAdmin(["bootstrap.servers": "127.0.0.1:1"])
@@ -78,7 +78,7 @@ struct BrokerAdminTests {
         }
     }
 
-    @Test("Offsets for times, watermarks and a read from the middle, without a group")
+    @Test("Offsets for times, watermarks and a read from the middle work without a group")
     func reader() async throws {
         try await onThread {
             let admin = try KafkaAdmin(["bootstrap.servers": Self.bootstrap])

@@ -54,7 +54,7 @@ struct BrokerGroupTests {
     }
 
     @Test(
-        "A second member takes its share, and gives it back when it leaves", arguments: ["range", "cooperative-sticky"])
+        "A second member is assigned its share until it leaves", arguments: ["range", "cooperative-sticky"])
     func twoMembers(assignor: String) async throws {
         try await onThread {
             let topic = try Self.topic(4)
@@ -63,10 +63,10 @@ struct BrokerGroupTests {
             let firstLog = RebalanceLog()
             let first = try Self.member(group, strategy, firstLog)
             try first.subscribe([topic])
-            func shares(_ wanted: [Int], _ members: [KafkaConsumer]) throws -> Bool {
+            func shares(_ expected: [Int], _ members: [KafkaConsumer]) throws -> Bool {
                 try waits(seconds: 30) {
                     for member in members { _ = member.poll(max: 100, timeoutMilliseconds: 20) }
-                    return try members.map { try $0.assignment().count } == wanted
+                    return try members.map { try $0.assignment().count } == expected
                 }
             }
             #expect(try shares([4], [first]))
@@ -89,7 +89,7 @@ struct BrokerGroupTests {
         }
     }
 
-    @Test("A member that does not poll for too long is told, and loses what it has")
+    @Test("A member that does not poll gets an event and loses its partitions")
     func maxPollExceeded() async throws {
         try await onThread {
             let topic = try Self.topic(1)
@@ -102,7 +102,7 @@ struct BrokerGroupTests {
                 return !log.events.isEmpty
             }
             #expect(assigned)
-            // The absence of polls is what is tried: this thread waits elsewhere meanwhile.
+            // The test requires that this consumer does not poll, so the thread waits with another client.
             let other = try KafkaReader(["bootstrap.servers": Self.bootstrap])
             for _ in 0..<15 { _ = other.poll(max: 1, timeoutMilliseconds: 500) }
             #expect(consumer.awaitEvent(.maxPollExceeded) != nil)
@@ -115,7 +115,7 @@ struct BrokerGroupTests {
         }
     }
 
-    @Test("Two members with one instance name: the older one ends, fatally")
+    @Test("The older of two members with one instance name gets a fatal error")
     func fencedInstance() async throws {
         try await onThread {
             let topic = try Self.topic(1)

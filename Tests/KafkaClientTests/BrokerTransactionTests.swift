@@ -6,10 +6,10 @@ import TestSupport
 
 /// Transactions on a real broker.
 ///
-/// Each of these tests needs a broker (`KAFKA_BOOTSTRAP_SERVERS`): the mock cluster has no transactions.
+/// Each of these tests needs a broker (`KAFKA_BOOTSTRAP_SERVERS`), because the mock cluster has no transactions.
 @Suite(.enabled(if: BrokerEnvironment.hasBroker, "needs a broker: set KAFKA_BOOTSTRAP_SERVERS"))
 struct BrokerTransactionTests {
-    /// A broker with an input topic of these texts and an output topic of its own.
+    /// A broker with an input topic that contains these texts, and a unique output topic.
     final class Setting {
         let bootstrap = BrokerEnvironment.bootstrapServers ?? ""
         let input = BrokerEnvironment.uniqueName("in")
@@ -37,7 +37,7 @@ struct BrokerTransactionTests {
             ]
             configuration.merge(extra)
             let producer = try KafkaProducer(configuration)
-            try BrokerTransactionTests.initialise(producer)
+            try BrokerTransactionTests.initialize(producer)
             return producer
         }
 
@@ -64,8 +64,9 @@ struct BrokerTransactionTests {
         }
     }
 
-    /// Repeats while retriable, as a worker does: a coordinator that loads, a predecessor's transaction that ends.
-    static func initialise(_ producer: KafkaProducer) throws {
+    /// Repeats the call while its error is retriable, as a worker does while a coordinator loads or a predecessor's
+    /// transaction ends.
+    static func initialize(_ producer: KafkaProducer) throws {
         var last: KafkaError?
         let done = try waits(seconds: 30) {
             last = failure { try producer.initTransactions(timeoutMilliseconds: 1000) }
@@ -75,7 +76,7 @@ struct BrokerTransactionTests {
         #expect(done, "\(String(describing: last))")
     }
 
-    @Test("Committed records and offsets are there for everybody, and the broker's versions are known")
+    @Test("Committed records and offsets are visible, and the broker's versions are known")
     func commit() async throws {
         try await onThread {
             let setting = try Setting(texts: ["a", "b", "c"])
@@ -106,7 +107,7 @@ struct BrokerTransactionTests {
         }
     }
 
-    @Test("Aborted records are seen by read_uncommitted only, and the offsets stay where they were")
+    @Test("Aborted records are visible only with read_uncommitted, and the offsets are unchanged")
     func abort() async throws {
         try await onThread {
             let setting = try Setting(texts: ["a", "b"])
@@ -128,7 +129,7 @@ struct BrokerTransactionTests {
                 try consumer.committed([setting.inputPartition], timeoutMilliseconds: 10_000)
                     == [PartitionResult(partition: setting.inputPartition, offset: nil)])
 
-            // Rewound, the records come again.
+            // After a rewind, the records are returned again.
             let moved = try consumer.seek([PartitionOffset(setting.inputPartition, offset: 0)])
             #expect(moved == [PartitionResult(partition: setting.inputPartition, offset: 0)])
             #expect(consumer.collect(2).map(\.text) == ["a", "b"])
@@ -136,7 +137,7 @@ struct BrokerTransactionTests {
         }
     }
 
-    @Test("An open transaction holds back the last stable offset and nothing else")
+    @Test("An open transaction holds back only the last stable offset")
     func watermarks() async throws {
         try await onThread {
             let setting = try Setting()
@@ -152,12 +153,12 @@ struct BrokerTransactionTests {
             #expect(try high("read_committed") == Watermarks(low: 0, high: 0))
             #expect(try high("read_uncommitted") == Watermarks(low: 0, high: 2))
             try producer.commitTransaction(timeoutMilliseconds: 10_000)
-            // One more for the control record, which is written a moment after the commit is answered.
+            // The additional offset is that of the control record, which is written a moment after the commit returns.
             #expect(try waits(seconds: 10) { try high("read_committed") == Watermarks(low: 0, high: 3) })
         }
     }
 
-    @Test("A producer whose transactional id was taken is fenced, fatally; the newer one commits")
+    @Test("A producer whose transactional id was taken is fenced with a fatal error, and the newer one commits")
     func fenced() async throws {
         try await onThread {
             let setting = try Setting()
@@ -181,7 +182,7 @@ struct BrokerTransactionTests {
         }
     }
 
-    @Test("Headers, null and empty, key and timestamp come through a transaction as they are; a batch keeps its order")
+    @Test("A transaction preserves headers, null and empty values, keys, timestamps and the order of a batch")
     func records() async throws {
         try await onThread {
             let setting = try Setting()
@@ -198,7 +199,7 @@ struct BrokerTransactionTests {
                 return OutboundRecord(key: nil, value: arena.finish())
             }
             try producer.beginTransaction()
-            // Not older than the topic's retention, or the broker deletes it at once.
+            // Within the topic's retention, or the broker would delete the record at once.
             let timestamp = Int64(Date().timeIntervalSince1970 * 1000) - 3_600_000
             try producer.send(topic, key: [1], value: nil, headers: headers, timestamp: timestamp)
             let result = batch.withUnsafeBufferPointer { producer.produceBatch(topic, partition: 0, $0) }
@@ -219,7 +220,7 @@ struct BrokerTransactionTests {
         }
     }
 
-    @Test("A record that the broker refuses makes the transaction abortable and is counted as record-level")
+    @Test("A record that the broker rejects makes the transaction abortable and is counted as record-level")
     func refusedRecord() async throws {
         try await onThread {
             let setting = try Setting()
@@ -234,8 +235,8 @@ struct BrokerTransactionTests {
             #expect(producer.deliveries.lastRecordError?.code == .messageTooLarge)
             try producer.abortTransaction(timeoutMilliseconds: 10_000)
 
-            // 2.0.2 goes on with the refused record's sequence number: the next transaction must be aborted as well,
-            // which bumps the epoch.
+            // 2.0.2 continues with the refused record's sequence number. The next transaction must also be aborted,
+            // which increments the epoch.
             var errors: [KafkaErrorCode] = []
             for _ in 0..<3 {
                 try producer.beginTransaction()

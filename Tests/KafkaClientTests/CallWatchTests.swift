@@ -4,9 +4,9 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Every call into librdkafka that may wait is named, timed and seen from outside, nested ones included.
+/// Every call into librdkafka that may wait is named, timed and visible to other threads, including nested calls.
 @Suite struct CallWatchTests {
-    @Test("A call inside another one stands on top of it, and the outer one is seen again behind it")
+    @Test("A nested call is the innermost entry until it returns")
     func nesting() {
         let time = Atomic<UInt64>(0)
         let watch = CallWatch { time.add(10, ordering: .relaxed).newValue }
@@ -31,7 +31,7 @@ import Testing
         #expect(watch.times(of: .flush) == CallTimes())
     }
 
-    @Test("Two calls are two entries: numbers are not used again")
+    @Test("Two calls have two entries with different numbers")
     func numbers() {
         let watch = CallWatch()
         var numbers: Set<UInt64> = []
@@ -39,7 +39,7 @@ import Testing
         #expect(numbers.count == 3)
     }
 
-    @Test("A consumer's close, and the revocation in it, stand in its watch while they last")
+    @Test("A consumer's watch lists its close and the nested revocation until they return")
     func closeOfConsumer() async throws {
         try await onThread {
             let cluster = try MockCluster()
@@ -75,41 +75,41 @@ import Testing
         }
     }
 
-    @Test("What is lacked keeps its beginning while it lasts, and begins anew when it was had meanwhile")
-    func lacks() {
+    @Test("An unmet need keeps its begin time and gets a new one after it was met")
+    func unmetNeeds() {
         let time = Atomic<UInt64>(0)
         let watch = CallWatch { time.add(10, ordering: .relaxed).newValue }
-        watch.lack([.committedOffsets])
-        let first = watch.lacks
-        #expect(first == [CallWatch.Lack(need: .committedOffsets, number: 1, began: 10)])
-        watch.lack([.committedOffsets, .membership])
-        #expect(watch.lacks == first + [CallWatch.Lack(need: .membership, number: 2, began: 20)])
-        watch.lack([.membership])
-        #expect(watch.lacks.map(\.need) == [.membership])
-        watch.lack([.committedOffsets])
-        #expect(watch.lacks == [CallWatch.Lack(need: .committedOffsets, number: 3, began: 40)])
-        watch.lack([])
-        #expect(watch.lacks == [])
+        watch.setUnmetNeeds([.committedOffsets])
+        let first = watch.unmetNeeds
+        #expect(first == [CallWatch.UnmetNeed(need: .committedOffsets, number: 1, began: 10)])
+        watch.setUnmetNeeds([.committedOffsets, .membership])
+        #expect(watch.unmetNeeds == first + [CallWatch.UnmetNeed(need: .membership, number: 2, began: 20)])
+        watch.setUnmetNeeds([.membership])
+        #expect(watch.unmetNeeds.map(\.need) == [.membership])
+        watch.setUnmetNeeds([.committedOffsets])
+        #expect(watch.unmetNeeds == [CallWatch.UnmetNeed(need: .committedOffsets, number: 3, began: 40)])
+        watch.setUnmetNeeds([])
+        #expect(watch.unmetNeeds == [])
     }
 
-    /// What a rebalance handler saw.
+    /// Observations of a rebalance handler.
     private struct RebalanceCallbackView {
         var event: RebalanceEvent
         var calls: [LibraryCall]
     }
 }
 
-/// Holds the sources against the rule that whatever may wait goes through `ClientHandle.call` under its own name.
+/// Checks in the sources that every call that may wait goes through `ClientHandle.call` under its own name.
 @Suite struct LibraryCallTests {
-    /// Functions of librdkafka that wait for nothing but short locks, by the endings of their names.
+    /// Functions of librdkafka that wait for nothing but short locks, by the suffixes of their names.
     private static let quick = [
-        // Values that belong to no thread of the library.
+        // Values that no thread of the library owns.
         "conf_", "topic_partition_list_", "error_", "header", "message_", "event_", "AdminOptions_", "NewTopic_",
         "DeleteTopic_", "ConfigResource_", "ConfigEntry_", "topic_result_", "metadata_destroy", "version", "last_error",
         "consumer_group_metadata_destroy", "CreateTopics_result", "DeleteTopics_result", "DescribeConfigs_result",
-        // What is set in motion and answered on a queue.
+        // Operations whose answers arrive on a queue.
         "CreateTopics", "DeleteTopics", "DescribeConfigs", "produce_batch", "produceva",
-        // What is read from the instance, or counted on it.
+        // Values that are read from the instance, and reference counts.
         "queue_new", "queue_get_", "queue_destroy", "set_log_queue", "topic_new", "topic_destroy", "topic_name",
         "position", "outq_len", "err2", "fatal_error", "assignment_lost", "get_watermark_offsets",
         // Types.
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test("Every function that may wait is called inside `call` under its own name, and no other is called unlisted")
+    @Test("Every function that may wait is called inside `call` under its own name, and all others are listed")
     func onePlace() throws {
         let known = Dictionary(uniqueKeysWithValues: LibraryCall.allCases.map { ($0.rawValue, "\($0)") })
         var watched: Set<String> = []

@@ -1,9 +1,9 @@
 import KafkaClient
 import Testing
 
-/// What librdkafka knows, takes and refuses, said in its own words.
+/// The properties and values that librdkafka accepts and rejects, with its own messages.
 struct ClientConfigurationTests {
-    @Test("A later value replaces an earlier one, nil takes it out, the order stays")
+    @Test("A later value replaces an earlier one, nil removes it, and the order is kept")
     func entries() {
         var configuration = ClientConfiguration(["client.id": "a", "linger.ms": "5", "client.id": "b"])
         #expect(configuration.entries.map(\.name) == ["client.id", "linger.ms"])
@@ -13,7 +13,7 @@ struct ClientConfigurationTests {
         #expect(configuration.entries.map { "\($0.name)=\($0.value)" } == ["linger.ms=7", "debug=eos"])
     }
 
-    @Test("An unknown property is told from a wrong value, with librdkafka's own message")
+    @Test("An unknown property and an invalid value are different errors with librdkafka's own message")
     func refusals() {
         #expect(
             throws: ConfigurationError(
@@ -30,7 +30,7 @@ struct ClientConfigurationTests {
         #expect(wrong?.description.hasPrefix("linger.ms: Invalid value") == true)
     }
 
-    @Test("Properties that contradict each other are found without a broker")
+    @Test("Contradicting properties are detected without a broker")
     func contradiction() {
         let configuration = ClientConfiguration([
             "bootstrap.servers": "127.0.0.1:1", "transactional.id": "t", "transaction.timeout.ms": "10000",
@@ -42,7 +42,7 @@ struct ClientConfigurationTests {
         #expect(error?.text.contains("message.timeout.ms") == true)
     }
 
-    /// The settings that the worker uses, as the design gives them.
+    /// The worker's settings.
     static let worker: [(ClientRole, ClientConfiguration)] = [
         (
             .consumer,
@@ -73,13 +73,13 @@ struct ClientConfigurationTests {
         ),
     ]
 
-    @Test("The worker's settings are taken by this library", arguments: worker.indices)
+    @Test("This library accepts the worker's settings", arguments: worker.indices)
     func workerSettings(index: Int) throws {
         let (role, configuration) = Self.worker[index]
         try configuration.validate(as: role)
     }
 
-    @Test("The library says its version and what it can do")
+    @Test("The library reports its version and features")
     func library() {
         let parts = LibraryInfo.versionText.split(separator: ".").prefix(2).compactMap { Int($0) }
         #expect(parts.count == 2)
@@ -93,7 +93,7 @@ struct ClientConfigurationTests {
         #expect(LibraryInfo.hasLZ4)
     }
 
-    @Test("The library's manual gives every property with its clients")
+    @Test("The library's manual lists every property with its clients")
     func knownProperties() {
         #expect(KnownProperties.all.count > 100)
         #expect(KnownProperties.named("linger.ms")?.scope == .producer)
@@ -107,7 +107,7 @@ struct ClientConfigurationTests {
     }
 
     @Test(
-        "Secrets are known by name",
+        "Secrets are recognized by name",
         arguments: [
             ("sasl.password", true), ("ssl.key.password", true), ("ssl.key.pem", true),
             ("sasl.oauthbearer.client.secret", true), ("ssl.keystore.password", true),

@@ -3,7 +3,7 @@ import ByteStorage
 import Testing
 import TestSupport
 
-/// A record with bytes of its own, to be compared.
+/// A record with its own bytes, for comparisons.
 struct CopiedRecord: Sendable, Equatable {
     var topic: String
     var partition: Int32
@@ -17,7 +17,7 @@ struct CopiedRecord: Sendable, Equatable {
     var text: String { String(decoding: value ?? [], as: UTF8.self) }
 }
 
-/// The error of a call that must fail.
+/// Returns the error of a call that must fail.
 func failure(_ call: () throws -> Void) -> KafkaError? {
     do {
         try call()
@@ -27,15 +27,15 @@ func failure(_ call: () throws -> Void) -> KafkaError? {
     }
 }
 
-/// Records an issue when the call fails.
+/// Records an issue if the call fails.
 ///
-/// Stands in for `#expect(throws: Never.self)`: in a closure inside a closure, code that a macro takes as a closure may
-/// be compiled to the code of a neighbouring one (Swift 6.3.1), so no closure stands inside a macro in these tests.
+/// This replaces `#expect(throws: Never.self)`. In a nested closure, Swift 6.3.1 may compile a closure argument of a
+/// macro to the code of a neighboring one, so these tests pass no closures to macros.
 func mustSucceed(_ call: () throws -> Void) {
     if let error = failure(call) { Issue.record(error) }
 }
 
-/// Calls `body` with views of a key and a value that may be missing.
+/// Calls `body` with views of an optional key and an optional value.
 func withViews<Result>(
     _ key: [UInt8]?, _ value: [UInt8]?, _ body: (ByteView?, ByteView?) throws -> Result
 ) rethrows -> Result {
@@ -47,12 +47,12 @@ func withViews<Result>(
 }
 
 extension KafkaProducer {
-    /// Produces one record of arrays, copied.
+    /// Produces one record from arrays, which are copied.
     func send(
         _ topic: ProducerTopic, partition: Int32? = 0, key: [UInt8]? = nil, value: [UInt8]?,
         headers: [RecordHeader] = [], timestamp: Int64? = nil
     ) throws {
-        // One run of bytes for all names and values, so that one scope keeps the views alive.
+        // One buffer for all names and values, so that one scope keeps the views valid.
         let bytes = headers.flatMap { $0.name + ($0.value ?? []) }
         try bytes.withUnsafeBufferPointer { bytes in
             var rest = ByteView(bytes)
@@ -87,13 +87,15 @@ extension KafkaConsumer {
         }
     }
 
-    /// The member's place in the group, which it must have. (`#require` takes no move-only value.)
+    /// Returns the group metadata, which must exist.
+    ///
+    /// `#require` does not accept a noncopyable value.
     func currentGroup() throws -> GroupMetadata {
         guard let group = groupMetadata() else { throw KafkaError(code: .state) }
         return group
     }
 
-    /// Polls until so many records have come, or 15 s are over.
+    /// Polls until this number of records has arrived or 15 s have passed.
     func collect(_ count: Int) -> [CopiedRecord] {
         var found: [CopiedRecord] = []
         _ = waits(seconds: 15) {
@@ -104,7 +106,7 @@ extension KafkaConsumer {
         return found
     }
 
-    /// Polls until an event of this kind comes, or 15 s are over.
+    /// Polls until an event of this kind arrives or 15 s have passed.
     func awaitEvent(_ kind: ConsumerEvent.Kind) -> ConsumerEvent? {
         var found: ConsumerEvent?
         _ = waits(seconds: 15) {
@@ -117,7 +119,7 @@ extension KafkaConsumer {
 }
 
 extension KafkaReader {
-    /// Everything of a topic's partitions up to the end that this reader may see.
+    /// Returns all records of a topic's partitions up to the end that this reader may see.
     static func readAll(
         _ bootstrap: String, topic: String, partitions: Int32 = 1, isolation: String = "read_committed"
     ) throws -> [CopiedRecord] {
@@ -144,7 +146,7 @@ extension KafkaReader {
     }
 }
 
-/// Keeps what a rebalance handler heard.
+/// The events of a rebalance handler.
 final class RebalanceLog {
     var events: [RebalanceEvent] = []
 }

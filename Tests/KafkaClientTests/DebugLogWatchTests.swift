@@ -2,7 +2,7 @@ import KafkaClient
 import ByteStorage
 import Testing
 
-/// Facts that only librdkafka's debug lines tell.
+/// Information that only librdkafka's debug lines contain.
 struct DebugLogWatchTests {
     private func watch(_ lines: [(String, String)]) -> DebugLogWatch {
         var watch = DebugLogWatch()
@@ -17,7 +17,7 @@ struct DebugLogWatchTests {
     }
 
     @Test(
-        "A coordinator that was up and goes down is counted, even when both lines of a short drop say up",
+        "A lost coordinator connection is counted even if both lines of a short interruption contain up",
         arguments: [
             ("", 0), ("down", 0), ("down up", 0), ("up", 0), ("up down", 1), ("up down up", 1), ("down up up", 1),
             ("up up up", 2), ("up down down up", 2), ("up other", 0),
@@ -31,7 +31,7 @@ struct DebugLogWatchTests {
         #expect(seen.coordinatorDrops == drops)
     }
 
-    @Test("Request versions are those that every broker takes")
+    @Test("Request versions are those that every broker supports")
     func versions() {
         let seen = watch([
             ("APIVERSION", "[thrd:a:1/1]: a:1/1:   ApiKey TxnOffsetCommit (28) Versions 0..5"),
@@ -42,7 +42,7 @@ struct DebugLogWatchTests {
         #expect(seen.requestVersions == [28: .init(min: 2, max: 3), 9: .init(min: 0, max: 10)])
     }
 
-    @Test("Lines that are cut anywhere are looked past", arguments: 0..<45)
+    @Test("Truncated lines are ignored", arguments: 0..<45)
     func cut(length: Int) {
         let line = "x:   ApiKey TxnOffsetCommit (28) Versions 0..5"
         let seen = watch([("APIVERSION", String(line.prefix(length)))])

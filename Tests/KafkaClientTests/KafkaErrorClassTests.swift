@@ -1,7 +1,7 @@
 import KafkaClient
 import Testing
 
-/// The rows of the table of error classes that this module decides: code and flags to class.
+/// The error classes that this module decides, by code and flags.
 struct KafkaErrorClassTests {
     struct Row: Sendable, CustomTestStringConvertible {
         var code: KafkaErrorCode
@@ -43,7 +43,7 @@ struct KafkaErrorClassTests {
         Row(code: .invalidTransactionTimeout, flags: "F", expected: .configuration),
     ]
 
-    @Test("Code and flags decide what an error asks for", arguments: rows)
+    @Test("Code and flags determine the class of an error", arguments: rows)
     func classes(row: Row) {
         let error = KafkaError(
             code: row.code, isFatal: row.flags.contains("F"), isRetriable: row.flags.contains("R"),
@@ -51,7 +51,7 @@ struct KafkaErrorClassTests {
         #expect(KafkaErrorClass(error) == row.expected)
     }
 
-    @Test("An error that is retriable and abortable is tried again first")
+    @Test("An error that is retriable and abortable counts as retriable")
     func retriableFirst() {
         let error = KafkaError(code: .timedOut, isRetriable: true, isAbortable: true)
         #expect(KafkaErrorClass(error) == .retriable)
@@ -67,7 +67,7 @@ struct KafkaErrorClassTests {
         #expect(KafkaErrorCode.unstableOffsetCommit.name == "UNSTABLE_OFFSET_COMMIT")
     }
 
-    @Test("A purge is no failed delivery, and three codes speak of one record")
+    @Test("A purge is not a failed delivery, and three codes are about one record")
     func kinds() {
         #expect(KafkaErrorCode.purgedInFlight.isPurge && KafkaErrorCode.purgedFromQueue.isPurge)
         #expect(!KafkaErrorCode.messageTimedOut.isPurge)
@@ -75,7 +75,7 @@ struct KafkaErrorClassTests {
         #expect(all.map(\.isRecordLevel) == [true, true, true, false, false])
     }
 
-    @Test("An error tells name, flags and text, in this order")
+    @Test("The description of an error has its name, flags and text, in this order")
     func description() {
         let error = KafkaError(code: .fenced, text: "gone", isFatal: true)
         #expect(error.description == "_FENCED (fatal): gone")

@@ -4,7 +4,7 @@ import StrictJSON
 import Testing
 import TestSupport
 
-/// A group consumer on the mock cluster: rebalances, batches, events.
+/// A group consumer on the mock cluster: rebalances, batches and events.
 struct MockGroupTests {
     private func consumer(
         _ cluster: MockCluster, _ extra: ClientConfiguration = [:],
@@ -19,7 +19,7 @@ struct MockGroupTests {
         return try KafkaConsumer(configuration, rebalance: handler)
     }
 
-    /// Assigns from the beginning and unassigns, in the group's protocol.
+    /// Assigns from the beginning and unassigns, with the group's protocol.
     private static func answer(_ consumer: KafkaConsumer, _ event: RebalanceEvent) throws {
         let isCooperative = consumer.rebalanceProtocol == .cooperative
         switch event {
@@ -50,7 +50,7 @@ struct MockGroupTests {
     }
 
     @Test(
-        "A member is assigned, reads, commits, and gets a revoke when it closes",
+        "A member is assigned, reads, commits, and gets a revocation when it closes",
         arguments: ["range", "cooperative-sticky"])
     func lifeOfAMember(assignor: String) async throws {
         try await onThread {
@@ -74,7 +74,7 @@ struct MockGroupTests {
             #expect(try consumer.assignment() == [mine])
             #expect(!consumer.assignmentLost)
 
-            // What came with the rebalance is thrown away, as the worker does, and read again.
+            // Records that arrived with the rebalance are dropped, as the worker does, and read again.
             #expect(try consumer.seek([PartitionOffset(mine, offset: 0)]) == [.init(partition: mine, offset: 0)])
             let found = consumer.collect(3)
             #expect(found.map(\.text) == ["a", "b", "c"])
@@ -102,7 +102,7 @@ struct MockGroupTests {
         }
     }
 
-    @Test("A commit that the broker refuses says why, waited for or not")
+    @Test("A commit that the broker rejects has an error, whether it is waited for or not")
     func refusedCommit() async throws {
         try await onThread {
             let cluster = try filled(["a"])
@@ -125,7 +125,7 @@ struct MockGroupTests {
         }
     }
 
-    @Test("A commit that nobody answers is given up in its time, and its answer is not taken for a later one's")
+    @Test("An unanswered commit times out, and its late answer is not taken for that of a later one")
     func unansweredCommit() async throws {
         try await onThread {
             let cluster = try filled(["a"])
@@ -150,7 +150,7 @@ struct MockGroupTests {
         }
     }
 
-    @Test("A rebalance that the handler leaves unanswered is answered in its place")
+    @Test("A rebalance that the handler does not answer is answered automatically")
     func unanswered() async throws {
         try await onThread {
             let cluster = try filled(["a"])
@@ -165,8 +165,9 @@ struct MockGroupTests {
         }
     }
 
-    /// Calls that do not answer a rebalance: they do not belong to the group's protocol, or name what is not owned.
-    private static let vain: [(assignor: String, call: @Sendable (KafkaConsumer) throws -> Void)] = [
+    /// Calls that do not answer a rebalance because they belong to another protocol or name partitions that are not
+    /// owned.
+    private static let ineffectiveAnswers: [(assignor: String, call: @Sendable (KafkaConsumer) throws -> Void)] = [
         ("cooperative-sticky", { try $0.incrementalUnassign([TopicPartition(topic: "in", partition: 7)]) }),
         (
             "cooperative-sticky",
@@ -179,11 +180,11 @@ struct MockGroupTests {
         ("range", { try $0.incrementalUnassign([TopicPartition(topic: "in", partition: 0)]) }),
     ]
 
-    @Test("A rebalance whose answer throws is answered in its place", arguments: vain.indices)
+    @Test("A rebalance whose answer throws is answered automatically", arguments: ineffectiveAnswers.indices)
     func thrownAnswer(row: Int) async throws {
         try await onThread {
             let cluster = try filled(["a"])
-            let (assignor, call) = Self.vain[row]
+            let (assignor, call) = Self.ineffectiveAnswers[row]
             var failures = 0
             let consumer = try consumer(
                 cluster, ["auto.offset.reset": "earliest", "partition.assignment.strategy": assignor]
@@ -198,7 +199,7 @@ struct MockGroupTests {
         }
     }
 
-    @Test("Pause stops a partition, resume goes on, a batch is bounded by its maximum")
+    @Test("Pause and resume stop and continue a partition, and a batch is limited by its maximum")
     func pauseAndBounds() async throws {
         try await onThread {
             let cluster = try filled((0..<50).map(String.init))
@@ -225,7 +226,7 @@ struct MockGroupTests {
         }
     }
 
-    @Test("An offset that is not there is an event with partition and offset, never a silent jump")
+    @Test("A missing offset is an event with partition and offset, never a silent jump")
     func offsetOutOfRange() async throws {
         try await onThread {
             let cluster = try filled(["a", "b"])
@@ -250,7 +251,7 @@ struct MockGroupTests {
     }
 
     @Test(
-        "A topic that is not there, or not for us, is an event that names it",
+        "A missing or unauthorized topic is an event that names it",
         arguments: [
             (KafkaErrorCode.unknownTopicOrPartition, ConsumerEvent.Kind.unknownTopic),
             (.topicAuthorizationFailed, .authorization),
@@ -271,7 +272,7 @@ struct MockGroupTests {
         }
     }
 
-    @Test("Statistics and errors of the instance wait to be taken")
+    @Test("Statistics and errors of the instance are kept until they are taken")
     func clientEvents() async throws {
         try await onThread {
             let cluster = try filled([])
@@ -280,11 +281,11 @@ struct MockGroupTests {
             }
             try consumer.subscribe(["in"])
             var seen: [ClientEvent] = []
-            func has(_ wanted: (ClientEvent) -> Bool) -> Bool {
+            func has(_ expected: (ClientEvent) -> Bool) -> Bool {
                 waits(seconds: 15) {
                     _ = consumer.poll(max: 10, timeoutMilliseconds: 50)
                     seen += consumer.takeEvents()
-                    return seen.contains(where: wanted)
+                    return seen.contains(where: expected)
                 }
             }
             let statistics = has { event in

@@ -3,9 +3,11 @@ import ByteStorage
 import Testing
 import TestSupport
 
-/// Records through librdkafka's mock cluster: what goes in comes out, byte for byte.
+/// Records on librdkafka's mock cluster.
+///
+/// They must be returned unchanged, byte for byte.
 struct MockRecordTests {
-    @Test("Null and empty keys, values and header values stay what they are, headers keep their order")
+    @Test("Null and empty keys, values and header values are preserved, and headers keep their order")
     func nullAndEmpty() async throws {
         try await onThread {
             let cluster = try MockCluster()
@@ -34,7 +36,7 @@ struct MockRecordTests {
         }
     }
 
-    @Test("A full queue takes the first records of a batch, and the rest goes on behind them in order")
+    @Test("A full queue accepts the first records of a batch, and the rest follows in order")
     func queueFull() async throws {
         try await onThread {
             let cluster = try MockCluster()
@@ -78,7 +80,7 @@ struct MockRecordTests {
         }
     }
 
-    @Test("A batch keeps null keys null and copies keys that go away after the call")
+    @Test("A batch keeps null keys null and copies keys")
     func batchKeys() async throws {
         try await onThread {
             let cluster = try MockCluster()
@@ -104,7 +106,7 @@ struct MockRecordTests {
         }
     }
 
-    @Test("A record that is too large for the client is refused with its error, and later ones are still taken")
+    @Test("A record that is too large for the client is rejected, and later ones are still accepted")
     func tooLarge() async throws {
         try await onThread {
             let cluster = try MockCluster()
@@ -116,7 +118,7 @@ struct MockRecordTests {
             let large = failure { try producer.send(topic, value: [UInt8](repeating: 1, count: 5000)) }
             #expect(large?.code == .messageTooLarge)
             let nowhere = failure { try producer.send(topic, partition: 9, value: [1]) }
-            // Before the first metadata the partition may still exist.
+            // Before the first metadata arrive, the partition may exist.
             #expect(nowhere == nil || nowhere?.code == .unknownPartition)
             try producer.send(topic, value: [1])
             try producer.purge()
@@ -144,7 +146,7 @@ struct MockRecordTests {
         }
     }
 
-    @Test("A failed delivery is counted by its code; forgetting keeps the counts")
+    @Test("A failed delivery is counted by its code, and resetting the errors keeps the counts")
     func failedDelivery() async throws {
         try await onThread {
             let producer = try KafkaProducer(["bootstrap.servers": "127.0.0.1:1", "message.timeout.ms": "50"])

@@ -2,9 +2,9 @@ import KafkaClient
 import Testing
 import TestSupport
 
-/// Flags of transaction errors as librdkafka gives them, by errors injected into the mock cluster.
+/// The flags of transaction errors, tested with errors that are injected into the mock cluster.
 ///
-/// What becomes of the records it cannot show.
+/// The mock cluster cannot show the effect on records.
 struct MockTransactionTests {
     private static func producer(_ cluster: MockCluster) throws -> KafkaProducer {
         try KafkaProducer([
@@ -23,13 +23,14 @@ struct MockTransactionTests {
             let topic = try producer.topic("out")
             #expect(try producer.topic("out") == topic)
             #expect(try producer.partitionCount(of: topic, timeoutMilliseconds: 5000) == 3)
-            // The first connection may be told as up twice: what counts is the difference since the transaction began.
+            // The first connection may be reported twice. Only the difference since the begin of the transaction
+            // counts.
             let dropsBefore = producer.debugLog.coordinatorDrops
             try producer.beginTransaction()
             try producer.send(topic, texts: ["a", "b"])
             try producer.commitTransaction(timeoutMilliseconds: 10_000)
             #expect(producer.deliveries == DeliveryCounts(delivered: 2))
-            // Version 2 in the mock of 2.0, 3 in later ones.
+            // Version 2 in the mock cluster of 2.0, version 3 in later ones.
             #expect((producer.debugLog.requestVersions[28]?.max ?? 0) >= 2)
             #expect(producer.debugLog.requestVersions[9] != nil)
             #expect(producer.debugLog.coordinatorDrops == dropsBefore)
@@ -47,7 +48,7 @@ struct MockTransactionTests {
         }
     }
 
-    @Test("Calls that do not fit the state say so")
+    @Test("Calls in the wrong state fail with an error")
     func wrongState() async throws {
         try await onThread {
             let cluster = try MockCluster()
@@ -63,7 +64,8 @@ struct MockTransactionTests {
         }
     }
 
-    /// What an injected error does to a call: request key (24 AddPartitions, 26 EndTxn, 0 Produce), error, flags.
+    /// The effect of an injected error on a call: request key (24 AddPartitions, 26 EndTxn, 0 Produce), error, and
+    /// flags.
     struct Injection: Sendable, CustomTestStringConvertible {
         var request: Int16
         var error: KafkaErrorCode
@@ -85,7 +87,7 @@ struct MockTransactionTests {
         Injection(request: 0, error: .invalidProducerEpoch, expected: .fenced),
     ]
 
-    @Test("An injected error comes out of commit with the class of the table", arguments: injections)
+    @Test("An injected error of a commit has the expected class", arguments: injections)
     func classes(injection: Injection) async throws {
         try await onThread {
             let cluster = try MockCluster()
@@ -109,7 +111,7 @@ struct MockTransactionTests {
     }
 
     @Test(
-        "Errors that librdkafka repeats by itself do not come out",
+        "Errors that librdkafka retries on its own are not reported",
         arguments: [
             (Int16(26), KafkaErrorCode.coordinatorNotAvailable), (26, .notCoordinator), (24, .concurrentTransactions),
             (24, .coordinatorLoadInProgress), (0, .notLeader),
@@ -129,7 +131,7 @@ struct MockTransactionTests {
         }
     }
 
-    @Test("A coordinator's connection that breaks is seen, though the commit succeeds")
+    @Test("A lost coordinator connection is detected even if the commit succeeds")
     func coordinatorDrop() async throws {
         try await onThread {
             let cluster = try MockCluster()

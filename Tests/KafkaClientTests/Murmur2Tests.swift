@@ -4,10 +4,10 @@ import ByteStorage
 import Testing
 import TestSupport
 
-/// Our partitioner against librdkafka's, which is Java's.
+/// The partitioner of this package compared with librdkafka's, which is that of Java.
 struct Murmur2Tests {
     @Test(
-        "Known hashes of Kafka's own tests",
+        "The hashes of Kafka's own tests are reproduced",
         arguments: [
             ("21", -973_932_308), ("foobar", -790_332_482), ("a-little-bit-long-string", -985_981_536),
             ("a-little-bit-longer-string", -1_486_304_829),
@@ -19,7 +19,7 @@ struct Murmur2Tests {
         #expect(Int32(bitPattern: hash) == expected)
     }
 
-    @Test("Any key goes where librdkafka's murmur2 puts it", arguments: [UInt64(20_260_101), 7, 8])
+    @Test("Any key has the same partition as with librdkafka's murmur2", arguments: [UInt64(20_260_101), 7, 8])
     func likeLibrdkafka(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         for length in Array(0...64) + (0..<400).map({ _ in Int.random(in: 0...300, using: &random) }) {

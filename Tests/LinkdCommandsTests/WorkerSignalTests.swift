@@ -80,7 +80,7 @@ internal import Testing
             let last = try JSONValue.parse(Array(worker.lastLine.utf8))
             #expect(last["event"]?.string == "exit")
             #expect(last["code"]?.integer == Int64(80))
-            #expect(last["reason"]?.string == "a second signal")
+            #expect(last["reason"]?.string == "a second stop signal was received")
         }
     }
 

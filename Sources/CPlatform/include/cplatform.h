@@ -1,4 +1,4 @@
-// What Swift's Glibc module lacks. Header only: every function is `static inline`.
+// C functions that Swift's Glibc module does not provide. Header only: every function is `static inline`.
 #ifndef LINKD_CPLATFORM_H
 #define LINKD_CPLATFORM_H
 
@@ -10,7 +10,7 @@
 #include <malloc.h>
 #endif
 
-/// User and system time of this process in microseconds, or -1 when the system does not tell.
+/// Returns the user and system time of this process in microseconds, or -1 if it is unknown.
 static inline int64_t linkd_process_cpu_microseconds(void) {
     struct rusage usage;
     if (getrusage(RUSAGE_SELF, &usage) != 0) return -1;
@@ -18,14 +18,15 @@ static inline int64_t linkd_process_cpu_microseconds(void) {
            usage.ru_stime.tv_usec;
 }
 
-/// Nanoseconds of the clock that no step of the time of day moves; safe in a signal handler.
+/// Returns the time in nanoseconds of the clock that changes to the time of day do not affect. Safe in a signal
+/// handler.
 static inline uint64_t linkd_monotonic_nanoseconds(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/// Keeps freed memory in the process: without it large, short-lived buffers are unmapped and faulted in again.
+/// Keeps freed memory in the process. Otherwise large, short-lived buffers are unmapped and faulted in again.
 static inline void linkd_keep_freed_memory(void) {
 #if defined(__linux__) && defined(__GLIBC__)
     mallopt(M_MMAP_THRESHOLD, 256 * 1024 * 1024);
@@ -34,7 +35,7 @@ static inline void linkd_keep_freed_memory(void) {
 #endif
 }
 
-/// Most bytes of memory that this process has had at a time, or -1 when the system does not tell.
+/// Returns the peak memory of this process in bytes, or -1 if it is unknown.
 static inline int64_t linkd_peak_memory_bytes(void) {
     struct rusage usage;
     if (getrusage(RUSAGE_SELF, &usage) != 0) return -1;
@@ -45,7 +46,7 @@ static inline int64_t linkd_peak_memory_bytes(void) {
 #endif
 }
 
-/// Bytes that this process has asked for and not given back, or -1 when the library does not tell.
+/// Returns the number of bytes that this process has allocated and not freed, or -1 if it is unknown.
 static inline int64_t linkd_allocated_bytes(void) {
 #if defined(__linux__) && defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
     struct mallinfo2 info = mallinfo2();
@@ -55,9 +56,9 @@ static inline int64_t linkd_allocated_bytes(void) {
 #endif
 }
 
-/// Asks for `bytes` bytes at `address` to be in the cache soon; any address is allowed, none is read.
+/// Prefetches `bytes` bytes at `address` into the cache. Any address is allowed, and none is read.
 static inline void linkd_prefetch(const void *address, uintptr_t bytes) {
-    for (uintptr_t place = 0; place < bytes; place += 64) __builtin_prefetch((const char *)address + place, 0, 3);
+    for (uintptr_t offset = 0; offset < bytes; offset += 64) __builtin_prefetch((const char *)address + offset, 0, 3);
 }
 
 #endif

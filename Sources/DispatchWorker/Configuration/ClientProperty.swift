@@ -1,18 +1,20 @@
-/// A property of librdkafka and its value.
+/// A librdkafka property and its value.
 package struct ClientProperty: Sendable, Equatable {
-    /// The key; in a user's override it may begin with `consumer.` or `producer.`.
+    /// The key.
+    ///
+    /// A key that a user sets may begin with `consumer.` or `producer.`.
     package var key: String
-    /// The value as text.
+    /// The value in text form.
     package var value: String
 
-    /// Makes a property.
+    /// Creates a property.
     package init(_ key: String, _ value: String) {
         self.key = key
         self.value = value
     }
 }
 
-/// Which of a lane's two clients.
+/// One of the two clients of a lane.
 package enum ClientKind: String, Sendable, CaseIterable {
     /// The consumer.
     case consumer

@@ -1,8 +1,10 @@
 package import KafkaClient
 
-/// librdkafka's properties as the worker sets them, and which of them nobody may override.
+/// The librdkafka properties that the worker sets, and the list of those that cannot be overridden.
 package enum ClientSettings {
-    /// Keys that the worker alone decides: its guarantees stand on them (`-X` with one of these ends with 64).
+    /// Keys that cannot be overridden because the worker's guarantees depend on them.
+    ///
+    /// `-X` with one of these keys exits with 64.
     package static let refused: Set<String> = [
         "client.id", "log.queue", "enable.auto.commit", "enable.auto.offset.store", "auto.commit.enable",
         "isolation.level", "auto.offset.reset", "topic.blacklist", "enable.partition.eof", "transactional.id",
@@ -11,7 +13,7 @@ package enum ClientSettings {
         "enable.idempotence", "enable.gapless.guarantee",
     ]
 
-    /// The key without its client's prefix, and the client that it is for (nil: both).
+    /// Returns the key without its client prefix, and the client that the prefix names, or nil for both clients.
     package static func split(_ key: String) -> (key: String, client: ClientKind?) {
         for client in ClientKind.allCases where key.hasPrefix(client.rawValue + ".") {
             return (String(key.dropFirst(client.rawValue.count + 1)), client)
@@ -19,7 +21,7 @@ package enum ClientSettings {
         return (key, nil)
     }
 
-    /// The value that holds for `key`, an override counted, or nil when the worker leaves librdkafka's default.
+    /// Returns the effective value for `key`, overrides included, or nil if the worker keeps librdkafka's default.
     package static func value(
         _ key: String, of client: ClientKind, configuration: WorkerConfiguration, identity: LaneIdentity
     ) -> String? {
@@ -28,7 +30,7 @@ package enum ClientSettings {
 
     private static let metadataRecovery = "metadata.recovery.strategy"
 
-    /// All properties of a lane's client, in the order in which they are set.
+    /// Returns all properties of a lane's client, in the order in which they are set.
     package static func properties(
         of client: ClientKind, configuration: WorkerConfiguration, identity: LaneIdentity
     ) -> [ClientProperty] {
@@ -44,7 +46,8 @@ package enum ClientSettings {
         return result.filter { mine in !overrides.contains { $0.key == mine.key } } + overrides
     }
 
-    /// What any client of this worker needs to connect, overrides that are for both clients counted.
+    /// Returns the properties that any client of this worker needs to connect, including overrides that apply to both
+    /// clients.
     package static func connection(
         _ configuration: WorkerConfiguration, _ identity: LaneIdentity
     ) -> [ClientProperty] {
@@ -55,16 +58,17 @@ package enum ClientSettings {
         [
             .init("bootstrap.servers", configuration.bootstrap.joined(separator: ",")),
             .init("client.id", identity.clientID),
-            // Nagle delays small transaction requests by up to 40 ms; on by default before 2.10.
+            // Nagle's algorithm delays small transaction requests by up to 40 ms. It is on by default before librdkafka
+            // 2.10.
             .init("socket.nagle.disable", "true"),
             .init("socket.keepalive.enable", "true"),
             .init("reconnect.backoff.ms", "50"),
             .init("reconnect.backoff.max.ms", "1000"),
             .init("topic.metadata.refresh.fast.interval.ms", "100"),
-            // `false` would also silence the error event that a lost coordinator is known by.
+            // `false` would also suppress the error event that reports a lost coordinator connection.
             .init("log.connection.close", "true"),
             .init("statistics.interval.ms", "0"),
-            // True by default on producers: a typo would create a topic.
+            // The default on producers is true, and a typo would create a topic.
             .init("allow.auto.create.topics", "false"),
         ]
     }
@@ -77,14 +81,14 @@ package enum ClientSettings {
             .init("enable.auto.commit", "false"),
             .init("enable.auto.offset.store", "false"),
             .init("isolation.level", "read_committed"),
-            // Every start offset is explicit, so that this means data loss and nothing else.
+            // Every start offset is explicit. This error can therefore only mean data loss.
             .init("auto.offset.reset", "error"),
             .init("partition.assignment.strategy", configuration.assignor.rawValue),
             .init("session.timeout.ms", "45000"),
             .init("heartbeat.interval.ms", "3000"),
             .init("max.poll.interval.ms", "300000"),
-            // 2.0.2 looks again only a second after the queue was full, so it must hold more than a second's records;
-            // the kilobytes bound its memory.
+            // librdkafka 2.0.2 fetches again only a second after the queue was full, so the queue must hold more than a
+            // second of records. The limit in kilobytes bounds its memory.
             .init("queued.min.messages", "1000000"),
             .init("queued.max.messages.kbytes", "65536"),
             .init("fetch.message.max.bytes", "4194304"),
@@ -94,7 +98,8 @@ package enum ClientSettings {
             .init("fetch.error.backoff.ms", "50"),
             .init("check.crcs", "false"),
             .init("enable.partition.eof", "true"),
-            // The library's 60 s is longer than a call may last: a request that nobody answers would look like a hang.
+            // The library's default of 60 s is longer than a call may last. An unanswered request would look like a
+            // hang.
             .init("socket.timeout.ms", "\(defaultSocketTimeout)"),
         ]
         if let member = identity.groupInstanceID { result.append(.init("group.instance.id", member)) }
@@ -111,7 +116,8 @@ package enum ClientSettings {
         let timeout = transactionTimeout(overrides)
         let linger = min(20, (configuration.commit.intervalMilliseconds ?? 200) / 10)
         var result: [ClientProperty] = [
-            // The default of 1,000,000 would refuse a dead letter of 2 MB here; the topic's own limit is looked at.
+            // The default of 1,000,000 would refuse a dead letter of 2 MB on the client. The topic's own limit is
+            // checked instead.
             .init("message.max.bytes", "67108864"),
             .init("request.timeout.ms", "10000"),
             .init("retry.backoff.ms", "20"),
@@ -135,7 +141,9 @@ package enum ClientSettings {
         return result
     }
 
-    /// Whether a property concerns this client: librdkafka would complain of the other one's.
+    /// Returns a Boolean value that indicates whether a property applies to this client.
+    ///
+    /// librdkafka logs a warning about properties of the other client.
     private static func isFor(_ client: ClientKind, _ key: String) -> Bool {
         switch KnownProperties.named(key)?.scope {
         case .producer: client == .producer
@@ -144,32 +152,32 @@ package enum ClientSettings {
         }
     }
 
-    /// `transaction.timeout.ms` as overrides leave it, in milliseconds.
+    /// Returns the effective `transaction.timeout.ms`, in milliseconds.
     package static func transactionTimeout(_ overrides: [ClientProperty]) -> Int {
         number("transaction.timeout.ms", overrides, otherwise: 30_000)
     }
 
-    /// `session.timeout.ms` as overrides leave it, in milliseconds.
+    /// Returns the effective `session.timeout.ms`, in milliseconds.
     package static func sessionTimeout(_ overrides: [ClientProperty]) -> Int {
         number("session.timeout.ms", overrides, otherwise: 45_000)
     }
 
-    /// The time that a request may wait for its answer unless an override says otherwise, in milliseconds.
+    /// The default time that a request may wait for its answer, in milliseconds.
     private static let defaultSocketTimeout = 10_000
 
-    /// The time after which a call that has not returned hangs, in milliseconds.
+    /// Returns the time after which a call that has not returned counts as hung, in milliseconds.
     ///
-    /// Nothing can come of a transaction any more by then, and a request that is not answered has timed out: an
-    /// override of `socket.timeout.ms` raises the bound.
+    /// By then no transaction can succeed any more, and an unanswered request has timed out. An override of
+    /// `socket.timeout.ms` raises the bound.
     package static func callBound(_ overrides: [ClientProperty]) -> Int {
         let requests = overrides.filter { split($0.key).key == "socket.timeout.ms" }.compactMap { Int($0.value) }
         return max(transactionTimeout(overrides), requests.max() ?? defaultSocketTimeout) + 5_000
     }
 
-    /// The properties as a client of librdkafka takes them.
+    /// Returns the properties in the form that a librdkafka client accepts.
     ///
-    /// `messageLimit` is the least `max.message.bytes` of the topics that are written: a batch above it is refused as
-    /// a whole, so batches are kept below.
+    /// `messageLimit` is the smallest `max.message.bytes` of the output topics. A broker refuses a larger batch as a
+    /// whole, so batches are kept smaller.
     package static func clientConfiguration(
         of client: ClientKind, configuration: WorkerConfiguration, identity: LaneIdentity, messageLimit: Int?
     ) -> ClientConfiguration {
@@ -178,13 +186,13 @@ package enum ClientSettings {
             if isFor(client, property.key) { result[property.key] = property.value }
         }
         let isGiven = { (key: String) in configuration.clientProperties.contains { split($0.key).key == key } }
-        // After an outage of all brokers newer libraries forget those they know, and with them the coordinators: calls
-        // that wait for one may wait for ever (librdkafka issue 5511; seen with 2.16.0 in abort_transaction, committed
-        // and assign). Without it they connect again, as older libraries do.
+        // After an outage of all brokers, newer libraries drop the brokers they know, and with them the coordinators.
+        // Calls that wait for a coordinator may then wait forever (librdkafka issue 5511, seen with 2.16.0 in
+        // abort_transaction, committed and assign). With `none` they reconnect as older libraries do.
         if LibraryInfo.hasProperty(metadataRecovery) && !isGiven(metadataRecovery) { result[metadataRecovery] = "none" }
         switch client {
         case .consumer:
-            // Older libraries pause a full partition's fetches for up to a second and do not know the property.
+            // Older libraries do not have the property. They pause the fetches of a full partition for up to a second.
             if LibraryInfo.supportsFetchQueueBackoff && !isGiven("fetch.queue.backoff.ms") {
                 result["fetch.queue.backoff.ms"] = "10"
             }
@@ -193,8 +201,9 @@ package enum ClientSettings {
             if let messageLimit, messageLimit < 1_048_588, !isGiven("batch.size") {
                 result["batch.size"] = "\(max(1_024, messageLimit - 1_024))"
             }
-            // What these lines tell is read, not printed: the coordinator's connection, and which requests brokers
-            // take (the only way to learn it, and once per producer is cheap).
+            // These lines are parsed, not printed. They report the coordinator's connection and the request versions
+            // that brokers support. There is no other way to get the versions, and reading them once per producer is
+            // cheap.
             if configuration.guarantee == .exactlyOnce {
                 result["debug"] = [result["debug"], "eos,feature"].compactMap { $0 }.joined(separator: ",")
             }
@@ -202,13 +211,13 @@ package enum ClientSettings {
         return result
     }
 
-    /// `max.poll.interval.ms` as overrides leave it, in milliseconds.
+    /// Returns the effective `max.poll.interval.ms`, in milliseconds.
     package static func pollInterval(_ overrides: [ClientProperty]) -> Int {
         number("max.poll.interval.ms", overrides, otherwise: 300_000)
     }
 
-    /// The connection's settings without what only producers and consumers of a lane may have: for questions to the
-    /// cluster.
+    /// Returns the connection settings for admin requests, without the properties that only a lane's consumer or
+    /// producer may have.
     package static func adminConfiguration(_ configuration: WorkerConfiguration, _ identity: LaneIdentity)
         -> ClientConfiguration
     {
@@ -220,13 +229,13 @@ package enum ClientSettings {
         return result
     }
 
-    /// Settings of a consumer that asks for the group's committed offsets and never joins.
+    /// Returns the settings of a consumer that fetches the group's committed offsets and never joins the group.
     package static func memberConfiguration(_ configuration: WorkerConfiguration, _ identity: LaneIdentity)
         -> ClientConfiguration
     {
         var result = clientConfiguration(
             of: .consumer, configuration: configuration, identity: identity, messageLimit: nil)
-        // Offsets of open transactions are an answer, too.
+        // The offsets of open transactions count as an answer here.
         result["isolation.level"] = "read_uncommitted"
         return result
     }
@@ -235,7 +244,7 @@ package enum ClientSettings {
         overrides.last { split($0.key).key == key }.flatMap { Int($0.value) } ?? otherwise
     }
 
-    /// The name with what means something in a POSIX extended regular expression escaped.
+    /// Returns the name with the special characters of POSIX extended regular expressions escaped.
     private static func escaped(_ name: String) -> String {
         var result = ""
         for character in name {

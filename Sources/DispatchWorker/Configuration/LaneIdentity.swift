@@ -1,18 +1,18 @@
-/// The names under which a lane is known to brokers.
+/// The names that identify a lane to brokers.
 ///
-/// With a stable instance name a restart takes over its predecessor's transaction and group membership at once;
-/// without one the name is new at every start and nothing is static.
+/// With a stable instance name, a restarted worker takes over its predecessor's transaction and group membership at
+/// once. Without one, the name is new at every start, and membership is not static.
 package struct LaneIdentity: Sendable, Equatable {
-    /// The lane's number, from 0.
+    /// The lane's number, starting at 0.
     package let lane: Int
     /// The consumer group.
     package let group: String
-    /// The instance's name: the given one, or host name and eight random digits.
+    /// The instance's name: the configured one, or the host name and eight random digits.
     package let instance: String
-    /// Whether the instance was named by its operator.
+    /// A Boolean value that indicates whether the instance name is configured and therefore survives restarts.
     package let isStable: Bool
 
-    /// Makes a lane's identity.
+    /// Creates a lane's identity.
     package init(group: String, instance: String, isStable: Bool, lane: Int) {
         self.group = group
         self.instance = instance
@@ -26,13 +26,15 @@ package struct LaneIdentity: Sendable, Equatable {
     /// `group.instance.id`, or nil without static membership.
     package var groupInstanceID: String? { isStable ? "\(instance).\(lane)" : nil }
 
-    /// `client.id`: at most 64 bytes, since librdkafka 2.4 and before misbehave with long ones (#4689).
+    /// `client.id`, at most 64 bytes.
+    ///
+    /// librdkafka 2.4 and earlier misbehave with longer ones (issue 4689).
     package var clientID: String {
         let suffix = "-\(lane)"
         let name = String(decoding: "linkd-\(instance)".utf8.prefix(64 - suffix.utf8.count), as: UTF8.self)
         return name + suffix
     }
 
-    /// `<instance>.<lane>`, as dead letters name their maker.
-    package var maker: String { "\(instance).\(lane)" }
+    /// `<instance>.<lane>`, the name of the lane in dead letters.
+    package var name: String { "\(instance).\(lane)" }
 }

@@ -1,8 +1,8 @@
 package import KafkaClient
 package import ByteStorage
 
-/// What a dead letter says of its maker.
-package struct DeadLetterMaker: Sendable, Equatable {
+/// The worker that a dead letter names as its producer.
+package struct WorkerIdentity: Sendable, Equatable {
     /// The consumer group.
     package var group: String
     /// `<instance>.<lane>`.
@@ -10,7 +10,7 @@ package struct DeadLetterMaker: Sendable, Equatable {
     /// The program's version.
     package var version: String
 
-    /// Names a maker.
+    /// Creates a description of a worker.
     package init(group: String, instance: String, version: String) {
         self.group = group
         self.instance = instance
@@ -18,20 +18,20 @@ package struct DeadLetterMaker: Sendable, Equatable {
     }
 }
 
-/// A record that becomes a dead letter: where it stood and why.
+/// A record that becomes a dead letter, with the cause.
 package struct DeadLetterSource {
     /// The record.
     package var record: ConsumedRecord
-    /// Its topic's name.
+    /// The name of the record's topic.
     package var topic: ByteView
-    /// Its headers.
+    /// The record's headers.
     package var headers: [HeaderView]
-    /// Why.
+    /// The cause of the failure.
     package var cause: DeadLetterCause
-    /// How often it was tried.
+    /// The number of attempts.
     package var attempts: Int
 
-    /// Describes a record's failure.
+    /// Creates a description of a failed record.
     package init(
         record: ConsumedRecord, topic: ByteView, headers: [HeaderView], cause: DeadLetterCause, attempts: Int = 1
     ) {

@@ -1,29 +1,36 @@
 package import KafkaClient
 package import ByteStorage
 
-/// The headers of dead letters: the record's own first and unchanged, then ours in a fixed order (`kafka-worker`, 4).
+/// The headers of dead letters: the record's own headers first and unchanged, then those of the worker in a fixed
+/// order.
+///
+/// `WorkerReference` describes each of them.
 package enum DeadLetterHeaders {
-    /// Names of our headers, in the order in which they are written.
+    /// The names of the worker's headers, in the order in which they are written.
     package static let names: [StaticString] = [
         "dlq.schema", "dlq.reason", "dlq.detail", "dlq.stage", "dlq.pointer", "dlq.event", "dlq.source.topic",
         "dlq.source.partition", "dlq.source.offset", "dlq.source.timestamp", "dlq.group", "dlq.instance",
         "dlq.app.version", "dlq.failed.at", "dlq.attempts", "dlq.replay.count", "dlq.origin", "dlq.truncated",
     ]
 
-    /// Most bytes of `dlq.detail`.
+    /// The maximum size of `dlq.detail`, in bytes.
     package static let detailLimit = 512
 
-    /// Whether a header is one that an earlier dead letter got from us: such are replaced, never piled up.
-    package static func isOurs(_ name: ByteView) -> Bool {
+    /// Returns a Boolean value that indicates whether a header was added by an earlier dead letter.
+    ///
+    /// Such headers are replaced and never accumulate.
+    package static func isWorkerHeader(_ name: ByteView) -> Bool {
         name.hasPrefix(ByteView("dlq.")) && names.contains { name.equals($0) }
     }
 
-    /// Appends all headers but `dlq.truncated`; the bytes of ours go into `arena`.
+    /// Appends all headers except `dlq.truncated`.
+    ///
+    /// The bytes of the new headers are written to `arena`.
     package static func append(
-        of source: DeadLetterSource, maker: DeadLetterMaker, failedAt: Int64, into headers: inout [HeaderView],
+        of source: DeadLetterSource, worker: WorkerIdentity, failedAt: Int64, into headers: inout [HeaderView],
         arena: inout OutputArena
     ) {
-        for header in source.headers where !isOurs(header.name) { headers.append(header) }
+        for header in source.headers where !isWorkerHeader(header.name) { headers.append(header) }
         var writer = Writer(headers: headers)
         let cause = source.cause
         let record = source.record
@@ -37,9 +44,9 @@ package enum DeadLetterHeaders {
         writer.number("dlq.source.partition", Int64(record.partition), &arena)
         writer.number("dlq.source.offset", record.offset, &arena)
         if record.timestamp >= 0 { writer.number("dlq.source.timestamp", record.timestamp, &arena) }
-        writer.text("dlq.group", maker.group, &arena)
-        writer.text("dlq.instance", maker.instance, &arena)
-        writer.text("dlq.app.version", maker.version, &arena)
+        writer.text("dlq.group", worker.group, &arena)
+        writer.text("dlq.instance", worker.instance, &arena)
+        writer.text("dlq.app.version", worker.version, &arena)
         writer.number("dlq.failed.at", failedAt, &arena)
         writer.number("dlq.attempts", Int64(source.attempts), &arena)
         writer.number("dlq.replay.count", replayCount(source.headers), &arena)
@@ -47,7 +54,7 @@ package enum DeadLetterHeaders {
         headers = writer.headers
     }
 
-    /// Appends `dlq.truncated`: the value's length before it was cut.
+    /// Appends `dlq.truncated`, the value's length before truncation.
     package static func appendTruncated(
         originalLength: Int, into headers: inout [HeaderView], arena: inout OutputArena
     ) {
@@ -56,7 +63,7 @@ package enum DeadLetterHeaders {
         headers = writer.headers
     }
 
-    /// How often the record was replayed before, as the replay wrote it.
+    /// Returns the number of earlier replays, which the replay command writes into the headers.
     private static func replayCount(_ headers: [HeaderView]) -> Int64 {
         guard let value = headers.last(where: { $0.name.equals("dlq.replay.count") })?.value, value.count <= 9 else {
             return 0
@@ -64,8 +71,10 @@ package enum DeadLetterHeaders {
         return Int64(value.string).map { max(0, $0) } ?? 0
     }
 
-    /// Where the record stood when it first became a dead letter: as the replay wrote it, or as that dead letter says
-    /// when it came back with all its headers.
+    /// Returns the position of the record when it first became a dead letter.
+    ///
+    /// The replay command writes it into `dlq.origin`. A dead letter that was produced again with all its headers has
+    /// it in its `dlq.source` headers.
     private static func origin(_ headers: [HeaderView]) -> [UInt8]? {
         func value(_ name: StaticString) -> ByteView? { headers.last { $0.name.equals(name) }?.value }
         if let origin = value("dlq.origin") { return Array(origin.array.prefix(512)) }
@@ -75,7 +84,7 @@ package enum DeadLetterHeaders {
         return topic.array + [UInt8(ascii: "-")] + partition.array + [UInt8(ascii: "-")] + offset.array
     }
 
-    /// The text's first 512 bytes, cut at a character.
+    /// Returns at most the first 512 bytes of the text, cut at a character boundary.
     private static func cut(_ text: String) -> String {
         guard text.utf8.count > detailLimit else { return text }
         var result = ""
@@ -89,7 +98,7 @@ package enum DeadLetterHeaders {
     }
 }
 
-/// Appends headers whose bytes it keeps in an arena.
+/// A writer that appends headers and stores their bytes in an arena.
 private struct Writer {
     var headers: [HeaderView]
 

@@ -1,29 +1,33 @@
 package import KafkaClient
 package import ByteStorage
 
-/// Makes a dead letter's record: the original bytes with headers, no larger than its topic takes.
+/// The record of a dead letter: the original bytes with headers, truncated to the size that its topic accepts.
 package struct DeadLetterOutput {
-    /// The original key; nil when not even key and headers fit.
+    /// The original key, or nil if key and headers alone exceed the limit.
     package var key: ByteView?
-    /// The original value, cut when it does not fit.
+    /// The original value, truncated if it is too long.
     package var value: ByteView?
     /// All headers.
     package var headers: [HeaderView]
-    /// The original timestamp, or nil for now.
+    /// The original timestamp, or nil for the current time.
     package var timestamp: Int64?
-    /// The source partition modulo the dead-letter topic's count, so that order is kept.
+    /// The source partition modulo the partition count of the dead-letter topic, which preserves the order.
     package var partition: Int32
 
-    /// Bytes that a record needs beside key, value and headers, generously: its frame and its batch's.
+    /// The reserve for the framing of a record and its batch, in bytes.
     package static let frameBytes = 512
-    /// Most bytes of the value of a record whose outputs were refused: it may be the value that is refused.
+    /// The maximum size of the value of a record whose outputs were refused, in bytes.
+    ///
+    /// The value itself may be the reason for the refusal.
     package static let refusedValueLimit = 64 << 10
-    /// Brokers since 4.0 refuse timestamps more than an hour ahead.
+    /// Brokers since 4.0 refuse timestamps that are more than an hour ahead.
     private static let timestampLeadMilliseconds: Int64 = 3_600_000
 
-    /// Makes the record for a topic; the bytes of new headers go into `arena`.
+    /// Creates the record for a topic.
+    ///
+    /// The bytes of new headers are written to `arena`.
     package init(
-        of source: DeadLetterSource, maker: DeadLetterMaker, to topic: OpenTopic, failedAt: Int64,
+        of source: DeadLetterSource, worker: WorkerIdentity, to topic: OpenTopic, failedAt: Int64,
         arena: inout OutputArena
     ) {
         let record = source.record
@@ -34,7 +38,7 @@ package struct DeadLetterOutput {
         partition = record.partition % max(1, topic.partitions)
         let isUsable = record.timestamp >= 0 && record.timestamp <= failedAt &+ Self.timestampLeadMilliseconds
         timestamp = isUsable && !isRefused ? record.timestamp : nil
-        DeadLetterHeaders.append(of: source, maker: maker, failedAt: failedAt, into: &headers, arena: &arena)
+        DeadLetterHeaders.append(of: source, worker: worker, failedAt: failedAt, into: &headers, arena: &arena)
         cut(limit: topic.messageLimit, valueLimit: isRefused ? Self.refusedValueLimit : .max, &arena)
     }
 
@@ -46,13 +50,13 @@ package struct DeadLetterOutput {
         if let whole = value {
             DeadLetterHeaders.appendTruncated(originalLength: whole.count, into: &headers, arena: &arena)
         }
-        // A topic that does not even take key and headers must not stop the worker for ever.
-        if room(limit) < 0 { headers.removeAll { !DeadLetterHeaders.isOurs($0.name) } }
+        // A topic that cannot hold even the key and the headers must not stop the worker forever.
+        if room(limit) < 0 { headers.removeAll { !DeadLetterHeaders.isWorkerHeader($0.name) } }
         if room(limit) < 0 { key = nil }
         value = value.map { $0.slice(0, max(0, min(length, valueLimit, room(limit)))) }
     }
 
-    /// Bytes that are left for the value.
+    /// Returns the number of bytes that remain for the value.
     private func room(_ limit: Int) -> Int {
         let headerBytes = headers.reduce(0) { $0 + $1.name.count + ($1.value?.count ?? 0) + 10 }
         return limit - Self.frameBytes - (key?.count ?? 0) - headerBytes

@@ -1,14 +1,14 @@
 internal import KafkaClient
 internal import ByteStorage
 
-/// A consumer's place in its group, kept for a repeat of the same call.
-final class GroupPlace {
+/// A consumer's group metadata, kept so that a repeated call has the same arguments.
+final class GroupMetadataBox {
     let metadata: GroupMetadata
 
     init(_ metadata: consuming GroupMetadata) { self.metadata = metadata }
 }
 
-/// A lane's consumer on librdkafka.
+/// A lane's consumer, implemented with librdkafka.
 final class KafkaLaneConsumer: LaneConsumer {
     private let consumer: KafkaConsumer
     private let subscription: [String]
@@ -54,7 +54,7 @@ final class KafkaLaneConsumer: LaneConsumer {
 
     func cachedWatermarks(of partition: TopicPartition) -> Watermarks? { consumer.cachedWatermarks(of: partition) }
 
-    func take(_ added: [PartitionOffset], all: [PartitionOffset]) throws(KafkaError) {
+    func assign(_ added: [PartitionOffset], all: [PartitionOffset]) throws(KafkaError) {
         wasAssigned = true
         switch consumer.rebalanceProtocol {
         case .cooperative: try consumer.incrementalAssign(added)
@@ -62,9 +62,9 @@ final class KafkaLaneConsumer: LaneConsumer {
         }
     }
 
-    func give(_ given: [TopicPartition]) throws(KafkaError) {
+    func unassign(_ revoked: [TopicPartition]) throws(KafkaError) {
         switch consumer.rebalanceProtocol {
-        case .cooperative: try consumer.incrementalUnassign(given)
+        case .cooperative: try consumer.incrementalUnassign(revoked)
         case .eager, .none: try consumer.unassign()
         }
     }
@@ -84,9 +84,9 @@ final class KafkaLaneConsumer: LaneConsumer {
         try consumer.commit(offsets, timeoutMilliseconds: timeoutMilliseconds)
     }
 
-    func group() -> GroupPlace? {
+    func group() -> GroupMetadataBox? {
         guard let metadata = consumer.groupMetadata() else { return nil }
-        return GroupPlace(metadata)
+        return GroupMetadataBox(metadata)
     }
 
     var fatalError: KafkaError? { consumer.fatalError }
@@ -94,8 +94,8 @@ final class KafkaLaneConsumer: LaneConsumer {
     func takeEvents() -> [ClientEvent] { consumer.takeEvents() }
 
     func close() throws(KafkaError) {
-        // Before 2.3.0 a cooperative consumer that was never assigned anything cannot be destroyed: an assertion ends
-        // the process (librdkafka issue 4312). It is left alone instead; the process ends soon.
+        // Before 2.3.0, destroying a cooperative consumer that was never assigned a partition ends the process with a
+        // failed assertion (librdkafka issue 4312). The consumer is leaked instead. The process ends soon.
         if isCooperative && !wasAssigned && !LibraryInfo.isAtLeast(2, 3, 0) {
             _ = Unmanaged.passRetained(consumer)
             return

@@ -1,13 +1,19 @@
 internal import KafkaClient
 
-/// A lane's clients on librdkafka, and the machine's clocks.
+/// The production environment of a lane: librdkafka clients and the system clocks.
 final class KafkaLaneEnvironment: LaneEnvironment {
     private let configuration: WorkerConfiguration
     private let identity: LaneIdentity
     private let limits: [String: Int]
     private let watch: CallWatch
 
-    /// `limits` are the `max.message.bytes` of the topics that are known; calls of the clients stand in `watch`.
+    /// Creates an environment.
+    ///
+    /// - Parameters:
+    ///   - configuration: The worker's configuration.
+    ///   - identity: The lane's names.
+    ///   - limits: `max.message.bytes` of the topics for which it is known.
+    ///   - watch: The watch that records the clients' calls.
     init(
         configuration: WorkerConfiguration, identity: LaneIdentity, limits: [String: Int], watch: CallWatch
     ) {
@@ -48,7 +54,7 @@ final class KafkaLaneEnvironment: LaneEnvironment {
 
     func messageLimit(of topic: String) -> Int { limits[topic] ?? TopicFacts.assumedMessageLimit }
 
-    func lack(_ needs: [ClientNeed]) { watch.lack(needs) }
+    func setUnmetNeeds(_ needs: [ClientNeed]) { watch.setUnmetNeeds(needs) }
 
     func now() -> UInt64 { SystemClock.monotonicNanoseconds() }
 

@@ -1,26 +1,29 @@
 internal import KafkaClient
 internal import ByteStorage
 
-/// A lane's producer on librdkafka.
+/// A lane's producer, implemented with librdkafka.
 ///
-/// No transaction call is left to the library's own bound (-1): after a request of one timed out, librdkafka 2.0.2 and
-/// 2.16.0 may forget the call, which then waits for ever, whether brokers are back or not. A commit or an abort with a
-/// bound returns, but is still forgotten and may be repeated in vain. So one that is not over within its bound is given
-/// up: its error is not retriable, and asks for a new producer, which ends the transaction.
+/// Every transaction call has a time limit instead of the library's own (-1). After one of its requests has timed out,
+/// librdkafka 2.0.2 and 2.16.0 may lose track of the call, which then waits forever, even when brokers are back. A
+/// commit or an abort with a limit returns, but the call stays lost, and repeating it may never succeed. A commit or an
+/// abort that exceeds its limit therefore fails with an error that is not retriable and leads to a new producer, which
+/// ends the transaction.
 ///
-/// `send_offsets_to_transaction` leaves its bound to the replies it waits for (2.16.0; seen after a broker was stopped
-/// for half a minute): when one never comes, the call does not return. Only the watch over the calls ends that.
+/// `send_offsets_to_transaction` applies its limit only to the replies that it waits for (2.16.0, seen after a broker
+/// was stopped for half a minute). If a reply never arrives, the call does not return, and only the watchdog ends it.
 final class KafkaLaneProducer: LaneProducer {
-    /// The longest that an abort is worth waiting for, in milliseconds: a new producer aborts as well.
-    private static let abortPatience: Int32 = 5_000
+    /// The time limit of an abort, in milliseconds.
+    ///
+    /// A new producer aborts the transaction as well, so a longer wait has no benefit.
+    private static let abortTimeout: Int32 = 5_000
 
     private let producer: KafkaProducer
-    /// `transaction.timeout.ms`: nothing can come of the transaction after it.
-    private let patience: Int32
+    /// `transaction.timeout.ms`, after which the transaction cannot succeed.
+    private let transactionTimeout: Int32
     private var topics: [ProducerTopic] = []
 
     init(_ configuration: ClientConfiguration, watch: CallWatch) throws(ConfigurationError) {
-        patience = configuration["transaction.timeout.ms"].flatMap { Int32($0) } ?? 60_000
+        transactionTimeout = configuration["transaction.timeout.ms"].flatMap { Int32($0) } ?? 60_000
         producer = try KafkaProducer(configuration, watch: watch)
     }
 
@@ -28,10 +31,11 @@ final class KafkaLaneProducer: LaneProducer {
         try producer.initTransactions(timeoutMilliseconds: timeoutMilliseconds)
     }
 
-    /// Requests that fence a group's generation: TxnOffsetCommit v3 and OffsetFetch v7 (Kafka 2.5).
+    /// A Boolean value that indicates whether a broker lacks the requests that fence a group's generation:
+    /// TxnOffsetCommit v3 and OffsetFetch v7 (Kafka 2.5).
     ///
-    /// librdkafka falls back to older ones without a word, and those do not fence.
-    var lacksFencing: Bool {
+    /// librdkafka falls back to older versions silently, and those do not fence.
+    var isFencingUnsupported: Bool {
         let versions = producer.debugLog.requestVersions
         return [(Int32(28), Int32(3)), (9, 7)].contains { key, least in versions[key].map { $0.max < least } ?? false }
     }
@@ -64,31 +68,33 @@ final class KafkaLaneProducer: LaneProducer {
     func poll(timeoutMilliseconds: Int32) { producer.poll(timeoutMilliseconds: timeoutMilliseconds) }
 
     func sendOffsets(
-        _ offsets: [PartitionOffset], _ group: GroupPlace, timeoutMilliseconds: Int32
+        _ offsets: [PartitionOffset], _ group: GroupMetadataBox, timeoutMilliseconds: Int32
     ) throws(KafkaError) {
-        let bound = timeoutMilliseconds < 0 ? patience : timeoutMilliseconds
+        let bound = timeoutMilliseconds < 0 ? transactionTimeout : timeoutMilliseconds
         try producer.sendOffsets(offsets, group.metadata, timeoutMilliseconds: bound)
     }
 
     func commit(timeoutMilliseconds: Int32) throws(KafkaError) {
         let isUnbound = timeoutMilliseconds < 0
         do throws(KafkaError) {
-            try producer.commitTransaction(timeoutMilliseconds: isUnbound ? patience : timeoutMilliseconds)
+            try producer.commitTransaction(timeoutMilliseconds: isUnbound ? transactionTimeout : timeoutMilliseconds)
         } catch {
-            throw isUnbound ? Self.givenUp(error) : error
+            throw isUnbound ? Self.withoutRetry(error) : error
         }
     }
 
     func abort() throws(KafkaError) {
         do throws(KafkaError) {
-            try producer.abortTransaction(timeoutMilliseconds: min(Self.abortPatience, patience))
+            try producer.abortTransaction(timeoutMilliseconds: min(Self.abortTimeout, transactionTimeout))
         } catch {
-            throw Self.givenUp(error)
+            throw Self.withoutRetry(error)
         }
     }
 
-    /// A timeout after the whole bound: the same call again would wait in vain.
-    private static func givenUp(_ error: KafkaError) -> KafkaError {
+    /// Returns an error that is not retriable in place of a timeout.
+    ///
+    /// Repeating the call after its full time limit would not succeed.
+    private static func withoutRetry(_ error: KafkaError) -> KafkaError {
         error.code == .timedOut && error.isRetriable ? KafkaError(code: .timedOut, text: error.text) : error
     }
 

@@ -2,19 +2,19 @@ internal import KafkaClient
 internal import LinkIngest
 package import ByteStorage
 
-/// Bounds of one record's way through a lane.
+/// The size limits for the records and outputs of a lane.
 package struct RecordLimits: Sendable, Equatable {
-    /// A longer value is not parsed.
+    /// The longest value that is parsed, in bytes.
     package var recordBytes = 1 << 20
-    /// A longer decision (key, value and headers) is not sent.
+    /// The largest decision (key, value and headers) that is sent, in bytes.
     package var decisionBytes = 1_000_000
-    /// Bytes of outputs after which a batch is interrupted for a commit.
+    /// The size of outputs, in bytes, at which a batch is interrupted for a commit.
     package var commitBytes = 32 << 20
 
-    /// Makes the default limits.
+    /// Creates the default limits.
     package init() {}
 
-    /// Takes the limits of a configuration.
+    /// Creates the limits of a configuration.
     package init(_ configuration: WorkerConfiguration) {
         recordBytes = configuration.recordBytesLimit
         decisionBytes = configuration.decisionBytesLimit
@@ -22,14 +22,17 @@ package struct RecordLimits: Sendable, Equatable {
     }
 }
 
-/// Says when it is time to look at the clock: after every record while records are slow, else seldom, since a look
-/// costs a tenth of a small record.
+/// Decides when a batch reads the clock: after every record while records are slow, and less often while they are fast.
+///
+/// Reading the clock costs a tenth of a small record.
 struct BatchPace {
-    /// Records between two looks while they are fast.
+    /// The maximum number of records between two clock readings.
     private static let mostRecords = 32
-    /// A record may cost 20 ms per megabyte read and written: so many bytes are about a millisecond.
+    /// The maximum number of bytes between two clock readings.
+    ///
+    /// A record may cost 20 ms per megabyte read and written, so this is about a millisecond.
     private static let bytes = 64 << 10
-    /// Records are fast when those between two looks took less than this.
+    /// The longest time between two clock readings at which records still count as fast.
     private static let nanoseconds: UInt64 = 2_000_000
 
     private var stride = 1
@@ -43,7 +46,7 @@ struct BatchPace {
         last = now
     }
 
-    /// Counts a record; returns whether the clock is to be looked at.
+    /// Counts a record and returns a Boolean value that indicates whether to read the clock.
     @inline(__always)
     mutating func isDue(read: Int, written now: Int) -> Bool {
         left &-= 1
@@ -52,9 +55,9 @@ struct BatchPace {
         return left <= 0 || room <= 0
     }
 
-    /// The clock was looked at.
+    /// Records that the clock was read, and adjusts the number of records until the next reading.
     @inline(never)
-    mutating func looked(now: UInt64) {
+    mutating func clockRead(now: UInt64) {
         stride = now.saturatingSubtract(last) < Self.nanoseconds ? min(stride * 2, Self.mostRecords) : 1
         left = stride
         room = Self.bytes
@@ -62,49 +65,53 @@ struct BatchPace {
     }
 }
 
-/// A lane's hot half: from consumed records to outputs that wait for the producer.
+/// The hot path of a lane, from consumed records to outputs that wait for the producer.
 ///
-/// Everything per record is integers and pointers over memory that is used again; only dead letters and records with
-/// trace headers allocate.
+/// The work per record is done on integers and pointers in reused memory. Only dead letters and records with trace
+/// headers allocate.
 package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
-    /// Resolves records.
+    /// The processor that resolves records.
     package var processing: Processing
-    /// Outputs' bytes; they live until the transaction has ended.
+    /// The bytes of the outputs, which stay valid until the transaction has ended.
     package var arena: OutputArena
-    /// Outputs that wait for the producer.
+    /// The outputs that wait for the producer.
     package var outputs = OutputQueues()
-    /// Dead-letter topics by the consumer's topic index; nil where none is open yet.
+    /// The dead-letter topics by the consumer's topic index, with nil for topics that are not open.
     package var deadLetterTopics: [OpenTopic?] = []
-    /// Dead letters by reason since the start, for the alarm that a limit raises.
+    /// The number of dead letters by reason since the start, for the message of an exceeded limit.
     package private(set) var reasons: [DeadLetterReason: Int] = [:]
-    /// The dead letters of the last run, when they are asked for.
+    /// The dead letters of the last run, or nil if they are not logged.
     package var notes: [(topic: String, partition: Int32, offset: Int64, reason: DeadLetterReason)]?
     private var decisions: [ProducedDecision] = []
     private var headers: [HeaderView] = []
     private let limits: RecordLimits
-    private let maker: DeadLetterMaker
+    private let worker: WorkerIdentity
 
-    /// Makes a lane's hot half.
-    package init(processing: consuming Processing, limits: RecordLimits, maker: DeadLetterMaker) {
+    /// Creates the hot path of a lane.
+    package init(processing: consuming Processing, limits: RecordLimits, worker: WorkerIdentity) {
         self.processing = processing
         self.limits = limits
-        self.maker = maker
+        self.worker = worker
         arena = OutputArena(chunkBytes: 1 << 20)
     }
 
-    /// The transaction has ended, or its producer is destroyed: nothing that was lent is used any more.
+    /// Removes all outputs and resets the arena.
+    ///
+    /// The transaction must have ended or its producer be destroyed, because both borrow the outputs' bytes.
     package mutating func forgetOutputs() {
         outputs.removeAll()
         arena.reset()
     }
 
-    /// The producer has taken all outputs; their bytes stay.
-    package mutating func outputsTaken() { outputs.removeAll() }
-
-    /// Resolves records from `start` on, at most `most` of them, until the arena is full or `until` has come.
+    /// Removes all outputs after the producer has accepted them.
     ///
-    /// A record whose outputs a broker refuses (`isolation`) becomes a dead letter unresolved. At least one record is
-    /// handled, so that a batch comes to its end however late it is.
+    /// Their bytes stay valid.
+    package mutating func outputsAccepted() { outputs.removeAll() }
+
+    /// Resolves records from `start` on, at most `most` of them, until the arena is full or the clock reaches `until`.
+    ///
+    /// A record whose outputs a broker refuses (`isolation`) becomes a dead letter without being resolved. At least one
+    /// record is processed, so that a late batch still makes progress.
     package mutating func run<Consumer: LaneConsumer>(
         _ consumer: Consumer, from start: Int, most: Int, until: UInt64, clock: some LaneEnvironment,
         partitions: inout OwnedPartitions, isolation: Isolation
@@ -133,7 +140,8 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
             var cause: DeadLetterCause?
             if hasRefused, isolation.isRefused(partitions.slots[slot].partition, record.offset) {
                 cause = DeadLetterCause(
-                    reason: .refusedOutput, detail: "the broker refuses this record's outputs, also when sent alone")
+                    reason: .refusedOutput,
+                    detail: "the broker refuses this record's outputs even when they are sent alone")
             } else {
                 cause = resolve(record, consumer, topicName, outputLimit)
             }
@@ -150,19 +158,21 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
             if run > result.longestDeadLetterRun { result.longestDeadLetterRun = run }
             if pace.isDue(read: record.value?.count ?? 0, written: arena.bytesInUse) {
                 let now = clock.now()
-                pace.looked(now: now)
+                pace.clockRead(now: now)
                 if now >= until {
                     result.isLate = true
                     break
                 }
             }
         }
-        result.taken = index - start
+        result.messages = index - start
         result.bytes = arena.bytesInUse
         return result
     }
 
-    /// One record's decisions into the queues, or why it has none.
+    /// Adds the decisions of one record to the queues.
+    ///
+    /// Returns the cause if the record has no decisions.
     @inline(__always)
     private mutating func resolve<Consumer: LaneConsumer>(
         _ record: ConsumedRecord, _ consumer: Consumer, _ topicName: ByteView, _ outputLimit: Int
@@ -190,13 +200,15 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
             if headers.isEmpty {
                 outputs.append(OutboundRecord(key: decision.key, value: decision.value), partition: partition)
             } else {
-                appendHeaded(decision, partition)
+                appendWithHeaders(decision, partition)
             }
         }
         return nil
     }
 
-    /// Takes the headers that go on to the outputs, or says what a header has against reading the value.
+    /// Collects the headers that are copied to the outputs.
+    ///
+    /// Returns a cause if a header rules out reading the value.
     @inline(never)
     private mutating func takeHeaders<Consumer: LaneConsumer>(
         of index: Int32, _ consumer: Consumer
@@ -214,16 +226,18 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
     }
 
     @inline(never)
-    private mutating func appendHeaded(_ decision: ProducedDecision, _ partition: Int32) {
+    private mutating func appendWithHeaders(_ decision: ProducedDecision, _ partition: Int32) {
         let start = outputs.headerPool.count
         outputs.headerPool.append(contentsOf: headers)
         outputs.append(
-            HeadedOutput(
+            OutputWithHeaders(
                 topic: outputs.topic.handle, partition: partition, key: decision.key, value: decision.value,
                 headers: start..<outputs.headerPool.count, timestamp: nil, position: outputs.length(of: partition)))
     }
 
-    /// Makes a dead letter; false when its topic is not open, which nothing may bring about.
+    /// Creates a dead letter.
+    ///
+    /// Returns false if its topic is not open, which is a bug.
     @inline(never)
     private mutating func deadLetter<Consumer: LaneConsumer>(
         _ record: ConsumedRecord, _ consumer: Consumer, _ cause: DeadLetterCause, _ attempts: Int,
@@ -240,11 +254,11 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
         let source = DeadLetterSource(
             record: record, topic: topicName, headers: headers, cause: cause, attempts: attempts)
         let output = DeadLetterOutput(
-            of: source, maker: maker, to: topic, failedAt: wallMilliseconds, arena: &arena)
+            of: source, worker: worker, to: topic, failedAt: wallMilliseconds, arena: &arena)
         let start = outputs.headerPool.count
         outputs.headerPool.append(contentsOf: output.headers)
         outputs.append(
-            HeadedOutput(
+            OutputWithHeaders(
                 topic: topic.handle, partition: output.partition, key: output.key, value: output.value,
                 headers: start..<outputs.headerPool.count, timestamp: output.timestamp, position: 0))
         return true
@@ -267,7 +281,7 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
     private func oversizeOutput(_ decision: ProducedDecision, _ limit: Int) -> DeadLetterCause {
         DeadLetterCause(
             reason: .oversizeOutput,
-            detail: "a decision of \(decision.value.count) bytes does not fit, limit \(limit) with key, headers and "
-                + "frame (limits.decision.bytes, the output topic's max.message.bytes)")
+            detail: "a decision of \(decision.value.count) bytes is too long: the limit is \(limit) with key, headers "
+                + "and frame (limits.decision.bytes, the output topic's max.message.bytes)")
     }
 }

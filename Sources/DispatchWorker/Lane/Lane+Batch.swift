@@ -1,6 +1,6 @@
 internal import KafkaClient
 
-// Polls and the batch that they bring.
+// Polling and processing of batches.
 extension Lane where Processing: ~Copyable {
     func poll(_ milliseconds: Int, _ maximum: Int) {
         guard let consumer else { return }
@@ -14,74 +14,78 @@ extension Lane where Processing: ~Copyable {
             batchStart = 0
             shared.meter.received(now: now)
         }
-        machine.polled(outcome, isServe: false, now: now)
+        machine.polled(outcome, isKeepAlive: false, now: now)
         if !outcome.rebalanced {
-            // A full batch says that there is more.
-            if outcome.records < maximum { seeEnds(consumer) }
-            for event in events { hear(event, consumer, now: now) }
+            // After a full batch there are more records to fetch.
+            if outcome.records < maximum { updateEnds(consumer) }
+            for event in events { handle(event, consumer, now: now) }
         }
-        hearClients(consumer)
+        handleClientEvents(consumer)
     }
 
-    /// Looks up where partitions end, as far as fetches have told: nobody is asked.
-    private func seeEnds(_ consumer: Environment.Consumer) {
+    /// Updates the end offsets of the partitions from the last fetches, without a request to a broker.
+    private func updateEnds(_ consumer: Environment.Consumer) {
         for index in machine.partitions.slots.indices {
             guard let ends = consumer.cachedWatermarks(of: machine.partitions.slots[index].partition) else { continue }
-            machine.partitions.sawEnd(at: index, ends.high)
+            machine.partitions.setEnd(at: index, ends.high)
         }
     }
 
-    /// Passes on an event; "fatal" alone does not tell what happened.
-    private func hear(_ event: ConsumerEvent, _ consumer: Environment.Consumer, now: UInt64) {
+    /// Passes an event to the machine.
+    ///
+    /// A fatal event is passed with the consumer's fatal error, which names the cause.
+    private func handle(_ event: ConsumerEvent, _ consumer: Environment.Consumer, now: UInt64) {
         var event = event
         if event.kind == .fatal { event.error = consumer.fatalError ?? event.error }
-        machine.heard(event, now: now)
+        machine.handle(event, now: now)
     }
 
-    /// Polls for the group's sake.
-    func serve() {
+    /// Polls to keep the group membership alive and releases the records.
+    func pollToKeepAlive() {
         guard let consumer else { return }
         let outcome = consumer.poll(max: 1, timeoutMilliseconds: 0)
         let now = environment.now()
         let events = consumer.events
         consumer.releaseBatch()
-        machine.polled(outcome, isServe: true, now: now)
+        machine.polled(outcome, isKeepAlive: true, now: now)
         if !outcome.rebalanced {
-            for event in events { hear(event, consumer, now: now) }
+            for event in events { handle(event, consumer, now: now) }
         }
-        hearClients(consumer)
+        handleClientEvents(consumer)
     }
 
-    /// Hears what both clients say; the producer's log must be read also when nothing is produced.
-    private func hearClients(_ consumer: Environment.Consumer) {
-        // A fatal error does not always come as an event: without this look the lane would poll a dead consumer for
-        // ever.
-        if machine.fate == nil, let error = consumer.fatalError {
+    /// Handles the events of both clients.
+    ///
+    /// The producer's log is drained even while nothing is produced.
+    private func handleClientEvents(_ consumer: Environment.Consumer) {
+        // A fatal error is not always reported as an event. Without this check the lane would poll a dead consumer
+        // forever.
+        if machine.exit == nil, let error = consumer.fatalError {
             machine.failed(.consume, error, now: environment.now())
         }
-        hear(consumer.takeEvents(), .consumer)
-        if let producer { hear(producer.takeEvents(), .producer) }
+        handle(consumer.takeEvents(), .consumer)
+        if let producer { handle(producer.takeEvents(), .producer) }
     }
 
     func process(_ records: Int, _ until: UInt64) {
         guard let consumer else { return }
         if reserved == 0 {
-            // `stop.after` is reached: what is left of the batch is not ours to handle.
+            // `stop.after` is reached. The rest of the batch is not processed.
             machine.dropBatch()
             return
         }
         let result = work.run(
             consumer, from: batchStart, most: min(records, reserved), until: until, clock: environment,
             partitions: &machine.partitions, isolation: machine.isolation)
-        batchStart += result.taken
+        batchStart += result.messages
         reserved -= result.records
         machine.processed(result, now: environment.now())
-        if batchStart >= consumer.records.count { returnReservation() }
+        if batchStart >= consumer.records.count { releaseReservation() }
     }
 
-    /// Gives back the leave for records that did not come or were not new.
-    func returnReservation() {
-        shared.stop.giveBack(reserved)
+    /// Releases the reserved quota of records that did not arrive or were duplicates.
+    func releaseReservation() {
+        shared.stop.release(reserved)
         reserved = 0
     }
 }

@@ -1,6 +1,6 @@
 internal import KafkaClient
 
-// Clients made and destroyed, topics opened.
+// Creation and destruction of clients, and opening of topics.
 extension Lane where Processing: ~Copyable {
     func performLifecycle(_ action: LaneAction) {
         switch action {
@@ -30,16 +30,16 @@ extension Lane where Processing: ~Copyable {
         let took = attempt(.initTransactions) { () throws(KafkaError) in
             try producer.initTransactions(timeoutMilliseconds: Int32(milliseconds))
         }
-        hear(producer.takeEvents(), .producer)
+        handle(producer.takeEvents(), .producer)
         if took == nil { return }
-        if producer.lacksFencing && !environment.isMock {
+        if producer.isFencingUnsupported && !environment.isMock {
             machine.end(Self.oldBroker)
         } else {
             machine.transactionsInitialized()
         }
     }
 
-    /// Opens the output topic and the dead-letter topics of all inputs that are known.
+    /// Opens the output topic and the dead-letter topics of all known inputs.
     private func openTopics() {
         guard let producer else { return }
         var names = [topics.output]
@@ -53,7 +53,7 @@ extension Lane where Processing: ~Copyable {
                 opened[name] = OpenTopic(
                     handle: handle, partitions: max(1, partitions), messageLimit: environment.messageLimit(of: name))
             } catch {
-                hear(producer.takeEvents(), .producer)
+                handle(producer.takeEvents(), .producer)
                 openFailed(name, error)
                 return
             }
@@ -72,7 +72,7 @@ extension Lane where Processing: ~Copyable {
         }
     }
 
-    /// What an operator is told when a topic is missing.
+    /// Returns the exit for a missing topic.
     package static func missingTopic(_ name: String) -> WorkerExit {
         WorkerExit(
             .configuration, "the topic \(name) does not exist",
@@ -81,11 +81,11 @@ extension Lane where Processing: ~Copyable {
 
     private static var oldBroker: WorkerExit {
         WorkerExit(
-            .configuration, "a broker is older than Kafka 2.5 and cannot fence a member that the group has left behind",
+            .configuration, "a broker is older than Kafka 2.5 and cannot fence an outdated group member",
             advice: "upgrade the brokers, or start with --guarantee at-least-once")
     }
 
-    /// Puts the open dead-letter topics where records' topic indices find them.
+    /// Stores the open dead-letter topics under the topic indices that records carry.
     func useDeadLetterTopics() {
         guard let consumer else { return }
         for name in Set(machine.partitions.names.map(\.topic)) {
@@ -111,7 +111,7 @@ extension Lane where Processing: ~Copyable {
                 try consumer.close()
             } catch {
                 shared.log.log(
-                    LogEntry(.warning, "librdkafka", lane: number, "closing the consumer: \(error.description)"))
+                    LogEntry(.warning, "librdkafka", lane: number, "closing the consumer failed: \(error.description)"))
             }
         }
         consumer = nil

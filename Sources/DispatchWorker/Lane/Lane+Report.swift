@@ -1,8 +1,8 @@
 internal import KafkaClient
 
-// What a lane tells its log.
+// The log lines of a lane.
 extension Lane where Processing: ~Copyable {
-    /// Writes the machine's notes and the dead letters of the last run.
+    /// Logs the machine's notes and the dead letters of the last run.
     func report() {
         for note in machine.takeNotes() { shared.log.log(entry(note)) }
         guard work.notes?.isEmpty == false, let letters = work.notes else { return }
@@ -31,28 +31,29 @@ extension Lane where Processing: ~Copyable {
                 .warning, "aborted", "transaction aborted",
                 [("cause", .text(cause.rawValue)), ("code", .text(code?.name ?? "none"))])
         case .rewound(let partitions):
-            line(.info, "rewound", "back at the committed offsets", [("partitions", .count(partitions))])
+            line(.info, "rewound", "rewound to the committed offsets", [("partitions", .count(partitions))])
         case .rotated(let cause):
-            line(.info, "rotated", "producer replaced after an unsure outcome", [("cause", .text(cause.rawValue))])
+            line(.info, "rotated", "producer replaced after an unknown outcome", [("cause", .text(cause.rawValue))])
         case .recreated(let cause, let code):
             line(
                 .warning, "recreated", "producer replaced after a failure",
                 [("cause", .text(cause)), ("code", .text(code.name))])
-        case .fenced: line(.warning, "fenced", "another producer took this one's place", [])
+        case .fenced: line(.warning, "fenced", "producer fenced", [])
         case .dataLost(let partition, let wanted, let got):
             line(
-                .error, "data.lost", "records are gone",
-                place(partition) + [("wanted", .number(wanted)), ("got", .number(got))])
+                .error, "data.lost", "records at the next offset no longer exist",
+                fields(of: partition) + [("wanted", .number(wanted)), ("got", .number(got))])
         case .commitVanished(let partition, let had):
             line(
-                .warning, "commit.vanished", "the group's committed offset is gone, from decides where to go on",
-                place(partition) + [("had", .number(had))])
+                .warning, "commit.vanished",
+                "the group's committed offset no longer exists, `from` determines where to continue",
+                fields(of: partition) + [("had", .number(had))])
         case .refused(let partition, let offset, let isDeadLetter, let code):
             line(
                 isDeadLetter ? .error : .warning, "refused",
                 isDeadLetter
                     ? "the broker refuses the dead letter of a record" : "the broker refuses a record's outputs",
-                place(partition) + [("offset", .number(offset)), ("code", .text(code.name))])
+                fields(of: partition) + [("offset", .number(offset)), ("code", .text(code.name))])
         case .failed(let call, let error):
             line(.warning, "failed", "\(call.rawValue): \(error.description)", [("code", .text(error.name))])
         }
@@ -67,7 +68,7 @@ extension Lane where Processing: ~Copyable {
             ])
     }
 
-    private func place(_ partition: TopicPartition) -> [(String, LogValue)] {
+    private func fields(of partition: TopicPartition) -> [(String, LogValue)] {
         [("topic", .text(partition.topic)), ("partition", .number(Int64(partition.partition)))]
     }
 
@@ -81,19 +82,19 @@ extension Lane where Processing: ~Copyable {
         LogEntry(level, event, lane: number, message, fields.map { LogField($0.0, $0.1) })
     }
 
-    /// Passes on what a client says of itself.
-    func hear(_ events: [ClientEvent], _ client: ClientKind) {
+    /// Logs the events of a client, and passes errors that concern the lane to its machine.
+    func handle(_ events: [ClientEvent], _ client: ClientKind) {
         for event in events {
             switch event {
             case .statistics: break
-            case .log(let line): hear(line, client)
-            case .error(let error): hear(error, client)
+            case .log(let line): handle(line, client)
+            case .error(let error): handle(error, client)
             }
         }
     }
 
-    private func hear(_ line: KafkaClient.LogLine, _ client: ClientKind) {
-        // Closed connections are everyday; they are only looked at.
+    private func handle(_ line: KafkaClient.LogLine, _ client: ClientKind) {
+        // Closed connections are routine. Their lines are only parsed.
         if line.facility == "FAIL" && line.level > 4 { return }
         let level: LogLevel =
             switch line.level {
@@ -108,7 +109,7 @@ extension Lane where Processing: ~Copyable {
                 [LogField("client", .text(client.rawValue)), LogField("facility", .text(line.facility))]))
     }
 
-    private func hear(_ error: KafkaError, _ client: ClientKind) {
+    private func handle(_ error: KafkaError, _ client: ClientKind) {
         switch KafkaErrorClass(error) {
         case .authentication, .fencedInstance, .authorization:
             machine.failed(.consume, error, now: environment.now())

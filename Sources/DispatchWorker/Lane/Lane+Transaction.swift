@@ -29,7 +29,7 @@ extension Lane where Processing: ~Copyable {
 
     private func produce(_ producer: Environment.Producer) {
         guard let error = work.outputs.offer(to: producer) else {
-            work.outputsTaken()
+            work.outputsAccepted()
             producer.poll(timeoutMilliseconds: 0)
             machine.produced()
             return
@@ -41,7 +41,9 @@ extension Lane where Processing: ~Copyable {
         }
     }
 
-    /// A refusal by the client itself has no flags; it spoils the transaction, not the producer.
+    /// Returns the error marked as abortable.
+    ///
+    /// An error of the client itself has no flags, and it invalidates the transaction, not the producer.
     private func marked(_ error: KafkaError) -> KafkaError {
         KafkaError(code: error.code, text: error.text, isAbortable: true)
     }

@@ -1,14 +1,13 @@
 internal import KafkaClient
-internal import StrictJSON
 
-/// One thread's worth of work: a consumer, a transactional producer, and the machine that drives them.
+/// The work of one thread: a consumer, a transactional producer, and the state machine that drives them.
 ///
-/// The lane does what its machine says, one action per `step`, and tells it what came of it. Everything runs on the
-/// thread that calls `step`; a rebalance callback runs inside the poll that brings it.
+/// In each `step`, the lane performs one action that its machine returns and reports the result to it. Everything runs
+/// on the thread that calls `step`. A rebalance callback runs inside the poll that triggers it.
 package final class Lane<Environment: LaneEnvironment, Processing: RecordProcessing & ~Copyable> {
     /// The lane's number.
     package let number: Int
-    /// What the lane does next, and what it has done.
+    /// The state machine, which holds the lane's state and decides its next action.
     package var machine: LaneMachine
     let environment: Environment
     let shared: WorkerShared
@@ -22,9 +21,11 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
     var reserved = 0
     private var needs: [ClientNeed] = []
 
-    /// Makes a lane; nothing connects before the first step.
+    /// Creates a lane.
+    ///
+    /// Nothing connects before the first step.
     package init(
-        number: Int, policy: LanePolicy, topics: LaneTopics, limits: RecordLimits, maker: DeadLetterMaker,
+        number: Int, policy: LanePolicy, topics: LaneTopics, limits: RecordLimits, worker: WorkerIdentity,
         environment: Environment, processing: consuming Processing, shared: WorkerShared
     ) {
         self.number = number
@@ -32,18 +33,18 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
         self.topics = topics
         self.environment = environment
         self.shared = shared
-        work = BatchWork(processing: processing, limits: limits, maker: maker)
+        work = BatchWork(processing: processing, limits: limits, worker: worker)
         if shared.log.isEnabled(.debug) { work.notes = [] }
     }
 
-    /// Does one action; returns whether there is more to do.
+    /// Performs one action and returns a Boolean value that indicates whether there is more to do.
     package func step() -> Bool {
-        listen()
+        updateStopState()
         let now = environment.now()
         let action = machine.next(now: now)
         if action == .end {
-            if let fate = machine.fate { shared.fail(fate) }
-            tellNeeds()
+            if let exit = machine.exit { shared.fail(exit) }
+            reportNeeds()
             report()
             return false
         }
@@ -53,18 +54,20 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
         return true
     }
 
-    /// The lane's whole life.
+    /// Performs all steps until the lane has ended.
     package func run() {
         while step() {}
     }
 
-    /// Hears what the process wishes.
-    func listen() {
+    /// Passes stop requests and the state of `stop.after` to the machine.
+    func updateStopState() {
         if shared.isDraining && !machine.isDraining { machine.drain() }
         if shared.stop.isLimited { machine.allowance(isExhausted: shared.stop.isExhausted) }
     }
 
-    /// An invariant that does not hold is a fault of ours: in debug builds the lane ends before anything is committed.
+    /// Checks the invariants in debug builds.
+    ///
+    /// A violation is a bug, and the lane ends before anything is committed.
     private func check(_ action: LaneAction) {
         assert(isSound(after: action))
     }
@@ -72,7 +75,7 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
     private func isSound(after action: LaneAction) -> Bool {
         if let violation = machine.violation {
             machine.end(
-                WorkerExit(.internal, "\(violation), after \(action)", advice: "report this with the log"))
+                WorkerExit(.internal, "\(violation), after \(action)", advice: "report this bug with the log"))
         }
         return true
     }
@@ -82,37 +85,39 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
         case .makeProducer, .initTransactions, .openTopics, .dropProducer, .subscribe, .close:
             performLifecycle(action)
         case .poll(let milliseconds, let maximum): poll(milliseconds, maximum)
-        case .serve: serve()
+        case .keepAlive: pollToKeepAlive()
         case .process(let records, let until): process(records, until)
         case .begin, .produce, .drainQueue, .sendOffsets, .commit, .flush, .storeOffsets, .abort:
             performTransaction(action)
         case .discard:
             consumer?.releaseBatch()
-            returnReservation()
+            releaseReservation()
             machine.discarded()
-        case .fetchCommitted, .seek, .reassign, .findEnds, .take, .give: performPlace(action)
-        case .announce(let fate):
-            shared.fail(fate)
+        case .fetchCommitted, .seek, .reassign, .findEnds, .assign, .unassign: performPositioning(action)
+        case .announce(let exit):
+            shared.fail(exit)
             machine.announced()
         case .wait(let milliseconds): environment.sleep(milliseconds: milliseconds)
         case .end: break
         }
-        shared.stop.giveBack(machine.takeLostRecords())
-        tellNeeds()
+        shared.stop.release(machine.takeLostRecords())
+        reportNeeds()
     }
 
-    /// Tells what the lane asks for in vain, whenever that changes.
-    private func tellNeeds() {
+    /// Reports the unmet needs of the lane whenever they change.
+    private func reportNeeds() {
         if machine.needs == needs { return }
         needs = machine.needs
-        environment.lack(needs)
+        environment.setUnmetNeeds(needs)
     }
 
-    /// Answers a rebalance, inside the poll or close that brought it; each step is checked as elsewhere.
+    /// Answers a rebalance inside the poll or close that triggers it.
+    ///
+    /// Each step is checked.
     func rebalance(_ event: RebalanceEvent) {
         machine.rebalancing(request(event), now: environment.now())
         while true {
-            listen()
+            updateStopState()
             let now = environment.now()
             guard let action = machine.nextInCallback(now: now) else { return }
             perform(action, now: now)
@@ -131,7 +136,9 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
         }
     }
 
-    /// Calls something that may fail and tells the machine when it does; returns the milliseconds it took, or nil.
+    /// Runs a call that may fail and reports a failure to the machine.
+    ///
+    /// Returns the duration in milliseconds, or nil after a failure.
     func attempt(_ call: LaneCall, _ body: () throws(KafkaError) -> Void) -> Int? {
         let began = environment.now()
         do {

@@ -1,50 +1,50 @@
 package import KafkaClient
 package import ByteStorage
 
-/// What a lane needs of a consumer: a member of the group that reads committed records.
+/// The consumer of a lane: a member of the group that reads committed records.
 ///
-/// All calls come from the lane's thread; the rebalance handler runs on it too, inside `poll` and `close`.
+/// All calls come from the lane's thread. The rebalance handler also runs on it, inside `poll` and `close`.
 package protocol LaneConsumer: AnyObject {
-    /// The member's place in the group, for a transaction's offsets.
+    /// The metadata of the group membership, for a transaction's offsets.
     associatedtype Group
 
     /// Joins the group.
     func subscribe() throws(KafkaError)
-    /// Waits for the first record or event, then takes what is there at once; ends the batch before.
+    /// Waits for the first record or event, then returns everything that is available. Ends the previous batch.
     func poll(max limit: Int, timeoutMilliseconds: Int32) -> PollOutcome
     /// The records of the last poll.
     var records: UnsafeBufferPointer<ConsumedRecord> { get }
-    /// What the last poll brought beside records.
+    /// The events of the last poll.
     var events: [ConsumerEvent] { get }
-    /// Ends the batch and all views into it.
+    /// Ends the batch and invalidates all views into it.
     func releaseBatch()
-    /// Appends a record's headers, as views that live as long as the batch.
+    /// Appends a record's headers as views that are valid as long as the batch.
     func headerViews(of index: Int32, into views: inout [HeaderView])
-    /// Bytes of a topic's name; they live as long as the consumer.
+    /// Returns the bytes of a topic's name, which are valid as long as the consumer.
     func topicNameBytes(at index: Int32) -> ByteView
-    /// A topic's index, which records carry.
+    /// Returns the index of a topic, which records carry.
     func topicIndex(of name: String) -> Int32
-    /// The group's committed offsets.
+    /// Fetches the group's committed offsets.
     func committed(_ partitions: [TopicPartition], timeoutMilliseconds: Int32) throws(KafkaError) -> [PartitionResult]
-    /// The ends of a partition, asked from its leader.
+    /// Fetches the low and high watermarks of a partition from its leader.
     func watermarks(of partition: TopicPartition, timeoutMilliseconds: Int32) throws(KafkaError) -> Watermarks
-    /// The ends of a partition as the last fetch told them; nil before the first one. Asks nobody.
+    /// Returns the watermarks of a partition from the last fetch without a request, or nil before the first fetch.
     func cachedWatermarks(of partition: TopicPartition) -> Watermarks?
-    /// Answers an assignment: `added` are new, `all` is what is owned then.
-    func take(_ added: [PartitionOffset], all: [PartitionOffset]) throws(KafkaError)
-    /// Answers a revocation of `given`.
-    func give(_ given: [TopicPartition]) throws(KafkaError)
-    /// Moves owned partitions; returns those that could not be moved.
+    /// Answers an assignment. `added` are the new partitions, `all` are the owned ones including them.
+    func assign(_ added: [PartitionOffset], all: [PartitionOffset]) throws(KafkaError)
+    /// Answers a revocation of `revoked`.
+    func unassign(_ revoked: [TopicPartition]) throws(KafkaError)
+    /// Seeks owned partitions. Returns the results, with an error for each partition that could not be moved.
     func seek(_ offsets: [PartitionOffset]) throws(KafkaError) -> [PartitionResult]
-    /// Takes owned partitions away and assigns them anew at these offsets; `all` is what is owned.
+    /// Removes owned partitions and assigns them again at these offsets. `all` are the owned partitions.
     func reassign(_ offsets: [PartitionOffset], all: [PartitionOffset]) throws(KafkaError)
-    /// Commits offsets without a transaction and waits for the answer, at most so long.
+    /// Commits offsets without a transaction and waits for the answer up to the timeout.
     func commit(_ offsets: [PartitionOffset], timeoutMilliseconds: Int32) throws(KafkaError)
-    /// A fresh place in the group, or nil outside of one.
+    /// Returns fresh group metadata, or nil outside of a group.
     func group() -> Group?
-    /// The fatal error, once there is one: what a consumed "fatal" stands for.
+    /// The fatal error of the client, or nil. It explains a `fatal` event.
     var fatalError: KafkaError? { get }
-    /// Log lines and errors that have come.
+    /// Returns and removes the log lines and errors that have arrived.
     func takeEvents() -> [ClientEvent]
     /// Leaves the group.
     func close() throws(KafkaError)

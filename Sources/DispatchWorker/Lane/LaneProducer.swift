@@ -3,14 +3,14 @@ package import ByteStorage
 
 /// A topic that a lane produces to.
 package struct OpenTopic: Sendable, Equatable {
-    /// The producer's number for it.
+    /// The producer's handle of the topic.
     package var handle: Int
-    /// Its partitions, at least 1.
+    /// The number of partitions, at least 1.
     package var partitions: Int32
-    /// Its `max.message.bytes`.
+    /// `max.message.bytes` of the topic.
     package var messageLimit: Int
 
-    /// Names an open topic.
+    /// Creates an open topic.
     package init(handle: Int, partitions: Int32, messageLimit: Int) {
         self.handle = handle
         self.partitions = partitions
@@ -18,28 +18,30 @@ package struct OpenTopic: Sendable, Equatable {
     }
 }
 
-/// What a lane needs of a producer: transactions, or at least once idempotent deliveries.
+/// The producer of a lane: transactions, or with at-least-once idempotent delivery.
 ///
-/// All calls come from the lane's thread. Timeouts are milliseconds; -1 is the library's own bound.
+/// All calls come from the lane's thread. Timeouts are in milliseconds. -1 selects the implementation's own limit.
 package protocol LaneProducer: AnyObject {
-    /// The consumer's place in its group.
+    /// The metadata of the consumer's group membership.
     associatedtype Group
 
-    /// Ends a predecessor's transaction and fences it; resumable.
+    /// Ends a predecessor's transaction and fences it. The call can be resumed.
     func initTransactions(timeoutMilliseconds: Int32) throws(KafkaError)
-    /// Whether a broker was seen that cannot fence a group's generation; known after `initTransactions`.
-    var lacksFencing: Bool { get }
-    /// Opens a topic and asks for its partitions.
+    /// A Boolean value that indicates whether a broker cannot fence a group's generation. Valid after
+    /// `initTransactions`.
+    var isFencingUnsupported: Bool { get }
+    /// Opens a topic and fetches its partition count.
     func open(_ topic: String, timeoutMilliseconds: Int32) throws(KafkaError) -> (handle: Int, partitions: Int32)
     /// Begins a transaction.
     func begin() throws(KafkaError)
-    /// Offers records to a partition in their order; values are lent until the transaction has ended.
+    /// Produces records to a partition in order. Their values are borrowed until the transaction has ended.
     ///
-    /// Returns how many were taken; fewer with an error, of which "queue full" may be tried again from there.
+    /// Returns the number of accepted records. A smaller number comes with an error. After a full queue, the rest can
+    /// be produced again.
     func produce(
         topic: Int, partition: Int32, _ records: UnsafeBufferPointer<OutboundRecord>
     ) -> (accepted: Int, error: KafkaError?)
-    /// Offers one record with headers; everything is copied. A timestamp of nil is now.
+    /// Produces one record with headers and copies everything. A nil timestamp means the current time.
     func produce(
         topic: Int, partition: Int32, key: ByteView?, value: ByteView?, headers: [HeaderView], timestamp: Int64?
     ) throws(KafkaError)
@@ -47,49 +49,49 @@ package protocol LaneProducer: AnyObject {
     func poll(timeoutMilliseconds: Int32)
     /// Adds offsets to the transaction.
     func sendOffsets(_ offsets: [PartitionOffset], _ group: Group, timeoutMilliseconds: Int32) throws(KafkaError)
-    /// Commits.
+    /// Commits the transaction.
     func commit(timeoutMilliseconds: Int32) throws(KafkaError)
-    /// Aborts.
+    /// Aborts the transaction.
     func abort() throws(KafkaError)
-    /// Waits until everything is delivered; returns what is not.
+    /// Waits until all records are delivered. Returns the number of records that are not.
     func flush(timeoutMilliseconds: Int32) throws(KafkaError) -> Int
-    /// The error of a delivery that failed for what it is, since errors were forgotten last.
+    /// The last error since `forgetErrors` that is caused by a record itself, or nil.
     var refusal: KafkaError? { get }
-    /// The error of any delivery that failed, since errors were forgotten last.
+    /// The last error of any failed delivery since `forgetErrors`, or nil.
     var deliveryError: KafkaError? { get }
-    /// Forgets both.
+    /// Forgets the delivery errors.
     func forgetErrors()
-    /// How often the connection to the transaction coordinator was seen to go down.
+    /// The number of times that the connection to the transaction coordinator was lost.
     var coordinatorDrops: Int { get }
-    /// The fatal error, once there is one.
+    /// The fatal error of the client, or nil.
     var fatalError: KafkaError? { get }
-    /// Log lines and errors that have come.
+    /// Returns and removes the log lines and errors that have arrived.
     func takeEvents() -> [ClientEvent]
-    /// Destroys the client; nothing it was lent is used after this.
+    /// Destroys the client. Borrowed memory is not used afterward.
     func close()
 }
 
-/// Where a lane's clients, its time and its topics' limits come from.
+/// The environment of a lane: its clients, its clocks and the limits of its topics.
 package protocol LaneEnvironment: AnyObject {
     /// The consumer's type.
     associatedtype Consumer: LaneConsumer
     /// The producer's type.
     associatedtype Producer: LaneProducer where Producer.Group == Consumer.Group
 
-    /// Makes a consumer that hands every rebalance to `rebalance`, on the polling thread.
+    /// Creates a consumer that passes every rebalance to `rebalance`, on the polling thread.
     func makeConsumer(rebalance: @escaping (RebalanceEvent) -> Void) throws(KafkaError) -> Consumer
-    /// Makes a producer.
+    /// Creates a producer.
     func makeProducer() throws(KafkaError) -> Producer
-    /// Whether the broker is a mock, which fences nobody.
+    /// A Boolean value that indicates whether the broker is a mock, which does not fence.
     var isMock: Bool { get }
-    /// `max.message.bytes` of a topic.
+    /// Returns `max.message.bytes` of a topic.
     func messageLimit(of topic: String) -> Int
-    /// The lane asks for `needs` in vain, and for nothing else.
-    func lack(_ needs: [ClientNeed])
-    /// Nanoseconds of a monotonic clock.
+    /// Replaces the set of needs that the lane currently cannot get met.
+    func setUnmetNeeds(_ needs: [ClientNeed])
+    /// Returns the monotonic clock's time in nanoseconds.
     func now() -> UInt64
-    /// Milliseconds since 1970; only dead letters say the time of day.
+    /// Returns the milliseconds since 1970. Only dead letters contain the time of day.
     func wallMilliseconds() -> Int64
-    /// Blocks.
+    /// Blocks the thread.
     func sleep(milliseconds: Int)
 }

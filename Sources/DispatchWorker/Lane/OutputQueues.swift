@@ -1,9 +1,9 @@
 package import KafkaClient
 package import ByteStorage
 
-/// A record that cannot go with its partition's run: it has headers.
-package struct HeadedOutput {
-    /// The producer's number of the topic.
+/// An output that cannot be part of its partition's run because it has headers.
+package struct OutputWithHeaders {
+    /// The producer's handle of the topic.
     package var topic: Int
     /// The partition.
     package var partition: Int32
@@ -11,32 +11,35 @@ package struct HeadedOutput {
     package var key: ByteView?
     /// The value, or nil for none.
     package var value: ByteView?
-    /// Its headers in the queue's pool.
+    /// The range of its headers in the queue's pool.
     package var headers: Range<Int>
-    /// Its timestamp, or nil for now.
+    /// The timestamp, or nil for the current time.
     package var timestamp: Int64?
-    /// How many records of its partition's run stand before it.
+    /// The number of records of its partition's run that precede it.
     package var position: Int
 }
 
-/// Outputs that wait for the producer: a run per partition of the output topic, and those with headers beside.
+/// The outputs that wait for the producer: one run for each partition of the output topic, and a list of those with
+/// headers.
 ///
-/// Only the order inside a partition means anything, so a run goes out with one call. Memory is kept.
+/// Only the order inside a partition matters, so each run is produced with one call. Memory is reused.
 package struct OutputQueues {
     /// The output topic.
     package private(set) var topic = OpenTopic(handle: 0, partitions: 1, messageLimit: 1 << 20)
     private var runs: [[OutboundRecord]] = [[]]
     private var sent: [Int] = [0]
-    private var headed: [HeadedOutput] = []
-    private var headedSent = 0
-    /// Headers of `headed`.
+    private var outputsWithHeaders: [OutputWithHeaders] = []
+    private var sentWithHeaders = 0
+    /// The headers of the outputs with headers.
     package var headerPool: [HeaderView] = []
     private var runSent = 0
 
-    /// Makes empty queues.
+    /// Creates empty queues.
     package init() {}
 
-    /// Takes over the output topic; the queues must be empty.
+    /// Sets the output topic.
+    ///
+    /// The queues must be empty.
     package mutating func use(_ topic: OpenTopic) {
         self.topic = topic
         while runs.count < Int(topic.partitions) {
@@ -45,36 +48,38 @@ package struct OutputQueues {
         }
     }
 
-    /// Puts a record at the end of a partition's run.
+    /// Appends a record to a partition's run.
     @inline(__always)
     package mutating func append(_ record: OutboundRecord, partition: Int32) {
         runs[Int(truncatingIfNeeded: partition)].append(record)
     }
 
-    /// Records of the output topic's run that wait for a partition, for `HeadedOutput.position`.
+    /// Returns the number of waiting records of a partition's run, for `OutputWithHeaders.position`.
     package func length(of partition: Int32) -> Int { runs[Int(partition)].count }
 
-    /// Puts a record with headers behind what its partition has waiting.
-    package mutating func append(_ output: HeadedOutput) { headed.append(output) }
+    /// Appends a record with headers after the waiting records of its partition.
+    package mutating func append(_ output: OutputWithHeaders) { outputsWithHeaders.append(output) }
 
-    /// Forgets everything.
+    /// Removes all outputs.
     package mutating func removeAll() {
         for index in runs.indices {
             runs[index].removeAll(keepingCapacity: true)
             sent[index] = 0
         }
-        headed.removeAll(keepingCapacity: true)
+        outputsWithHeaders.removeAll(keepingCapacity: true)
         headerPool.removeAll(keepingCapacity: true)
-        headedSent = 0
+        sentWithHeaders = 0
         runSent = 0
     }
 
-    /// Offers what waits to a producer, in order; returns the error that stopped it.
+    /// Produces the waiting outputs in order.
     ///
-    /// After "queue full" a further call goes on where this one stopped.
+    /// Returns the error that stopped it, or nil.
+    ///
+    /// After a full queue, the next call continues at the output that failed.
     package mutating func offer<Producer: LaneProducer>(to producer: Producer) -> KafkaError? {
-        while headedSent < headed.count {
-            let output = headed[headedSent]
+        while sentWithHeaders < outputsWithHeaders.count {
+            let output = outputsWithHeaders[sentWithHeaders]
             if output.topic == topic.handle,
                 let error = offerRun(Int(output.partition), upTo: output.position, to: producer)
             {
@@ -87,7 +92,7 @@ package struct OutputQueues {
             } catch {
                 return error
             }
-            headedSent += 1
+            sentWithHeaders += 1
         }
         while runSent < runs.count {
             if let error = offerRun(runSent, upTo: runs[runSent].count, to: producer) { return error }

@@ -6,9 +6,13 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// The worker's log: lines go into a bounded queue and one thread writes them, so that no lane waits for a terminal.
+/// The worker's log.
+///
+/// Lines are added to a bounded queue and written by one thread, so that no lane waits for a terminal.
 package final class Log: Sendable {
-    /// Lines that may wait; more are dropped and counted.
+    /// The maximum number of waiting lines.
+    ///
+    /// Further lines are dropped and counted.
     package static let capacity = 1_024
 
     private struct State {
@@ -31,10 +35,12 @@ package final class Log: Sendable {
         SystemThread.start { [self] in run() }?.detach()
     }
 
-    /// Whether lines of this severity are written: asked before a line is made on a warm path.
+    /// Returns a Boolean value that indicates whether lines of this severity are written.
+    ///
+    /// Check it before building a line on a warm path.
     package func isEnabled(_ level: LogLevel) -> Bool { level <= self.level }
 
-    /// Takes a line, or drops it when too many wait.
+    /// Adds a line, or drops it if too many are waiting.
     package func log(_ line: LogEntry) {
         guard isEnabled(line.level) else { return }
         let now = SystemClock.wallMilliseconds()
@@ -47,19 +53,21 @@ package final class Log: Sendable {
         }
     }
 
-    /// Takes a line, then waits up to a second until it is written: for the last line before a hard exit.
+    /// Adds a line and waits up to a second until it is written, for the last line before a forced exit.
     package func logAndFlush(_ line: LogEntry) {
         log(line)
         _ = state.wait(milliseconds: 1_000) { $0.lines.isEmpty && $0.isWritten ? true : nil }
     }
 
-    /// Writes what waits and ends the thread; waits for it up to 2 s.
+    /// Writes the waiting lines and ends the thread.
+    ///
+    /// Waits up to 2 s.
     package func close() {
         state.signal { $0.isClosed = true }
         _ = state.wait(milliseconds: 2_000) { $0.isClosed && $0.lines.isEmpty && $0.isWritten ? true : nil }
     }
 
-    /// Writes a line to standard error in one system call where the system takes it whole.
+    /// Writes a line to standard error, with one system call if the system accepts the whole line.
     package static let standardError: @Sendable (String) -> Void = { text in
         var bytes = Array(text.utf8)
         bytes.append(UInt8(ascii: "\n"))
@@ -92,7 +100,7 @@ package final class Log: Sendable {
             for sum in rate.due(now: now, final: closed) { write(sum, SystemClock.wallMilliseconds()) }
             if dropped > 0 {
                 let line = LogEntry(
-                    .warning, "log", "lines were dropped: the log is not read fast enough",
+                    .warning, "log", "log lines were dropped because the output is too slow",
                     [LogField("dropped", .number(dropped))])
                 write(line, SystemClock.wallMilliseconds())
             }

@@ -1,22 +1,22 @@
-/// One thing worth telling: what happened, where, and its numbers.
+/// A log entry: an event with its message and fields.
 ///
-/// Never a key, value, header, link or credential.
+/// An entry never contains a key, value, header, link or credential.
 package struct LogEntry: Sendable, Equatable {
-    /// The event that says why the process ends.
+    /// The name of the event that states why the process ends.
     package static let exit = "exit"
 
-    /// How severe it is.
+    /// The severity.
     package var level: LogLevel
     /// The event's stable name, such as `committed`.
     package var event: String
     /// The lane, or nil for the process.
     package var lane: Int?
-    /// The same in words.
+    /// The message for people.
     package var message: String
-    /// The event's own members, in the order in which they are written.
+    /// The event's fields, in the order in which they are written.
     package var fields: [LogField]
 
-    /// Makes a line.
+    /// Creates an entry.
     package init(_ level: LogLevel, _ event: String, lane: Int? = nil, _ message: String, _ fields: [LogField] = []) {
         self.level = level
         self.event = event
@@ -33,28 +33,28 @@ package struct LogField: Sendable, Equatable {
     /// The value.
     package var value: LogValue
 
-    /// Makes a field.
+    /// Creates a field.
     package init(_ name: String, _ value: LogValue) {
         self.name = name
         self.value = value
     }
 }
 
-/// What a log line's member can hold.
+/// The value of a log field.
 package enum LogValue: Sendable, Equatable, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
     /// Text.
     case text(String)
-    /// A whole number.
+    /// An integer.
     case number(Int64)
-    /// Several texts.
+    /// A list of texts.
     case list([String])
 
-    /// Makes a text.
+    /// Creates a text.
     package init(stringLiteral value: String) { self = .text(value) }
 
-    /// Makes a number.
+    /// Creates a number.
     package init(integerLiteral value: Int64) { self = .number(value) }
 
-    /// Makes a number.
+    /// Creates a number.
     package static func count(_ value: Int) -> LogValue { .number(Int64(value)) }
 }

@@ -1,6 +1,10 @@
-/// Turns a log line into its text, without the line's end.
+/// The formatter of log entries.
+///
+/// Lines have no line terminator.
 package enum LogFormatter {
-    /// The line as it is written, `milliseconds` since 1970 being its time.
+    /// Returns the formatted line.
+    ///
+    /// `milliseconds` since 1970 is its time.
     package static func text(of line: LogEntry, milliseconds: Int64, format: LogFormat) -> String {
         switch format {
         case .json: json(line, Timestamp.text(milliseconds: milliseconds))
@@ -42,7 +46,9 @@ package enum LogFormatter {
         }
     }
 
-    /// A JSON string (RFC 8259, section 7), also what a text with spaces looks like in a line for people.
+    /// Returns the text as a JSON string (RFC 8259, section 7).
+    ///
+    /// The text format uses the same form for values with spaces.
     package static func quoted(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {
@@ -55,7 +61,7 @@ package enum LogFormatter {
         return result + "\""
     }
 
-    /// The text with control characters written as escapes: a name from outside must not steer a terminal.
+    /// Returns the text with control characters escaped, so that a name from outside cannot control a terminal.
     private static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars { append(scalar, to: &result) }

@@ -1,8 +1,8 @@
-/// How severe a log line is; the most severe first.
+/// The severity of a log line, most severe first.
 package enum LogLevel: UInt8, Sendable, CaseIterable, Comparable {
     case error, warning, info, debug
 
-    /// The word that stands for the level in settings and lines.
+    /// The name of the level in settings and log lines.
     package var name: String {
         switch self {
         case .error: "error"
@@ -12,13 +12,13 @@ package enum LogLevel: UInt8, Sendable, CaseIterable, Comparable {
         }
     }
 
-    /// Whether `a` is more severe than `b`.
+    /// Returns a Boolean value that indicates whether `a` is more severe than `b`.
     package static func < (a: LogLevel, b: LogLevel) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// How log lines are written (`log.format`).
+/// The format of log lines (`log.format`).
 package enum LogFormat: String, Sendable, CaseIterable {
-    /// For people.
+    /// Text for people.
     case text
     /// One JSON object per line.
     case json

@@ -1,8 +1,10 @@
-/// Keeps one event of one lane from flooding the log: more than 10 in 10 s become one line with their number.
+/// A rate limit for log lines.
+///
+/// More than 10 lines of one event and lane in 10 s are replaced by one line with their count.
 package struct LogRate: Sendable {
-    /// Lines of one event and lane that pass in a window.
+    /// The number of lines of one event and lane that pass in a window.
     package static let linesPerWindow = 10
-    /// Length of a window.
+    /// The length of a window.
     package static let windowNanoseconds: UInt64 = 10_000_000_000
 
     private struct Source: Hashable {
@@ -20,12 +22,13 @@ package struct LogRate: Sendable {
     private var windows: [Source: Window] = [:]
     private var hasEnded = false
 
-    /// Makes a rate that has seen nothing.
+    /// Creates a rate limit without history.
     package init() {}
 
-    /// The lines to write for `line` at `now`: a sum that came due, then the line itself, if it passes.
+    /// Returns the lines to write for `line` at `now`: a summary that is due, then the line itself if it passes.
     ///
-    /// The line that says why the process ends is the last one: all sums stand before it, and nothing passes after it.
+    /// The line that states why the process ends is always the last one. All summaries precede it, and no line passes
+    /// after it.
     package mutating func admit(_ line: LogEntry, now: UInt64) -> [LogEntry] {
         if hasEnded { return [] }
         if line.event == LogEntry.exit {
@@ -50,7 +53,7 @@ package struct LogRate: Sendable {
         return result
     }
 
-    /// The sums of windows that are over at `now`; all of them when `final`.
+    /// Returns the summaries of windows that have ended at `now`, or of all windows if `final` is true.
     package mutating func due(now: UInt64, final: Bool = false) -> [LogEntry] {
         var result: [LogEntry] = []
         for (source, window) in windows where final || now &- window.began >= Self.windowNanoseconds {
@@ -63,7 +66,7 @@ package struct LogRate: Sendable {
     private static func sum(_ source: Source, _ window: Window) -> LogEntry? {
         guard window.suppressed > 0 else { return nil }
         return LogEntry(
-            window.level, source.event, lane: source.lane, "more of the same",
+            window.level, source.event, lane: source.lane, "similar lines suppressed",
             [LogField("suppressed", .number(window.suppressed))])
     }
 }

@@ -1,6 +1,6 @@
-/// Writes a time of day as RFC 3339 in UTC with milliseconds.
+/// The RFC 3339 text of a time of day, in UTC with milliseconds.
 package enum Timestamp {
-    /// The text of `milliseconds` since 1970, such as `2026-11-20T10:00:00.123Z`.
+    /// Returns the text of `milliseconds` since 1970, such as `2026-11-20T10:00:00.123Z`.
     package static func text(milliseconds: Int64) -> String {
         let days = floorDivide(milliseconds, 86_400_000)
         let rest = milliseconds - days * 86_400_000
@@ -10,9 +10,10 @@ package enum Timestamp {
             + padded(second / 60 % 60, 2) + ":" + padded(second % 60, 2) + "." + padded(rest % 1_000, 3) + "Z"
     }
 
-    /// Year, month and day of a number of days since 1970 in the Gregorian calendar.
+    /// Returns year, month and day of a number of days since 1970 in the Gregorian calendar.
     ///
-    /// Counts in eras of 400 years (146,097 days) that begin on 1 March, so that the leap day is a year's last.
+    /// Counts in eras of 400 years (146,097 days) that begin on March 1, so that a leap day is the last day of its
+    /// year.
     private static func civil(days: Int64) -> (Int64, Int64, Int64) {
         let shifted = days + 719_468
         let era = floorDivide(shifted, 146_097)

@@ -1,8 +1,10 @@
-/// The limits on dead letters: rather stop and alarm than empty a topic into its dead letters.
+/// The limits on dead letters, which stop a worker before it moves a whole topic into the dead letters.
 struct DeadLetterWatch: Sendable {
     private let maxRatio: Double
     private let maxConsecutive: Int
-    /// One sample per batch: records and dead letters; the newest samples that make up 1,000 records count.
+    /// The records and dead letters of each batch.
+    ///
+    /// Only the newest samples that add up to 1,000 records are kept.
     private var samples: [(records: Int, deadLetters: Int)] = []
 
     init(_ policy: LanePolicy) {
@@ -10,11 +12,13 @@ struct DeadLetterWatch: Sendable {
         maxConsecutive = policy.deadLetterMaxConsecutive
     }
 
-    /// Counts a batch; returns what was passed, or nil.
+    /// Counts a batch.
+    ///
+    /// Returns a description of the limit that was exceeded, or nil.
     mutating func count(_ batch: BatchResult) -> String? {
         if maxConsecutive > 0 && batch.longestDeadLetterRun > maxConsecutive {
-            return "\(batch.longestDeadLetterRun) dead letters in a row in one partition, dlq.max.consecutive is "
-                + "\(maxConsecutive)"
+            return "\(batch.longestDeadLetterRun) consecutive dead letters in one partition, the limit "
+                + "dlq.max.consecutive is \(maxConsecutive)"
         }
         guard maxRatio > 0 && batch.records > 0 else { return nil }
         samples.append((batch.records, batch.deadLetters))
@@ -28,6 +32,6 @@ struct DeadLetterWatch: Sendable {
         }
         samples.removeFirst(samples.count - kept)
         guard records >= 1_000, Double(deadLetters) > maxRatio * Double(records) else { return nil }
-        return "\(deadLetters) of the last \(records) records are dead letters, dlq.max.ratio is \(maxRatio)"
+        return "\(deadLetters) of the last \(records) records are dead letters, the limit dlq.max.ratio is \(maxRatio)"
     }
 }

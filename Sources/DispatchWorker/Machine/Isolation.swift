@@ -1,47 +1,53 @@
 package import KafkaClient
 
-/// Finds the one record whose outputs a broker refuses: transactions get smaller until it stands alone.
+/// The search for the one record whose outputs a broker refuses.
+///
+/// Transactions become smaller until they hold only that record.
 package struct Isolation: Sendable, Equatable {
-    /// A record whose outputs are refused: it becomes a dead letter `refused_output`.
+    /// A record whose outputs are refused.
+    ///
+    /// It becomes a dead letter with the reason `refused_output`.
     package struct Refused: Sendable, Equatable {
-        /// Where it stands.
+        /// The partition.
         package var partition: TopicPartition
         /// Its offset.
         package var offset: Int64
-        /// How often its dead letter was refused too.
+        /// The number of times that its dead letter was refused.
         package var deadLetterRefusals = 0
     }
 
-    /// What one refusal has shown.
+    /// The result of one refusal.
     enum Finding: Equatable {
-        /// Not enough yet: the next transaction is smaller, or the same.
+        /// Undecided: the next transaction is smaller or the same.
         case none
-        /// This record's outputs are refused when they are sent alone.
+        /// The outputs of this record are refused even when sent alone.
         case record(Refused)
-        /// The same record's dead letter is refused too.
+        /// The dead letter of the same record is also refused.
         case deadLetter(Refused)
     }
 
-    /// A record alone is refused this often before it is believed.
+    /// The number of refusals of a single record before it counts as the cause.
     static var tries: Int { 3 }
 
-    /// Aborts in a row, each with an error of a record.
+    /// The number of consecutive aborts with an error of a record.
     package private(set) var failures = 0
-    /// Most records of a transaction, or nil for no limit.
+    /// The maximum number of records of a transaction, or nil for no limit.
     package private(set) var limit: Int?
-    /// The records that were found and are not committed yet: there may be one at the head of several partitions.
+    /// The records that were found and are not committed yet.
+    ///
+    /// Several partitions may each have one.
     package var refused: [Refused] = []
     private var until: [PartitionOffset] = []
 
-    /// Nothing was refused.
+    /// Creates a search without refusals.
     package init() {}
 
-    /// Whether a record's outputs are refused, so that it becomes a dead letter.
+    /// Returns a Boolean value that indicates whether a record's outputs are refused, so that it becomes a dead letter.
     func isRefused(_ partition: TopicPartition, _ offset: Int64) -> Bool {
         refused.contains { $0.offset == offset && $0.partition == partition }
     }
 
-    /// A transaction was aborted because of one of its records.
+    /// Records that a transaction was aborted because of one of its records.
     mutating func recordRefused(records: Int, pending: [PartitionOffset]) -> Finding {
         failures += 1
         guard failures >= Self.tries else { return .none }
@@ -64,13 +70,15 @@ package struct Isolation: Sendable, Equatable {
         return .none
     }
 
-    /// A transaction was committed; `position` tells how far a partition is, nil for one that was given up.
+    /// Records that a transaction was committed.
+    ///
+    /// `position` returns the next offset of a partition, or nil for one that is no longer owned.
     mutating func committed(position: (TopicPartition) -> Int64?) {
         guard failures > 0 else { return }
         let hadRefused = !refused.isEmpty
         refused.removeAll { found in position(found.partition).map { $0 > found.offset } ?? true }
         guard refused.isEmpty else { return }
-        until.removeAll { wanted in position(wanted.partition).map { $0 >= wanted.offset } ?? true }
+        until.removeAll { end in position(end.partition).map { $0 >= end.offset } ?? true }
         if hadRefused || until.isEmpty {
             self = Isolation()
         } else {

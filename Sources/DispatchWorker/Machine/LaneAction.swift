@@ -1,66 +1,67 @@
 package import KafkaClient
 
-/// What a lane does next.
+/// The next action of a lane.
 ///
-/// Each is one step; the machine hears of its result before it is asked again.
+/// Each action is one step. Its result is reported to the machine before the next action is requested.
 package enum LaneAction: Sendable, Equatable {
-    /// Make a producer.
+    /// Create a producer.
     case makeProducer
-    /// `init_transactions`, for at most this long: resumable.
+    /// Call `init_transactions` with this time limit. The call can be resumed.
     case initTransactions(milliseconds: Int)
-    /// Open output and dead-letter topics at the producer and look at partitions and limits.
+    /// Open the output and dead-letter topics and fetch their partition counts and limits.
     case openTopics
-    /// Make the consumer and subscribe it.
+    /// Create the consumer and subscribe it.
     case subscribe
-    /// Fill the batch.
+    /// Poll the next batch.
     case poll(milliseconds: Int, maximum: Int)
-    /// Poll for the group's sake; whatever comes is thrown away.
-    case serve
-    /// Resolve what is left of the batch: up to `records` records, and until `until` (nanoseconds) at least one.
+    /// Poll to keep the group membership alive and drop all records.
+    case keepAlive
+    /// Process the rest of the batch: up to `records` records until the clock reaches `until` (nanoseconds), at least
+    /// one.
     case process(records: Int, until: UInt64)
     /// Begin a transaction.
     case begin
-    /// Offer the outputs to the producer, from where it stopped.
+    /// Produce the waiting outputs, from where the last call stopped.
     case produce
-    /// Wait until the producer has room again.
+    /// Wait until the producer's queue has room.
     case drainQueue(milliseconds: Int)
-    /// Add offsets to the transaction; a repeat has the same arguments as before.
+    /// Add offsets to the transaction. A repeated call has the same arguments.
     case sendOffsets([PartitionOffset], isRepeat: Bool, milliseconds: Int)
-    /// Commit the transaction; -1 is the library's own bound.
+    /// Commit the transaction. -1 selects the producer's own limit.
     case commit(milliseconds: Int)
-    /// At least once: wait until every output is delivered.
+    /// With at-least-once, wait until every output is delivered.
     case flush(milliseconds: Int)
-    /// At least once: commit offsets with the consumer, and wait for the answer for at most this long.
+    /// With at-least-once, commit offsets with the consumer and wait for the answer up to the limit.
     case storeOffsets([PartitionOffset], milliseconds: Int)
     /// Abort the transaction.
     case abort
-    /// Destroy the producer: nothing that it was lent is used after this.
+    /// Destroy the producer. Memory that it borrowed is not used afterward.
     case dropProducer
-    /// Forget the batch.
+    /// Release the batch.
     case discard
-    /// Ask for the group's committed offsets.
+    /// Fetch the group's committed offsets.
     case fetchCommitted([TopicPartition])
-    /// Go back (or on) to these offsets.
+    /// Seek to these offsets.
     case seek([PartitionOffset])
-    /// Take these partitions away and assign them anew: seeking them failed.
+    /// Remove these partitions and assign them again, because seeking failed.
     case reassign([PartitionOffset], all: [PartitionOffset])
-    /// Ask for the ends of a partition.
+    /// Fetch the watermarks of a partition.
     case findEnds(TopicPartition)
-    /// Answer an assignment: `added` are new, `all` is what is owned then.
-    case take([PartitionOffset], all: [PartitionOffset])
+    /// Answer an assignment. `added` are the new partitions, `all` are the owned ones including them.
+    case assign([PartitionOffset], all: [PartitionOffset])
     /// Answer a revocation.
-    case give([TopicPartition])
-    /// Tell the process why this lane must end, before a call that may not return.
+    case unassign([TopicPartition])
+    /// Tell the process why this lane ends, before a call that may not return.
     case announce(WorkerExit)
     /// Sleep.
     case wait(milliseconds: Int)
     /// Leave the group.
     case close
-    /// Nothing is left to do.
+    /// End: nothing is left to do.
     case end
 }
 
-/// The calls whose failure the machine is told.
+/// The calls whose failures are reported to the machine.
 package enum LaneCall: String, Sendable, CaseIterable {
     case makeProducer = "rd_kafka_new"
     case initTransactions = "init_transactions"
@@ -78,11 +79,6 @@ package enum LaneCall: String, Sendable, CaseIterable {
     case findEnds = "query_watermark_offsets"
     case seek = "seek_partitions"
     case reassign = "reassign"
-    case take = "assign"
-    case give = "unassign"
-}
-
-/// Why a transaction was aborted, for the log.
-package enum AbortCause: String, Sendable {
-    case revoked, lost, refused, timeout, error, shutdown
+    case assign = "assign"
+    case unassign = "unassign"
 }

@@ -1,8 +1,10 @@
 package import KafkaClient
 
-// When a transaction fails: abort it, and its partitions go back to what the brokers hold as committed.
+// Aborts of transactions. Afterward, the partitions return to their committed offsets.
 extension LaneMachine {
-    /// The open transaction must be aborted; at least once its producer is dropped, and the records are taken again.
+    /// Aborts the open transaction.
+    ///
+    /// With at-least-once, the producer is replaced instead. The records are consumed again in both cases.
     mutating func transactionFailed(_ cause: AbortCause) {
         guard let open = transaction.content else { return }
         if case .aborting = transaction { return }
@@ -11,30 +13,32 @@ extension LaneMachine {
             transaction = .aborting(open, cause, retryAt: 0)
             return
         }
-        spoiled(open.error, records: open.content.records, staged: transaction.staged)
+        isolateRefusedRecord(open.error, records: open.content.records, staged: transaction.staged)
         notes.append(.aborted(cause, open.error))
         let isDeliberate = isDeliberate(cause)
-        condemn(wait: isDeliberate ? 0 : abortBackoff.next())
+        retireProducer(wait: isDeliberate ? 0 : abortBackoff.next())
     }
 
-    /// Whether nothing was wrong with the transaction itself.
-    private func isDeliberate(_ cause: AbortCause) -> Bool { cause == .revoked || cause == .lost || fate != nil }
+    /// Returns a Boolean value that indicates whether the transaction is aborted without a fault of its own.
+    private func isDeliberate(_ cause: AbortCause) -> Bool { cause == .revoked || cause == .lost || exit != nil }
 
-    /// The transaction is aborted; `refusal` is the error of a record that spoiled it, had there been one.
+    /// Records that the transaction was aborted.
+    ///
+    /// `refusal` is the error of a record that caused the abort, or nil.
     package mutating func aborted(refusal: KafkaErrorCode?, coordinatorDrops: Int, now: UInt64) {
         guard case .aborting(let open, let cause, _) = transaction else { return }
         let code = refusal ?? open.error
-        spoiled(code, records: open.content.records, staged: nil)
+        isolateRefusedRecord(code, records: open.content.records, staged: nil)
         notes.append(.aborted(cause, code))
         let isDeliberate = isDeliberate(cause)
         let suspect = open.suspect ?? (coordinatorDrops != open.coordinatorDrops ? .coordinator : nil)
-        loseTransaction()
+        dropTransaction()
         if !isDeliberate { pausedUntil = now + nanoseconds(abortBackoff.next()) }
         if let suspect { rotate(suspect) }
     }
 
-    /// Makes transactions smaller when one of their records is to blame, and says which one it was.
-    private mutating func spoiled(_ code: KafkaErrorCode?, records: Int, staged: BatchResult?) {
+    /// Makes transactions smaller if one of their records is the cause, and notes the record once it is found.
+    private mutating func isolateRefusedRecord(_ code: KafkaErrorCode?, records: Int, staged: BatchResult?) {
         guard let code, code.isRecordLevel else { return }
         var pending = partitions
         pending.promote()
@@ -53,11 +57,13 @@ extension LaneMachine {
         WorkerExit(
             .configuration,
             "the broker refuses the dead letter of \(found.partition) offset \(found.offset): \(code.name)",
-            advice: "check cleanup.policy and max.message.bytes of its dead-letter topic; the record is still there")
+            advice: "check cleanup.policy and max.message.bytes of the dead-letter topic; the input has the record")
     }
 
-    /// What was produced since the last commit is worth nothing; what is left of the batch comes again.
-    mutating func loseTransaction() {
+    /// Drops everything that was produced since the last commit and the rest of the batch.
+    ///
+    /// The records are consumed again.
+    mutating func dropTransaction() {
         let content = transaction.content?.content ?? TransactionContent()
         if content.records > 0 { counters.aborted += 1 }
         lostRecords += content.records + (transaction.staged?.records ?? 0)
@@ -66,12 +72,12 @@ extension LaneMachine {
         transaction = .none
     }
 
-    /// A revocation's budget is over and the commit's outcome unknown: nothing may be called on that producer again.
-    mutating func indefinite() {
+    /// Replaces the producer because the deadline of a revocation has passed and the commit's outcome is unknown.
+    mutating func abandonCommit() {
         if isExactlyOnce {
             rotate(.revoked)
         } else {
-            condemn(wait: 0)
+            retireProducer(wait: 0)
         }
     }
 }

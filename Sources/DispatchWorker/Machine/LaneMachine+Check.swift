@@ -1,27 +1,31 @@
 internal import KafkaClient
 
-// What must hold after every step: I1 to I5 as far as one lane can know them (`kafka-worker`, 6.2).
+// The invariants that hold after every step, as far as one lane can check them.
+//
+// - I1: Only records that were processed are committed.
+// - I2: Committed records are not consumed again.
+// - I4: Only members of the group own partitions.
+// - I5: A transaction holds exactly the offsets of its outputs.
 extension LaneMachine {
-    /// The invariant that is broken now, or nil.
+    /// A description of the invariant that is violated, or nil.
     ///
-    /// Debug builds ask after every step of a lane, and so does the simulation.
+    /// Debug builds and the simulation check it after every step of a lane.
     package var violation: String? { breach ?? partitionViolation ?? transactionViolation ?? groupViolation }
 
     private var partitionViolation: String? {
         for slot in partitions.slots {
-            // I1: nothing is committed that was not handled; I2: nothing is taken again that was committed.
             if let pending = slot.pending, pending > slot.next {
-                return "I1: \(slot.partition) commits past its records"
+                return "I1: \(slot.partition) would commit an offset after its last record"
             }
             if let pending = slot.pending, let committed = slot.committed, pending.value < committed {
-                return "I2: \(slot.partition) would commit \(pending.value) behind \(committed)"
+                return "I2: \(slot.partition) would commit \(pending.value), before the committed \(committed)"
             }
             if slot.isStaged && !slot.isStarted { return "I1: \(slot.partition) has outputs without a record" }
-            if case .located = slot.place, slot.pending != nil {
-                return "I2: \(slot.partition) moves with records open"
+            if case .needsSeek = slot.positionState, slot.pending != nil {
+                return "I2: \(slot.partition) is repositioned with pending records"
             }
-            if case .unmoved = slot.place, slot.pending != nil {
-                return "I2: \(slot.partition) moves with records open"
+            if case .needsReassign = slot.positionState, slot.pending != nil {
+                return "I2: \(slot.partition) is repositioned with pending records"
             }
         }
         return nil
@@ -31,18 +35,17 @@ extension LaneMachine {
         let pending = partitions.pendingOffsets
         switch transaction {
         case .none:
-            // I5: an offset without its transaction would be committed with the next one's outputs.
+            // I5: an offset without its transaction would be committed with the outputs of the next one.
             for slot in partitions.slots where slot.isStaged || (slot.pending != nil && !slot.isOriginPending) {
-                return "I5: \(slot.partition) has something pending without a transaction"
+                return "I5: \(slot.partition) has pending records without a transaction"
             }
         case .beginning(let staged, _):
             if staged == nil && pending.isEmpty { return "I5: a transaction begins without anything to commit" }
         case .open(let open, .idle):
-            if partitions.slots.contains(where: \.isStaged) { return "I5: outputs were forgotten" }
+            if partitions.slots.contains(where: \.isStaged) { return "I5: outputs are staged in an idle transaction" }
             if open.content.records > 0 && pending.isEmpty { return "I5: outputs have no offsets" }
         case .open, .aborting: break
         case .sendingOffsets(_, let offsets, _, _), .committing(_, let offsets, _, _), .storing(_, let offsets, _, _):
-            // I5: exactly the offsets of the outputs.
             if offsets != pending { return "I5: the transaction holds \(offsets), pending is \(pending)" }
         case .flushing:
             if pending.isEmpty { return "I5: outputs have no offsets" }
@@ -53,9 +56,9 @@ extension LaneMachine {
     private var groupViolation: String? {
         if !isMember && !partitions.isEmpty && group == .left { return "I4: partitions are owned outside of the group" }
         if case .left(let count) = batch, count <= 0 { return "I1: a batch without messages" }
-        if case .outside = group, batch != .none { return "I1: records came from outside of the group" }
+        if case .outside = group, batch != .none { return "I1: records were received outside of the group" }
         if callback == .none, needs.contains(.membership), !partitions.isEmpty {
-            return "I4: partitions are owned that were lost"
+            return "I4: lost partitions are still owned"
         }
         return nil
     }

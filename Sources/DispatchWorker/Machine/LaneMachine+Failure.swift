@@ -1,22 +1,24 @@
 package import KafkaClient
 
-// What an error of a call leads to (`kafka-worker`, 2.7).
+// Reactions to failed calls.
 extension LaneMachine {
-    /// A call failed.
+    /// Reacts to a failed call.
     package mutating func failed(_ call: LaneCall, _ error: KafkaError, now: UInt64) {
-        noteNeed(call, error)
-        if case .locating(let wanted) = callback, call == .fetchCommitted { unlocated(wanted, now: now) }
+        recordNeed(call, error)
+        if case .fetchingCommitted(let assignments) = callback, call == .fetchCommitted {
+            assignWithoutPositions(assignments, now: now)
+        }
         transaction = transaction.with { if $0.error == nil && isProducerCall(call) { $0.error = error.code } }
         switch KafkaErrorClass(error) {
-        case .authorization(let resource): denied(call, error, resource)
-        case .authentication: unauthenticated(call, error, now: now)
+        case .authorization(let resource): handleDenial(call, error, resource)
+        case .authentication: handleAuthenticationFailure(call, error, now: now)
         case .configuration: end(Self.configurationExit(call, error))
         case .fencedInstance: end(Self.fencedInstanceExit)
-        case .fenced where isProducerCall(call): fenced(error, now: now)
+        case .fenced where isProducerCall(call): handleFencing(error, now: now)
         case .retriable: retry(call, error, now: now)
         case .abortable where transaction.content != nil && isProducerCall(call) && call != .abort:
             abort(call, error)
-        case .abortable, .fenced, .fatal: fatal(call, error, now: now)
+        case .abortable, .fenced, .fatal: handleFatal(call, error, now: now)
         }
     }
 
@@ -27,12 +29,15 @@ extension LaneMachine {
         }
     }
 
-    /// Nobody knows where assigned partitions begin: they are taken over and looked up after the callback.
-    private mutating func unlocated(_ wanted: [AssignedPartition], now: UInt64) {
-        callback = .taking(wanted.map { PartitionStart(assigned: $0, position: .unknown, place: .stale) })
+    /// Assigns the partitions without known positions.
+    ///
+    /// Their committed offsets are fetched after the callback.
+    private mutating func assignWithoutPositions(_ assignments: [AssignedPartition], now: UInt64) {
+        callback = .assigning(
+            assignments.map { PartitionStart(assigned: $0, position: .unknown, positionState: .stale) })
     }
 
-    /// The same call again, with the same arguments.
+    /// Schedules the same call again, with the same arguments.
     private mutating func retry(_ call: LaneCall, _ error: KafkaError, now: UInt64) {
         let soon = now + nanoseconds(20)
         let later = now + nanoseconds(100)
@@ -57,14 +62,16 @@ extension LaneMachine {
             transaction = .storing(open, offsets, began: began, retryAt: later)
         case (.seek, _), (.reassign, _): reassignFailed(error, now: now)
         case (.findEnds, _): endsFailed(error, now: now)
-        case (.take, _), (.give, _): fatal(call, error, now: now)
+        case (.assign, _), (.unassign, _): handleFatal(call, error, now: now)
         default: waitForBrokers(call, error, now: now)
         }
-        // Nothing is waited for that nobody needs any more: the next producer's start ends what is open.
-        if fate != nil, call == .abort || call == .commit { condemn(wait: 0) }
+        // A lane that ends does not wait for a retry. The next producer to start ends the open transaction.
+        if exit != nil, call == .abort || call == .commit { retireProducer(wait: 0) }
     }
 
-    /// Brokers are away: at the start for `start.timeout`, later for ever.
+    /// Schedules another try because brokers do not answer.
+    ///
+    /// Ends the lane if the start takes longer than `start.timeout`.
     private mutating func waitForBrokers(_ call: LaneCall, _ error: KafkaError, now: UInt64) {
         notes.append(.failed(call, error))
         let retryAt = now + nanoseconds(100)
@@ -72,11 +79,11 @@ extension LaneMachine {
         case (.makeProducer, .absent): producer = .absent(notBefore: retryAt)
         case (.initTransactions, .initializing): producer = .initializing(retryAt: retryAt)
         case (.openTopics, .ready(let transaction, .refreshing)):
-            // The topics are open; their partitions are asked for at the next turn.
+            // The topics are open. Their partition counts are fetched at the next refresh.
             producer = .ready(transaction, .open(since: now))
-        case (.openTopics, .ready(let transaction, .wanted)):
-            producer = .ready(transaction, .wanted(retryAt: retryAt))
-        case (.fetchCommitted, _): locateAt = retryAt
+        case (.openTopics, .ready(let transaction, .unopened)):
+            producer = .ready(transaction, .unopened(retryAt: retryAt))
+        case (.fetchCommitted, _): committedRetryAt = retryAt
         case (.subscribe, _): group = .outside(retryAt: retryAt)
         default: break
         }
@@ -85,7 +92,7 @@ extension LaneMachine {
             end(
                 WorkerExit(
                     .unavailable, "no broker answered within start.timeout (\(call.rawValue): \(error.name))",
-                    advice: "check --bootstrap and that the brokers run"))
+                    advice: "check --bootstrap and whether the brokers are running"))
         }
     }
 
@@ -94,13 +101,13 @@ extension LaneMachine {
         transactionFailed(error.code == .timedOut ? .timeout : error.code.isRecordLevel ? .refused : .error)
     }
 
-    private mutating func fatal(_ call: LaneCall, _ error: KafkaError, now: UInt64) {
+    private mutating func handleFatal(_ call: LaneCall, _ error: KafkaError, now: UInt64) {
         switch call {
-        case .consume, .take, .give:
+        case .consume, .assign, .unassign:
             end(
                 WorkerExit(
-                    .tryAgain, "the consumer can do no more (\(call.rawValue): \(error.name))",
-                    advice: "a supervisor should start the worker again"))
+                    .tryAgain, "the consumer failed (\(call.rawValue): \(error.name))",
+                    advice: "a supervisor should restart the worker"))
         case .fetchCommitted, .subscribe, .openTopics: waitForBrokers(call, error, now: now)
         case .findEnds, .seek, .reassign: retry(call, error, now: now)
         case .makeProducer: end(Self.configurationExit(call, error))
@@ -109,36 +116,39 @@ extension LaneMachine {
                 notes.append(.failed(call, error))
                 transactionFailed(.lost)
             } else {
-                // An error of the way there: the outputs are delivered, and their offsets are sent again.
+                // A transient error: the outputs are delivered, and their offsets are committed again.
                 retry(call, error, now: now)
             }
         case .initTransactions, .begin, .produce, .sendOffsets, .commit, .flush, .abort:
-            // An abort soon after the first produce can end so without any fault (seen on Kafka 4.3.1).
-            let isEveryday = call == .abort && error.code == .invalidTransactionState
-            // A call that was given up for its time says that brokers are away, and that never ends a worker.
+            // An abort soon after the first produce can fail with this error without any fault (seen on Kafka 4.3.1).
+            let isHarmless = call == .abort && error.code == .invalidTransactionState
+            // A call that exceeded its time limit means that brokers are unreachable, which never ends a worker.
             let isOutage = error.code == .timedOut
-            recreate(call.rawValue, error, isCounted: !isEveryday && !isOutage, now: now)
+            recreate(call.rawValue, error, isCounted: !isHarmless && !isOutage, now: now)
         }
     }
 
-    /// Whether an error of a commit says that the group has gone on without this member: others have its records.
+    /// Returns a Boolean value that indicates whether an error of a commit means that this member has lost its
+    /// partitions.
     ///
-    /// All other codes speak of the connection, of a coordinator that moves, or of a rebalance that is under way.
+    /// All other codes are about the connection, a moving coordinator, or a rebalance in progress.
     private static func isMembershipLost(_ code: KafkaErrorCode) -> Bool {
         code == .illegalGeneration || code == .unknownMember || code == .fencedInstanceID || code == .assignmentLost
     }
 
-    private mutating func denied(_ call: LaneCall, _ error: KafkaError, _ resource: KafkaResource) {
+    private mutating func handleDenial(_ call: LaneCall, _ error: KafkaError, _ resource: KafkaResource) {
         if transaction.content != nil { transactionFailed(.refused) }
         end(
             WorkerExit(
                 .denied, "not authorized for this \(resource.rawValue) (\(call.rawValue): \(error.text))",
-                advice: "grant the worker's principal the missing right; the README lists what it needs"))
+                advice: "grant the missing right to the worker's principal; the README lists the required rights"))
     }
 
-    /// Refused credentials end the lane at its start, later when brokers have refused them for `start.timeout` and
-    /// nothing has shown in between that they are taken.
-    private mutating func unauthenticated(_ call: LaneCall, _ error: KafkaError, now: UInt64) {
+    /// Handles refused credentials.
+    ///
+    /// They end the lane during its start, and later if they are refused for `start.timeout` without any success in
+    /// between.
+    private mutating func handleAuthenticationFailure(_ call: LaneCall, _ error: KafkaError, now: UInt64) {
         let since = credentials.refuse(now: now)
         if isReady && now.saturatingSubtract(since) < nanoseconds(policy.startTimeoutMilliseconds) {
             notes.append(.failed(call, error))
@@ -148,7 +158,7 @@ extension LaneMachine {
         }
     }
 
-    /// What an operator is told when the credentials are refused.
+    /// Returns the exit for refused credentials.
     package static func authenticationExit(_ error: KafkaError) -> WorkerExit {
         WorkerExit(
             .denied, "authentication failed: \(error.text)",
@@ -164,6 +174,6 @@ extension LaneMachine {
     }
 
     private static let fencedInstanceExit = WorkerExit(
-        .fenced, "another process has this instance name: its group member took this one's place",
-        advice: "give each running worker an --instance of its own")
+        .fenced, "another process uses this instance name: its group member replaced this one",
+        advice: "give each running worker its own --instance")
 }

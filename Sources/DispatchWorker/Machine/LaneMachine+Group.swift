@@ -1,64 +1,66 @@
 package import KafkaClient
 
-// The group's side: assignments, revocations, and what a poll brings beside records.
+// Group membership: assignments, revocations, and the events of a poll.
 extension LaneMachine {
-    /// The group rebalances: `nextInCallback` says how it is answered.
+    /// Starts a rebalance.
+    ///
+    /// `nextInCallback` returns the actions that answer it.
     package mutating func rebalancing(_ event: RebalanceRequest, now: UInt64) {
         switch event {
         case .assign(let partitions):
             credentials = .accepted
-            asked(.membership, isAnswered: true)
-            callback = isLeaving || partitions.isEmpty ? .taking([]) : .locating(partitions)
+            recordRequest(.membership, isAnswered: true)
+            callback = isLeaving || partitions.isEmpty ? .assigning([]) : .fetchingCommitted(partitions)
         case .revoke(let partitions):
-            if fate == nil && transaction.isCommittable && partitions.contains(where: isPending) {
+            if exit == nil && transaction.isCommittable && partitions.contains(where: isPending) {
                 startCommit(now)
                 let budget = min(10_000, policy.sessionTimeoutMilliseconds / 3)
                 callback = .revoking(partitions, deadline: now + nanoseconds(budget))
             } else {
-                callback = .giving(partitions, isLost: false)
+                callback = .unassigning(partitions, isLost: false)
             }
         case .lost(let partitions):
-            asked(.membership, isAnswered: false)
-            callback = .giving(partitions, isLost: true)
+            recordRequest(.membership, isAnswered: false)
+            callback = .unassigning(partitions, isLost: true)
         case .failed(let error):
-            // What was assigned is taken back by the client.
+            // The client revokes the assigned partitions.
             notes.append(.failed(.consume, error))
-            callback = .giving(partitions.names, isLost: true)
+            callback = .unassigning(partitions.names, isLost: true)
         }
     }
 
-    private var isLeaving: Bool { isDraining || fate != nil }
+    private var isLeaving: Bool { isDraining || exit != nil }
 
     private func isPending(_ partition: TopicPartition) -> Bool {
         partitions.slots.contains { $0.partition == partition && $0.pending != nil }
     }
 
-    /// What to do next inside the callback, or nil when it is answered.
+    /// Returns the next action inside the callback, or nil when the rebalance is answered.
     package mutating func nextInCallback(now: UInt64) -> LaneAction? {
         if callback != .none, let announcement { return announcement }
         switch callback {
         case .none: return nil
-        case .locating(let wanted): return .fetchCommitted(wanted.map(\.partition))
-        case .taking(let starts):
+        case .fetchingCommitted(let assignments): return .fetchCommitted(assignments.map(\.partition))
+        case .assigning(let starts):
             let added = starts.map { PartitionOffset($0.assigned.partition, offset: $0.position.seek) }
             let kept = partitions.slots.filter { slot in !added.contains { $0.partition == slot.partition } }
-            return .take(added, all: kept.map { PartitionOffset($0.partition, offset: $0.resume) } + added)
-        case .revoking(let given, let deadline):
-            if fate == nil && transaction.isCommittable && now < deadline {
-                // At least 1: 0 would mean "do not wait".
+            return .assign(added, all: kept.map { PartitionOffset($0.partition, offset: $0.resume) } + added)
+        case .revoking(let revoked, let deadline):
+            if exit == nil && transaction.isCommittable && now < deadline {
+                // At least 1, because 0 means not to wait.
                 let left = max(1, Int(deadline.saturatingSubtract(now) / 1_000_000))
                 return step(of: transaction, milliseconds: left, now)
             }
-            if transaction.isCommittable { indefinite() }
-            callback = .giving(given, isLost: false)
-            return .give(given)
-        case .giving(let given, _): return .give(given)
+            if transaction.isCommittable { abandonCommit() }
+            callback = .unassigning(revoked, isLost: false)
+            return .unassign(revoked)
+        case .unassigning(let revoked, _): return .unassign(revoked)
         }
     }
 
-    /// Partitions are taken over.
-    package mutating func taken(now: UInt64) {
-        guard case .taking(let starts) = callback else { return }
+    /// Records that the assignment was answered.
+    package mutating func assigned(now: UInt64) {
+        guard case .assigning(let starts) = callback else { return }
         callback = .none
         for start in starts { partitions.own(start) }
         notes.append(.assigned(starts.map(\.assigned.partition)))
@@ -68,34 +70,34 @@ extension LaneMachine {
         }
     }
 
-    /// Partitions are given up.
-    package mutating func given() {
-        guard case .giving(let given, let isLost) = callback else { return }
+    /// Records that the revocation was answered.
+    package mutating func unassigned() {
+        guard case .unassigning(let revoked, let isLost) = callback else { return }
         callback = .none
-        if isAffected(given) {
-            if case .beginning = transaction { loseTransaction() } else { transactionFailed(isLost ? .lost : .revoked) }
+        if isAffected(revoked) {
+            if case .beginning = transaction { dropTransaction() } else { transactionFailed(isLost ? .lost : .revoked) }
         }
-        partitions.disown(given)
-        notes.append(isLost ? .lost(given) : .revoked(given))
+        partitions.disown(revoked)
+        notes.append(isLost ? .lost(revoked) : .revoked(revoked))
     }
 
-    /// Whether the transaction holds something of partitions that are given up.
-    private func isAffected(_ given: [TopicPartition]) -> Bool {
+    /// Returns a Boolean value that indicates whether the transaction contains records of revoked partitions.
+    private func isAffected(_ revoked: [TopicPartition]) -> Bool {
         transaction != .none
-            && partitions.slots.contains { ($0.pending != nil || $0.isStaged) && given.contains($0.partition) }
+            && partitions.slots.contains { ($0.pending != nil || $0.isStaged) && revoked.contains($0.partition) }
     }
 
-    /// An event of a poll.
-    package mutating func heard(_ event: ConsumerEvent, now: UInt64) {
+    /// Handles an event of a poll.
+    package mutating func handle(_ event: ConsumerEvent, now: UInt64) {
         switch event.kind {
         case .endOfPartition:
             credentials = .accepted
             partitions.reachedEnd(topic: event.topic, partition: event.partition, offset: event.offset)
         case .offsetOutOfRange:
             if let index = partitions.slot(topic: event.topic, partition: event.partition),
-                partitions.slots[index].place == .current
+                partitions.slots[index].positionState == .current
             {
-                partitions.slots[index].place = .outOfRange(retryAt: 0)
+                partitions.slots[index].positionState = .outOfRange(retryAt: 0)
             }
         case .authorization, .fatal:
             if let error = event.error { failed(.consume, error, now: now) }
@@ -103,16 +105,4 @@ extension LaneMachine {
             if let error = event.error { notes.append(.failed(.consume, error)) }
         }
     }
-}
-
-/// What the group says to a member, with the topics' indices at the consumer.
-package enum RebalanceRequest: Sendable, Equatable {
-    /// These partitions are this member's now.
-    case assign([AssignedPartition])
-    /// These partitions go away in order.
-    case revoke([TopicPartition])
-    /// These partitions are gone already.
-    case lost([TopicPartition])
-    /// The group could not be rebalanced.
-    case failed(KafkaError)
 }

@@ -1,41 +1,43 @@
 package import KafkaClient
 
-// Needs of a lane that are not met, for the watch over the client library.
+// The unmet needs of a lane, for the watchdog.
 extension LaneMachine {
-    /// Things that the lane asked for and was not told in time, and still asks for.
+    /// The needs that the library did not meet in time and that still exist.
     ///
-    /// It follows from what the lane is about to do, so that a need ends with the last one who had it: a partition that
-    /// was given away, a member that leaves.
-    package var needs: [ClientNeed] { unanswered.isEmpty ? [] : ClientNeed.allCases.filter(isLacking) }
+    /// They are derived from the lane's next actions. A need ends when its last cause ends, such as a partition that is
+    /// revoked or a member that leaves.
+    package var needs: [ClientNeed] { unanswered.isEmpty ? [] : ClientNeed.allCases.filter(isUnmet) }
 
-    private func isLacking(_ need: ClientNeed) -> Bool { unanswered.contains(need) && isAsking(for: need) }
+    private func isUnmet(_ need: ClientNeed) -> Bool { unanswered.contains(need) && isNeeded(need) }
 
-    private func isAsking(for need: ClientNeed) -> Bool {
-        guard isMember, fate == nil else { return false }
+    private func isNeeded(_ need: ClientNeed) -> Bool {
+        guard isMember, exit == nil else { return false }
         switch need {
         case .committedOffsets:
-            if case .locating = callback { return true }
-            return !isDraining && partitions.slots.contains { $0.place == .stale }
+            if case .fetchingCommitted = callback { return true }
+            return !isDraining && partitions.slots.contains { $0.positionState == .stale }
         case .committing: if case .storing = transaction { return true } else { return false }
         case .membership: return !isDraining
         }
     }
 
-    /// A question of this kind was answered, or not in its time.
-    mutating func asked(_ need: ClientNeed, isAnswered: Bool) {
+    /// Records whether a request of this kind was answered in time.
+    mutating func recordRequest(_ need: ClientNeed, isAnswered: Bool) {
         if isAnswered { unanswered.remove(need) } else { unanswered.insert(need) }
     }
 
-    /// Forgets the questions that nobody asks any more: the next one begins anew.
-    mutating func forgetNeeds() {
+    /// Removes needs that no longer exist, so that a later one counts as a new need.
+    mutating func removeObsoleteNeeds() {
         if !unanswered.isEmpty { unanswered.formIntersection(needs) }
     }
 
-    /// Notes what a failed call says of a need; an error that came in time is an answer.
-    mutating func noteNeed(_ call: LaneCall, _ error: KafkaError) {
+    /// Updates the needs after a failed call.
+    ///
+    /// An error that arrives in time is an answer.
+    mutating func recordNeed(_ call: LaneCall, _ error: KafkaError) {
         switch call {
-        case .fetchCommitted: asked(.committedOffsets, isAnswered: error.code != .timedOut)
-        case .storeOffsets: asked(.committing, isAnswered: error.code != .timedOut)
+        case .fetchCommitted: recordRequest(.committedOffsets, isAnswered: error.code != .timedOut)
+        case .storeOffsets: recordRequest(.committing, isAnswered: error.code != .timedOut)
         default: break
         }
     }

@@ -1,28 +1,30 @@
 internal import KafkaClient
 
-// From the state to the next action: a list of questions in the order in which their answers matter.
+// The selection of the next action: a list of checks in order of priority.
 extension LaneMachine {
-    /// What one question comes to.
+    /// The result of one check.
     enum Turn {
-        /// Do this.
+        /// Perform this action.
         case act(LaneAction)
-        /// The state was changed: ask from the beginning.
+        /// The state has changed: start again with the first check.
         case again
-        /// It does not apply: ask on.
+        /// The check does not apply: continue with the next one.
         case pass
     }
 
-    /// The most time between two polls while records wait to be handled: a member that does not poll keeps its group
-    /// waiting, and a cooperative one may lose its partitions (librdkafka issue 3450).
+    /// The maximum time between two polls while records wait to be processed.
+    ///
+    /// A member that does not poll delays the rebalances of its group, and a cooperative one may lose its partitions
+    /// (librdkafka issue 3450).
     package static var pollNanoseconds: UInt64 { 1_000_000_000 }
 
-    /// The time that a commit of offsets may wait for its answer before it is repeated.
+    /// The time limit of a commit of offsets before it is repeated.
     private static var storeMilliseconds: Int { 5_000 }
 
-    /// What to do now.
+    /// Returns the next action.
     package mutating func next(now: UInt64) -> LaneAction {
         if startedAt == nil { startedAt = now }
-        forgetNeeds()
+        removeObsoleteNeeds()
         if let announcement { return announcement }
         for _ in 0..<32 {
             switch turn(now) {
@@ -30,49 +32,51 @@ extension LaneMachine {
             case .again, .pass: continue
             }
         }
-        breach = breach ?? "no action is found for \(producer) \(group) \(batch)"
-        end(WorkerExit(.internal, "a lane does not know what to do next", advice: "report this with the log"))
+        breach = breach ?? "no action found for \(producer) \(group) \(batch)"
+        end(WorkerExit(.internal, "the lane has no next action", advice: "report this bug with the log"))
         return .end
     }
 
-    /// A lane that must end says so first.
-    var announcement: LaneAction? { isFateTold ? nil : fate.map { .announce($0) } }
+    /// The action that announces the lane's exit, or nil.
+    ///
+    /// It precedes all other actions.
+    var announcement: LaneAction? { isExitAnnounced ? nil : exit.map { .announce($0) } }
 
     private mutating func turn(_ now: UInt64) -> Turn {
         var turn = transactionTurn(now)
-        if case .pass = turn { turn = doomTurn() }
+        if case .pass = turn { turn = exitTurn() }
         if case .pass = turn { turn = batch == .void ? .act(.discard) : .pass }
         if case .pass = turn { turn = commitTurn(now) }
         if case .pass = turn { turn = drainTurn(now) }
         if case .pass = turn { turn = producerTurn(now) }
         if case .pass = turn { turn = groupTurn(now) }
         if case .pass = turn { turn = workTurn(now) }
-        if case .pass = turn { turn = placeTurn(now) }
+        if case .pass = turn { turn = positionTurn(now) }
         if case .pass = turn { turn = .act(poll(now)) }
         return turn
     }
 
-    /// What the producer or an open transaction asks for by itself.
+    /// Continues a transaction that does not depend on anything else, or replaces the producer.
     private mutating func transactionTurn(_ now: UInt64) -> Turn {
         switch producer {
-        case .condemned: return .act(.dropProducer)
+        case .retiring: return .act(.dropProducer)
         case .ready(let transaction, _): return transactionTurn(transaction, now)
         case .absent, .initializing: return .pass
         }
     }
 
     private mutating func transactionTurn(_ transaction: Transaction, _ now: UInt64) -> Turn {
-        let isDoomed = fate != nil
+        let isEnding = exit != nil
         switch transaction {
         case .none, .open(_, .idle): return .pass
         case .beginning(_, let retryAt):
-            if isDoomed {
-                loseTransaction()
+            if isEnding {
+                dropTransaction()
                 return .again
             }
             return retryAt > now ? .act(wait(until: retryAt, now)) : .act(.begin)
         case .open(_, .offering), .open(_, .blocked), .sendingOffsets, .flushing, .storing:
-            if isDoomed {
+            if isEnding {
                 transactionFailed(.shutdown)
                 return .again
             }
@@ -81,7 +85,9 @@ extension LaneMachine {
         }
     }
 
-    /// The next call of a transaction; `milliseconds` is what a revocation leaves, nil is the library's own bound.
+    /// Returns the next call of a transaction.
+    ///
+    /// `milliseconds` is the time left in a revocation, or nil for no limit.
     mutating func step(of transaction: Transaction, milliseconds: Int?, _ now: UInt64) -> LaneAction {
         switch transaction {
         case .open(_, .offering): return .produce
@@ -95,16 +101,16 @@ extension LaneMachine {
             if retryAt > now { return wait(until: retryAt, now) }
             return .flush(milliseconds: min(1_000, milliseconds ?? 1_000))
         case .storing(_, let offsets, _, let retryAt):
-            if retryAt > now { return waitAndServe(until: retryAt, now) }
+            if retryAt > now { return waitOrKeepAlive(until: retryAt, now) }
             return .storeOffsets(offsets, milliseconds: min(Self.storeMilliseconds, milliseconds ?? .max))
-        case .aborting(_, _, let retryAt): return retryAt > now ? waitAndServe(until: retryAt, now) : .abort
+        case .aborting(_, _, let retryAt): return retryAt > now ? waitOrKeepAlive(until: retryAt, now) : .abort
         case .none, .beginning, .open(_, .idle): return .wait(milliseconds: 0)
         }
     }
 
-    /// A lane that must end leaves at once; what is open is aborted.
-    private mutating func doomTurn() -> Turn {
-        guard fate != nil || group == .left else { return .pass }
+    /// Ends the lane at once and aborts the open transaction.
+    private mutating func exitTurn() -> Turn {
+        guard exit != nil || group == .left else { return .pass }
         if case .open = transaction {
             transactionFailed(.shutdown)
             return .again
@@ -112,13 +118,13 @@ extension LaneMachine {
         return leave()
     }
 
-    /// One step on the way out: the group first, then the producer.
+    /// Performs one step of leaving: the group first, then the producer.
     private mutating func leave() -> Turn {
         if isMember { return .act(.close) }
         switch producer {
         case .absent: return .act(.end)
-        case .initializing, .ready, .condemned:
-            condemn(wait: 0)
+        case .initializing, .ready, .retiring:
+            retireProducer(wait: 0)
             return .again
         }
     }
@@ -129,7 +135,7 @@ extension LaneMachine {
         return .again
     }
 
-    /// A stop: what was taken is finished, what is pending committed.
+    /// Drains: processes the rest of the batch and commits.
     private mutating func drainTurn(_ now: UInt64) -> Turn {
         guard isDraining else { return .pass }
         if case .ready(_, .open) = producer, isMember, batch != .none || partitions.hasPending { return .pass }
@@ -141,18 +147,18 @@ extension LaneMachine {
     private mutating func producerTurn(_ now: UInt64) -> Turn {
         switch producer {
         case .absent(let notBefore):
-            return .act(notBefore > now ? waitAndServe(until: notBefore, now) : .makeProducer)
+            return .act(notBefore > now ? waitOrKeepAlive(until: notBefore, now) : .makeProducer)
         case .initializing(let retryAt):
             return .act(
-                retryAt > now ? waitAndServe(until: retryAt, now) : .initTransactions(milliseconds: 1_000))
-        case .ready(_, .wanted(let retryAt)):
-            return .act(retryAt > now ? waitAndServe(until: retryAt, now) : .openTopics)
+                retryAt > now ? waitOrKeepAlive(until: retryAt, now) : .initTransactions(milliseconds: 1_000))
+        case .ready(_, .unopened(let retryAt)):
+            return .act(retryAt > now ? waitOrKeepAlive(until: retryAt, now) : .openTopics)
         case .ready(.none, .open(let since)) where now.saturatingSubtract(since) > 300_000_000_000:
-            // Partitions may have been added to the output topic since.
+            // The output topic may have more partitions by now.
             producer = .ready(.none, .refreshing)
             return .again
         case .ready(_, .refreshing): return .act(.openTopics)
-        case .ready, .condemned: return .pass
+        case .ready, .retiring: return .pass
         }
     }
 
@@ -161,75 +167,77 @@ extension LaneMachine {
         return .act(retryAt > now ? wait(until: retryAt, now) : .subscribe)
     }
 
-    /// Records that were taken are handled; an offset that only this lane knows is committed.
+    /// Processes consumed records, and commits an offset that is not stored at the brokers.
     private mutating func workTurn(_ now: UInt64) -> Turn {
         if case .left = batch {
-            // An idle member must not wait for a long batch: what is left of it is taken again.
+            // Group membership must not wait for a long batch. The rest of it is consumed again.
             let lastPoll = if case .member(let lastPoll) = group { lastPoll } else { now }
             let until = min(processUntil(now), lastPoll + Self.pollNanoseconds)
             return .act(.process(records: roomForRecords, until: until))
         }
         if transaction == .none && partitions.hasPending {
-            if isPollDue(now) { return .act(.serve) }
+            if isPollDue(now) { return .act(.keepAlive) }
             begin(nil, now)
             return .again
         }
         return .pass
     }
 
-    /// Partitions whose place is not current are put back, one call for all that need the same.
-    private mutating func placeTurn(_ now: UInt64) -> Turn {
-        guard !isDraining, partitions.slots.contains(where: { $0.place != .current }) else { return .pass }
+    /// Positions the partitions whose position is not current, with one call for all that need the same.
+    private mutating func positionTurn(_ now: UInt64) -> Turn {
+        guard !isDraining, partitions.slots.contains(where: { $0.positionState != .current }) else { return .pass }
         if case .open = transaction {
-            // Going back to committed offsets with records pending would handle them twice in one transaction.
+            // Seeking to committed offsets with pending records would process them twice in one transaction.
             startCommit(now)
             return .again
         }
-        if pausedUntil > now { return .act(waitAndServe(until: pausedUntil, now)) }
-        if isPollDue(now) { return .act(.serve) }
-        if let action = placeAction(now) { return .act(action) }
-        if partitions.slots.contains(where: { $0.place == .current }) { return .pass }
-        return .act(waitAndServe(until: now + 20_000_000, now))
+        if pausedUntil > now { return .act(waitOrKeepAlive(until: pausedUntil, now)) }
+        if isPollDue(now) { return .act(.keepAlive) }
+        if let action = positionAction(now) { return .act(action) }
+        if partitions.slots.contains(where: { $0.positionState == .current }) { return .pass }
+        return .act(waitOrKeepAlive(until: now + 20_000_000, now))
     }
 
-    /// The action that brings partitions nearer to being current, or nil when all of them wait for another try.
-    private mutating func placeAction(_ now: UInt64) -> LaneAction? {
+    /// Returns the next action that positions partitions, or nil if all of them wait for a retry.
+    private mutating func positionAction(_ now: UInt64) -> LaneAction? {
         let slots = partitions.slots
-        let stale = slots.filter { $0.place == .stale }.map(\.partition)
-        if !stale.isEmpty && locateAt <= now { return .fetchCommitted(stale) }
+        let stale = slots.filter { $0.positionState == .stale }.map(\.partition)
+        if !stale.isEmpty && committedRetryAt <= now { return .fetchCommitted(stale) }
         for slot in slots {
-            switch slot.place {
-            case .endless(let retryAt) where retryAt <= now, .outOfRange(let retryAt) where retryAt <= now:
+            switch slot.positionState {
+            case .needsEnd(let retryAt) where retryAt <= now, .outOfRange(let retryAt) where retryAt <= now:
                 return .findEnds(slot.partition)
             default: continue
             }
         }
-        let located = slots.compactMap { slot in
-            if case .located(let start) = slot.place {
+        let seeks = slots.compactMap { slot in
+            if case .needsSeek(let start) = slot.positionState {
                 PartitionOffset(slot.partition, offset: start.seek)
             } else {
                 nil
             }
         }
-        if !located.isEmpty { return .seek(located) }
-        let unmoved = slots.compactMap { slot in
-            if case .unmoved(let start, _, let retryAt) = slot.place, retryAt <= now {
+        if !seeks.isEmpty { return .seek(seeks) }
+        let reassigned = slots.compactMap { slot in
+            if case .needsReassign(let start, _, let retryAt) = slot.positionState, retryAt <= now {
                 PartitionOffset(slot.partition, offset: start.seek)
             } else {
                 nil
             }
         }
-        return unmoved.isEmpty ? nil : .reassign(unmoved, all: slots.map(whole))
+        return reassigned.isEmpty ? nil : .reassign(reassigned, all: slots.map(reassignOffset))
     }
 
-    /// Where a partition is assigned when all are assigned anew.
-    private func whole(_ slot: OwnedPartition) -> PartitionOffset {
-        if case .unmoved(let start, _, _) = slot.place { return PartitionOffset(slot.partition, offset: start.seek) }
+    /// Returns the offset of a partition when all partitions are assigned again.
+    private func reassignOffset(_ slot: OwnedPartition) -> PartitionOffset {
+        if case .needsReassign(let start, _, _) = slot.positionState {
+            return PartitionOffset(slot.partition, offset: start.seek)
+        }
         return PartitionOffset(slot.partition, offset: slot.resume)
     }
 
     private mutating func poll(_ now: UInt64) -> LaneAction {
-        if pausedUntil > now { return waitAndServe(until: pausedUntil, now) }
+        if pausedUntil > now { return waitOrKeepAlive(until: pausedUntil, now) }
         var timeout = 50
         if case .open(let open, _) = transaction {
             timeout = min(timeout, milliseconds(commitDeadline(open).saturatingSubtract(now)))
@@ -238,23 +246,25 @@ extension LaneMachine {
                 timeout = min(timeout, milliseconds(idle.saturatingSubtract(now)))
             }
         }
-        if isExhausted { return waitAndServe(until: now + nanoseconds(max(1, min(timeout, 20))), now) }
+        if isExhausted { return waitOrKeepAlive(until: now + nanoseconds(max(1, min(timeout, 20))), now) }
         return .poll(milliseconds: timeout, maximum: min(batchLimit, roomForRecords))
     }
 
-    /// Whether the group has waited for a poll too long: only a poll tells a member that the group has gone on.
+    /// Returns a Boolean value that indicates whether a poll is overdue.
+    ///
+    /// Only a poll reports a rebalance to the member.
     private func isPollDue(_ now: UInt64) -> Bool {
         guard case .member(let lastPoll) = group else { return false }
         return now.saturatingSubtract(lastPoll) >= Self.pollNanoseconds
     }
 
-    /// Sleeps until `time`, at most 50 ms at once.
+    /// Returns a wait until `time`, at most 50 ms.
     func wait(until time: UInt64, _ now: UInt64) -> LaneAction {
         .wait(milliseconds: min(milliseconds(time.saturatingSubtract(now)), 50))
     }
 
-    /// Sleeps, and polls for the group's sake once a second.
-    mutating func waitAndServe(until time: UInt64, _ now: UInt64) -> LaneAction {
+    /// Returns a wait, or once a second a poll that keeps the group membership alive.
+    mutating func waitOrKeepAlive(until time: UInt64, _ now: UInt64) -> LaneAction {
         guard callback == .none, case .member(let lastPoll) = group,
             now.saturatingSubtract(lastPoll) >= Self.pollNanoseconds
         else { return wait(until: time, now) }
@@ -262,6 +272,6 @@ extension LaneMachine {
             dropBatch()
             return .discard
         }
-        return .serve
+        return .keepAlive
     }
 }

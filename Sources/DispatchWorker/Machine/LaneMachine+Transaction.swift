@@ -1,27 +1,29 @@
 package import KafkaClient
 
-// From a batch to a commit.
+// The steps of a transaction, from a batch to a commit.
 extension LaneMachine {
-    /// Records that the open transaction may still take.
+    /// The number of records that the open transaction can still take.
     var roomForRecords: Int {
         let limit = min(policy.commit.records, isolation.limit ?? .max)
         return max(1, limit - (transaction.content?.content.records ?? 0))
     }
 
-    /// When the open transaction is to be committed for its age.
+    /// Returns the time at which the open transaction reaches `commit.interval`.
     func commitDeadline(_ open: OpenTransaction) -> UInt64 { open.content.beganAt + nanoseconds(commitInterval) }
 
-    /// Until when records may be handled before a commit is due.
+    /// Returns the time until which records can be processed before a commit is due.
     func processUntil(_ now: UInt64) -> UInt64 {
         transaction.content.map(commitDeadline) ?? now + nanoseconds(commitInterval)
     }
 
-    /// `commit.interval`; `auto` keeps the share of time that commits take at about a tenth.
+    /// `commit.interval` in milliseconds.
+    ///
+    /// `auto` keeps the share of time that commits take at about a tenth.
     private var commitInterval: Int {
         policy.commit.intervalMilliseconds ?? Int(min(500, max(50, 10 * commitMilliseconds)))
     }
 
-    /// Whether the open transaction is to be committed now.
+    /// Returns a Boolean value that indicates whether the open transaction is due to be committed.
     func isCommitDue(_ open: OpenTransaction, _ now: UInt64) -> Bool {
         let content = open.content
         if batch == .none && (isDraining || content.records == 0) { return true }
@@ -31,14 +33,14 @@ extension LaneMachine {
             && now.saturatingSubtract(lastRecordAt) >= nanoseconds(policy.commit.idleMilliseconds)
     }
 
-    /// A poll is over.
+    /// Records the result of a poll.
     ///
-    /// After a rebalance inside of it nobody can tell of which assignment a record is: the lane has thrown them away,
-    /// as it does with what comes when it polls for the group's sake (`isServe`).
-    package mutating func polled(_ outcome: PollOutcome, isServe: Bool, now: UInt64) {
+    /// After a rebalance inside the poll, the assignment of a record is unknown. The lane has dropped all records, as
+    /// it does after a poll that only keeps the membership alive (`isKeepAlive`).
+    package mutating func polled(_ outcome: PollOutcome, isKeepAlive: Bool, now: UInt64) {
         if isMember { group = .member(lastPoll: now) }
-        if isServe || outcome.rebalanced {
-            if outcome.records > 0 || (outcome.rebalanced && outcome.events > 0) { partitions.recordsDropped() }
+        if isKeepAlive || outcome.rebalanced {
+            if outcome.records > 0 || (outcome.rebalanced && outcome.events > 0) { partitions.markStale() }
         } else if outcome.records > 0 {
             batch = .left(outcome.records)
             lastRecordAt = now
@@ -46,19 +48,21 @@ extension LaneMachine {
         }
     }
 
-    /// The batch's last messages are released unhandled.
+    /// Records that the rest of the batch was released unprocessed.
     package mutating func discarded() { batch = .none }
 
-    /// What is left of the batch is not handled; it comes again when it is wanted.
+    /// Drops the rest of the batch.
+    ///
+    /// Its records are consumed again.
     package mutating func dropBatch() {
         guard case .left = batch else { return }
         batch = .void
-        partitions.recordsDropped()
+        partitions.markStale()
     }
 
-    /// Part of the batch was resolved; its outputs wait.
+    /// Records that part of the batch was processed and its outputs wait.
     package mutating func processed(_ result: BatchResult, now: UInt64) {
-        if case .left(let count) = batch { batch = count > result.taken ? .left(count - result.taken) : .none }
+        if case .left(let count) = batch { batch = count > result.messages ? .left(count - result.messages) : .none }
         if result.records > 0 {
             if case .open(let open, _) = transaction {
                 transaction = .open(open, .offering(result))
@@ -67,18 +71,23 @@ extension LaneMachine {
             }
         }
         if result.isBroken {
-            end(WorkerExit(.internal, "a dead letter's topic was not open", advice: "report this with the log"))
+            end(
+                WorkerExit(
+                    .internal, "the topic of a dead letter was not open", advice: "report this bug with the log"))
         } else if let passed = deadLetters.count(result) {
             end(
                 WorkerExit(
                     .deadLetterLimit, passed,
-                    advice: "look at the reasons of the dead letters; the records are still there, none was committed"))
+                    advice: "check the reasons of the dead letters; the open transaction is not committed, so the "
+                        + "input still has its records"))
         }
-        pace(isLate: result.isLate, now: now)
+        adjustBatchLimit(isLate: result.isLate, now: now)
     }
 
-    /// A batch that took too long gives the group its turn; the next ones are smaller until they fit.
-    private mutating func pace(isLate: Bool, now: UInt64) {
+    /// Adjusts the size of the next batches.
+    ///
+    /// A batch that takes too long is cut short, and the next ones are smaller until they fit.
+    private mutating func adjustBatchLimit(isLate: Bool, now: UInt64) {
         if case .left = batch {
             guard isLate, case .member(let lastPoll) = group,
                 now.saturatingSubtract(lastPoll) >= Self.pollNanoseconds
@@ -90,7 +99,7 @@ extension LaneMachine {
         }
     }
 
-    /// Begins a transaction for staged outputs, or nil for offsets alone.
+    /// Begins a transaction for staged outputs, or for offsets alone if `staged` is nil.
     mutating func begin(_ staged: BatchResult?, _ now: UInt64) {
         if isExactlyOnce {
             transaction = .beginning(staged, retryAt: 0)
@@ -100,20 +109,20 @@ extension LaneMachine {
         }
     }
 
-    /// A transaction is open.
+    /// Records that the transaction has begun.
     package mutating func begun(coordinatorDrops: Int, now: UInt64) {
         guard case .beginning(let staged, _) = transaction else { return }
         let open = OpenTransaction(beganAt: now, coordinatorDrops: coordinatorDrops)
         transaction = .open(open, staged.map { .offering($0) } ?? .idle)
     }
 
-    /// The producer's queue is full, or has room again.
+    /// Records that the producer's queue is full or has room again.
     package mutating func queueFull(_ isFull: Bool) {
         guard case .open(let open, let production) = transaction, let staged = production.staged else { return }
         transaction = .open(open, isFull ? .blocked(staged) : .offering(staged))
     }
 
-    /// The producer has taken all outputs.
+    /// Records that the producer has accepted all outputs.
     package mutating func produced() {
         guard case .open(var open, let production) = transaction, let staged = production.staged else { return }
         partitions.promote()
@@ -126,7 +135,7 @@ extension LaneMachine {
 
     /// Begins to commit.
     ///
-    /// Outputs are never committed without their offsets: an empty list of them would succeed without any check.
+    /// Outputs are never committed without their offsets. An empty list of offsets would succeed without any check.
     mutating func startCommit(_ now: UInt64) {
         guard case .open(let open, .idle) = transaction else { return }
         let offsets = partitions.pendingOffsets
@@ -139,16 +148,16 @@ extension LaneMachine {
         }
     }
 
-    /// The offsets belong to the transaction.
+    /// Records that the offsets belong to the transaction.
     package mutating func offsetsSent(milliseconds: Int, now: UInt64) {
         guard case .sendingOffsets(var open, let offsets, _, _) = transaction else { return }
-        // A silent repeat of TxnOffsetCommit sleeps 500 ms; a late one would set offsets back.
+        // librdkafka repeats TxnOffsetCommit silently after 500 ms. A late repeat would reset offsets.
         if milliseconds >= 400 { open.suspect = open.suspect ?? .slowOffsets }
         credentials = .accepted
         transaction = .committing(open, offsets, began: now, retryAt: 0)
     }
 
-    /// At least once: whether every output was delivered, some are still on their way, or one failed.
+    /// With at-least-once, records the result of a flush: the number of undelivered outputs and the first failure.
     package mutating func flushed(undelivered: Int, failure: KafkaError?, now: UInt64) {
         guard case .flushing(var open, _) = transaction else { return }
         if let failure {
@@ -160,9 +169,11 @@ extension LaneMachine {
         }
     }
 
-    /// The transaction is committed, or at least once its offsets are; returns its records.
+    /// Records that the transaction, or with at-least-once its offsets, are committed.
     ///
-    /// Its time counts from the first try: a commit that had to be repeated was a slow one.
+    /// Returns the number of its records.
+    ///
+    /// The duration counts from the first try, so a repeated commit counts as a slow one.
     @discardableResult
     package mutating func committed(coordinatorDrops: Int, now: UInt64) -> Int {
         let open: OpenTransaction
@@ -183,9 +194,9 @@ extension LaneMachine {
         counters.deadLetters += open.content.deadLetters
         notes.append(.committed(open.content, milliseconds: milliseconds))
         transaction = .none
-        asked(.committing, isAnswered: true)
+        recordRequest(.committing, isAnswered: true)
         partitions.commit()
-        recreations.succeeded()
+        recreations.resetBackoff()
         credentials = .accepted
         abortBackoff.reset()
         let slots = partitions.slots

@@ -1,70 +1,81 @@
 internal import KafkaClient
 
-/// The exactly-once loop of one lane as a value: it is told what happened and says what to do next.
+/// The state machine of one lane, as a value.
 ///
-/// It does no I/O and has no clock; times are nanoseconds of a monotonic clock that its owner passes in. One step is
-/// `next(now:)`, then the event that tells the action's result; inside a rebalance callback it is
-/// `nextInCallback(now:)`. Everything that a crash, a rebalance or an error can do to a lane is decided here, and
-/// nowhere else.
+/// It receives events and returns the next action.
 ///
-/// What may be done follows from four values: the producer with its transaction, the group, a callback that waits for
-/// its answer, and the place of each partition. What belongs to one of their cases exists only there.
+/// It performs no I/O and has no clock. Its owner passes times in nanoseconds of a monotonic clock. One step is a call
+/// of `next(now:)`, then of the event that reports the action's result. Inside a rebalance callback,
+/// `nextInCallback(now:)` replaces `next(now:)`. All reactions to crashes, rebalances and errors are decided
+/// here and nowhere else.
+///
+/// The next action follows from four values: the producer with its transaction, the group membership, an unanswered
+/// rebalance, and the position of each partition. Data that belongs to one case of these values exists only in that
+/// case.
 package struct LaneMachine: Sendable {
-    /// What the configuration says.
+    /// The settings that concern the lane.
     package let policy: LanePolicy
-    /// The partitions; the batch's loop works on them directly.
+    /// The owned partitions.
+    ///
+    /// The batch loop modifies them directly.
     package var partitions = OwnedPartitions()
     /// The producer, with the open transaction.
     package var producer = ProducerState.absent(notBefore: 0)
-    /// The place in the group.
+    /// The group membership.
     package var group = GroupState.outside(retryAt: 0)
-    /// The rebalance that waits for an answer.
+    /// The rebalance that is being answered.
     package var callback = Callback.none
-    /// What is left of the last poll.
+    /// The rest of the last poll.
     package var batch = BatchState.none
-    /// Whether brokers take our credentials.
+    /// The state of the credentials at the brokers.
     package var credentials = Credentials.accepted
     /// The search for a record whose outputs are refused.
     package var isolation = Isolation()
-    /// Waits between producers that are replaced for the sake of certainty.
+    /// The delay between producers that are replaced after an unknown outcome.
     package var rotationBackoff = Backoff(first: 0)
-    /// What the lane has done.
+    /// The lane's counters.
     package internal(set) var counters = LaneCounters()
-    /// Why the lane ends, once it must.
-    package internal(set) var fate: WorkerExit?
-    /// Whether the process knows of `fate`.
-    package var isFateTold = false
-    /// Whether a stop was asked for.
+    /// The reason why the lane ends, or nil.
+    package internal(set) var exit: WorkerExit?
+    /// A Boolean value that indicates whether `exit` was announced to the process.
+    package var isExitAnnounced = false
+    /// A Boolean value that indicates whether a stop was requested.
     package internal(set) var isDraining = false
-    /// Whether the lane has joined its group once with everything in place.
+    /// A Boolean value that indicates whether the lane has joined its group at least once with all topics open.
     package internal(set) var isReady = false
-    /// What happened that an operator may want to know; the lane takes it.
+    /// The events to log, which the lane removes.
     package internal(set) var notes: [LaneNote] = []
 
     var startedAt: UInt64?
-    /// No record is taken before this time: a transaction was aborted.
+    /// The time until which no record is consumed after an abort.
     var pausedUntil: UInt64 = 0
-    /// Committed offsets are not asked for before this time.
-    var locateAt: UInt64 = 0
+    /// The time before which committed offsets are not fetched again.
+    var committedRetryAt: UInt64 = 0
     var lastRecordAt: UInt64 = 0
     var commitMilliseconds = 5.0
-    /// Most messages of a poll: fewer than `batch.records` when a batch took too long.
+    /// The maximum number of messages of a poll.
+    ///
+    /// Smaller than `batch.records` after a batch that took too long.
     package internal(set) var batchLimit: Int
-    /// Whether `stop.after` leaves nothing to take.
+    /// A Boolean value that indicates whether `stop.after` allows no more records.
     var isExhausted = false
-    /// Records that were handled in vain and will come again; `stop.after` counts them once.
+    /// The records that were processed without a commit and are consumed again.
+    ///
+    /// `stop.after` counts them once.
     var lostRecords = 0
-    /// Tries of the call that answers a rebalance, or that assigns partitions anew.
+    /// The producers that replaced failed ones.
     var recreations = Recreations()
     var abortBackoff = Backoff()
     var endsBackoff = Backoff()
     var deadLetters: DeadLetterWatch
-    /// Questions that were not answered in their time when they were asked last; `needs` tells which still matter.
+    /// The needs whose last request was not answered in time.
+    ///
+    /// `needs` is the subset that still exists.
     var unanswered: Set<ClientNeed> = []
-    /// The first thing that an invariant did not allow, noticed where it happened.
+    /// The first violation of an invariant that was detected while it happened.
     var breach: String?
 
-    /// Makes the machine of a lane that has not begun.
+    /// Creates the machine of a lane before its first step.
     package init(policy: LanePolicy) {
         self.policy = policy
         batchLimit = max(1, policy.batchRecords)
@@ -73,9 +84,9 @@ package struct LaneMachine: Sendable {
 
     var isExactlyOnce: Bool { policy.guarantee == .exactlyOnce }
 
-    /// The transaction; none without a producer that is ready for one.
+    /// The transaction, or `none` if the producer is not ready for one.
     ///
-    /// Setting it needs such a producer.
+    /// Setting it has no effect unless the producer is ready.
     package var transaction: Transaction {
         get { if case .ready(let transaction, _) = producer { transaction } else { .none } }
         set {
@@ -86,48 +97,35 @@ package struct LaneMachine: Sendable {
 
     var isMember: Bool { if case .member = group { true } else { false } }
 
-    /// A span of milliseconds as nanoseconds.
+    /// Converts milliseconds to nanoseconds.
     func nanoseconds(_ milliseconds: Int) -> UInt64 { UInt64(max(0, milliseconds)) * 1_000_000 }
 
-    /// Milliseconds of a span, rounded up, so that a wait does not end just before its time.
+    /// Converts nanoseconds to milliseconds, rounded up so that a wait does not end too early.
     func milliseconds(_ span: UInt64) -> Int { Int(min((span + 999_999) / 1_000_000, 1_000_000_000)) }
 
-    /// Stops taking records: what is pending is committed, then the lane leaves.
+    /// Requests a stop: pending records are committed, then the lane leaves.
     package mutating func drain() { isDraining = true }
 
-    /// Ends the lane for a reason; the first one counts.
-    package mutating func end(_ exit: WorkerExit) { if fate == nil { fate = exit } }
+    /// Ends the lane for a reason.
+    ///
+    /// Only the first reason counts.
+    package mutating func end(_ exit: WorkerExit) { if self.exit == nil { self.exit = exit } }
 
-    /// The process knows why this lane must end.
-    package mutating func announced() { isFateTold = true }
+    /// Records that the exit was announced to the process.
+    package mutating func announced() { isExitAnnounced = true }
 
-    /// The notes since the last call.
+    /// Returns and removes the notes.
     package mutating func takeNotes() -> [LaneNote] {
         defer { notes.removeAll(keepingCapacity: true) }
         return notes
     }
 
-    /// Records that were taken in vain since the last call: `stop.after` gets them back.
+    /// Returns the number of records since the last call that were processed without a commit, and resets it.
     package mutating func takeLostRecords() -> Int {
         defer { lostRecords = 0 }
         return lostRecords
     }
 
-    /// `stop.after` allows, or forbids, more records.
+    /// Sets whether `stop.after` allows no more records.
     package mutating func allowance(isExhausted: Bool) { self.isExhausted = isExhausted }
-}
-
-/// What is left of the last poll.
-package enum BatchState: Sendable, Equatable {
-    /// Nothing.
-    case none
-    /// Messages that are not looked at yet, at least one.
-    case left(Int)
-    /// Messages that will not be handled: they are to be released.
-    case void
-}
-
-extension UInt64 {
-    /// The difference, or 0 where it would be negative.
-    func saturatingSubtract(_ other: UInt64) -> UInt64 { self > other ? self - other : 0 }
 }

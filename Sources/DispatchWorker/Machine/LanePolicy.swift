@@ -1,32 +1,33 @@
-/// What a lane's machine must know of the configuration, as plain values.
+/// The settings that concern a lane, as plain values.
 package struct LanePolicy: Sendable, Equatable {
-    /// Transactions or not.
+    /// The guarantee.
     package var guarantee = Guarantee.exactlyOnce
-    /// Where a partition without a committed offset starts.
+    /// The start of a partition without a committed offset.
     package var from = StartPolicy.earliest
-    /// What to do when records are gone.
+    /// The reaction to lost records.
     package var dataLoss = DataLossPolicy.stop
-    /// When a transaction ends.
+    /// The limits that end a transaction.
     package var commit = CommitLimits()
-    /// Records taken at once.
+    /// The maximum number of records of one poll.
     package var batchRecords = 1_000
     /// `transaction.timeout.ms`.
     package var transactionTimeoutMilliseconds = 30_000
     /// `session.timeout.ms`.
     package var sessionTimeoutMilliseconds = 45_000
-    /// How long the start may take without a broker.
+    /// The time in milliseconds that the start may take without an answer from a broker.
     package var startTimeoutMilliseconds = 30_000
-    /// Whether the transactional id stays over restarts, so that a twin can own it.
+    /// A Boolean value that indicates whether the transactional id survives restarts, so that another process may have
+    /// the same one.
     package var isStable = false
-    /// `dlq.max.ratio`, 0 for off.
+    /// `dlq.max.ratio`, or 0 for no limit.
     package var deadLetterMaxRatio = 0.0
-    /// `dlq.max.consecutive`, 0 for off.
+    /// `dlq.max.consecutive`, or 0 for no limit.
     package var deadLetterMaxConsecutive = 0
 
-    /// Makes the default policy.
+    /// Creates the default policy.
     package init() {}
 
-    /// Takes what concerns a lane out of a configuration.
+    /// Creates the policy of a configuration.
     package init(_ configuration: WorkerConfiguration, isStable: Bool) {
         guarantee = configuration.guarantee
         from = configuration.from

@@ -1,55 +1,60 @@
 internal import KafkaClient
 
-/// The offset of the next record of a partition: what is committed and sought, one past the last record handled.
+/// The offset of the next record of a partition, which is committed and sought: one past the last processed record.
 ///
-/// It is had only from a record's offset or from the broker, so that nobody commits the last offset by mistake.
+/// It is created only from a record's offset or from a broker's answer, so that the last offset is never committed by
+/// mistake.
 package struct NextOffset: Sendable, Equatable, Comparable {
     /// The offset as Kafka's protocol carries it.
     package let value: Int64
 
-    /// The offset after a record's.
+    /// Creates the offset after a record's offset.
     @inlinable
     package init(after record: Int64) { value = record &+ 1 }
 
-    /// An offset that a broker has committed or told as a partition's end.
+    /// Creates an offset that a broker reported as committed or as the end of a partition.
     @inlinable
-    package init(told value: Int64) { self.value = value }
+    package init(reported value: Int64) { self.value = value }
 
-    /// Before every record.
+    /// The offset before every record.
     @inlinable
-    package static var zero: NextOffset { NextOffset(told: 0) }
+    package static var zero: NextOffset { NextOffset(reported: 0) }
 
-    /// Whether `a` stands before `b`.
+    /// Returns a Boolean value that indicates whether `a` is before `b`.
     @inlinable
     package static func < (a: NextOffset, b: NextOffset) -> Bool { a.value < b.value }
 }
 
-/// Where a partition's consumption begins or begins again.
+/// The position at which consumption of a partition starts or restarts.
 package struct StartPosition: Sendable, Equatable {
     /// The offset for the client: a number or one of `LogicalOffset`.
     package var seek: Int64
-    /// The least offset that is taken; smaller ones are deliveries of what was handled before.
+    /// The smallest offset that is accepted.
+    ///
+    /// Smaller ones are duplicates of processed records.
     package var next: NextOffset
-    /// Whether nobody else knows this place, so that it is committed before a record is: the end of a partition, where
-    /// a restart would find a later one.
-    package var isToCommit = false
+    /// A Boolean value that indicates whether this position must be committed before a record is.
+    ///
+    /// This is the case for the end of a partition, because a restart would find a later end.
+    package var needsCommit = false
 
-    /// Begins at a known offset.
-    package init(at offset: NextOffset, isToCommit: Bool = false) {
+    /// Creates a start at a known offset.
+    package init(at offset: NextOffset, needsCommit: Bool = false) {
         seek = offset.value
         next = offset
-        self.isToCommit = isToCommit
+        self.needsCommit = needsCommit
     }
 
-    /// Begins at the first record that there is.
+    /// The start at the first record that exists.
     package static var beginning: StartPosition {
         var position = StartPosition(at: .zero)
         position.seek = LogicalOffset.beginning
         return position
     }
 
-    /// Wherever the client finds the group's committed offset; no record from there is handled before the lane knows
-    /// it.
+    /// The start at the committed offset that the client finds.
+    ///
+    /// No record is processed before the lane has fetched the offset.
     package static var unknown: StartPosition {
         var position = StartPosition(at: .zero)
         position.seek = LogicalOffset.invalid

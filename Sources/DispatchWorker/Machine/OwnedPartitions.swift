@@ -1,100 +1,85 @@
 package import KafkaClient
 
-/// Where the consumer stands in a partition, as far as the lane can trust it.
-///
-/// Only a partition that is `current` gives records: one whose records were thrown away cannot give later ones before
-/// the consumer was moved back, whatever else happens meanwhile.
-package enum PartitionPlace: Sendable, Equatable {
-    /// The next record is the one that the consumer hands out next.
-    case current
-    /// Records were thrown away, or handled in vain: the group's committed offset says where to go on.
-    case stale
-    /// Nothing is committed and `from` is `latest`: the end must be asked for.
-    case endless(retryAt: UInt64)
-    /// The consumer cannot find the next offset: the ends must be asked for.
-    case outOfRange(retryAt: UInt64)
-    /// The consumer is to be moved here.
-    case located(StartPosition)
-    /// Moving the consumer here failed: the partition is to be assigned anew.
-    case unmoved(StartPosition, tries: Int, retryAt: UInt64)
-}
-
-/// What a lane knows of one partition that it owns.
+/// The state of one owned partition.
 package struct OwnedPartition: Sendable, Equatable {
-    /// Index of the topic at the consumer.
+    /// The consumer's index of the topic.
     package let topic: Int32
     /// The partition.
     package let partition: TopicPartition
-    /// The least offset that is taken next.
+    /// The smallest offset that is accepted next.
     package var next: NextOffset
-    /// Where the consumer stands.
-    package var place = PartitionPlace.current
-    /// Where consumption began, or began again.
+    /// The state of the consumer's position.
+    package var positionState = PositionState.current
+    /// The position at which consumption started or restarted.
     package var start: StartPosition
-    /// What the open transaction commits, or nil when it holds nothing of this partition.
+    /// The offset that the open transaction commits, or nil if it has no records of this partition.
     package var pending: NextOffset?
-    /// Whether records were handled whose outputs the producer has not taken yet.
+    /// A Boolean value that indicates whether records were processed whose outputs the producer has not accepted yet.
     package var isStaged = false
-    /// Whether a record was seen since the last start; before it a gap means nothing.
+    /// A Boolean value that indicates whether a record was consumed since the last start.
+    ///
+    /// Gaps before the first record have no meaning.
     package var isStarted = false
-    /// Up to where everything was consumed, control records included; nil before the consumer has said so.
+    /// The offset up to which everything was consumed, including control records, or nil if the consumer has not
+    /// reported it.
     package var drained: Int64?
-    /// Where the partition ended when a fetch told it last; nil before.
+    /// The end of the partition at its last fetch, or nil before the first one.
     package var end: Int64?
-    /// What the group holds as committed, as far as this lane knows; nil when nothing is.
+    /// The group's committed offset as the lane has last seen it, or nil if there is none.
     package var committed: Int64?
-    /// Dead letters in a row.
+    /// The number of consecutive dead letters.
     package var consecutiveDeadLetters = 0
 
-    /// Takes over a partition at a place.
+    /// Creates the state of a newly assigned partition.
     package init(topic: Int32, partition: TopicPartition, start: StartPosition, committed: Int64?) {
         self.topic = topic
         self.partition = partition
         self.start = start
         self.committed = committed
         next = start.next
-        if start.isToCommit { pending = start.next }
+        if start.needsCommit { pending = start.next }
     }
 
-    /// Where the consumer must go on so that nothing is left out: a place that stands for an offset stays one until a
-    /// record was seen.
+    /// The offset at which the consumer continues without skipping a record.
+    ///
+    /// A logical offset is kept until a record was consumed.
     package var resume: Int64 { isStarted ? next.value : start.seek }
 
-    /// Whether everything there is was consumed.
+    /// A Boolean value that indicates whether all records were consumed.
     package var isAtEnd: Bool {
-        guard place == .current else { return false }
+        guard positionState == .current else { return false }
         return drained.map { $0 >= next.value } ?? false || end.map { next.value >= $0 } ?? false
     }
 
-    /// Whether all that is pending is the place where consumption began.
-    package var isOriginPending: Bool { pending != nil && pending == start.next && !isStarted && start.isToCommit }
+    /// A Boolean value that indicates whether only the start position is pending.
+    package var isOriginPending: Bool { pending != nil && pending == start.next && !isStarted && start.needsCommit }
 }
 
 /// The partitions that a lane owns.
 ///
-/// Asked once per record, so it is an array and remembers where it looked last.
+/// They are looked up once per record. The type is therefore an array that remembers the last index.
 package struct OwnedPartitions: Sendable, Equatable {
-    /// The partitions, in no order that means anything.
+    /// The partitions, in no particular order.
     package var slots: [OwnedPartition] = []
-    /// Records that had been handled before and came again, or came from a place that is not current.
+    /// The number of records that were duplicates or came from a position that is not current.
     package private(set) var duplicates = 0
-    /// Offsets that were skipped: control records, aborted records, compaction.
+    /// The number of gaps between offsets: control records, aborted records, or compaction.
     package private(set) var gaps = 0
     private var last = 0
 
-    /// Owns nothing.
+    /// Creates an empty list.
     package init() {}
 
-    /// Whether nothing is owned.
+    /// A Boolean value that indicates whether no partition is owned.
     package var isEmpty: Bool { slots.isEmpty }
 
-    /// The partitions by name.
+    /// The names of the partitions.
     package var names: [TopicPartition] { slots.map(\.partition) }
 
-    /// Whether at least one partition has something to commit.
+    /// A Boolean value that indicates whether at least one partition has an offset to commit.
     package var hasPending: Bool { slots.contains { $0.pending != nil } }
 
-    /// Whether everything of every partition was consumed.
+    /// A Boolean value that indicates whether all records of all partitions were consumed.
     package var isAtEnd: Bool { slots.allSatisfy(\.isAtEnd) }
 
     /// The offsets that the open transaction commits.
@@ -102,7 +87,7 @@ package struct OwnedPartitions: Sendable, Equatable {
         slots.compactMap { slot in slot.pending.map { PartitionOffset(slot.partition, offset: $0.value) } }
     }
 
-    /// Where a record's partition stands in `slots`, or nil when it is not owned.
+    /// Returns the index of a record's partition in `slots`, or nil if it is not owned.
     @inline(__always)
     package mutating func slot(topic: Int32, partition: Int32) -> Int? {
         if last < slots.count && slots[last].topic == topic && slots[last].partition.partition == partition {
@@ -120,16 +105,18 @@ package struct OwnedPartitions: Sendable, Equatable {
         return nil
     }
 
-    /// Where a partition stands in `slots`, or nil when it is not owned.
+    /// Returns the index of a partition in `slots`, or nil if it is not owned.
     func index(of partition: TopicPartition) -> Int? { slots.firstIndex { $0.partition == partition } }
 
-    /// Whether a record is to be handled: its partition's index in `slots`, or nil for what is not owned any more, was
-    /// handled before (2.0.2 may deliver again, librdkafka issue 4636), or stands behind records that were thrown away.
+    /// Returns the index of the record's partition in `slots` if the record is to be processed, or nil if it is not.
+    ///
+    /// Rejected are records of partitions that are not owned, duplicates (2.0.2 may deliver again, librdkafka issue
+    /// 4636), and records that follow dropped ones.
     @inline(__always)
     package mutating func admit(topic: Int32, partition: Int32, offset: Int64) -> Int? {
         guard let index = slot(topic: topic, partition: partition) else { return nil }
         let next = slots[index].next.value
-        guard offset >= next, case .current = slots[index].place else {
+        guard offset >= next, case .current = slots[index].positionState else {
             duplicates &+= 1
             return nil
         }
@@ -140,7 +127,9 @@ package struct OwnedPartitions: Sendable, Equatable {
         return index
     }
 
-    /// Counts a record's outcome towards `dlq.max.consecutive`; returns the dead letters in a row.
+    /// Counts a record's outcome for `dlq.max.consecutive`.
+    ///
+    /// Returns the number of consecutive dead letters.
     @inline(__always)
     package mutating func countOutcome(at index: Int, isDeadLetter: Bool) -> Int {
         let count = isDeadLetter ? slots[index].consecutiveDeadLetters &+ 1 : 0
@@ -148,7 +137,7 @@ package struct OwnedPartitions: Sendable, Equatable {
         return count
     }
 
-    /// The producer has taken the outputs of all that was admitted: their offsets belong to the transaction.
+    /// Adds the offsets of all admitted records to the transaction, after the producer has accepted their outputs.
     package mutating func promote() {
         for index in slots.indices where slots[index].isStaged {
             slots[index].pending = slots[index].next
@@ -156,7 +145,7 @@ package struct OwnedPartitions: Sendable, Equatable {
         }
     }
 
-    /// The transaction is committed: what was pending is what the group holds.
+    /// Records that the pending offsets are committed.
     package mutating func commit() {
         for index in slots.indices {
             if let pending = slots[index].pending { slots[index].committed = pending.value }
@@ -164,31 +153,35 @@ package struct OwnedPartitions: Sendable, Equatable {
         }
     }
 
-    /// The transaction came to nothing: where it took records, the group's committed offset says where to go on.
+    /// Drops the pending offsets.
+    ///
+    /// The affected partitions continue at the group's committed offsets.
     package mutating func rollBack() {
         for index in slots.indices where slots[index].pending != nil || slots[index].isStaged {
             slots[index].pending = nil
             slots[index].isStaged = false
-            slots[index].place = .stale
+            slots[index].positionState = .stale
         }
     }
 
-    /// Records were thrown away, and nobody can tell of which partitions.
-    package mutating func recordsDropped() {
-        for index in slots.indices where slots[index].place == .current { slots[index].place = .stale }
+    /// Marks all current positions as stale, because records of unknown partitions were dropped.
+    package mutating func markStale() {
+        for index in slots.indices where slots[index].positionState == .current { slots[index].positionState = .stale }
     }
 
-    /// Takes over a partition; one that is owned already begins anew.
+    /// Adds a partition.
+    ///
+    /// A partition that is already owned starts again.
     package mutating func own(_ start: PartitionStart) {
         var fresh = OwnedPartition(
             topic: start.assigned.topic, partition: start.assigned.partition, start: start.position,
             committed: start.committed)
-        fresh.place = start.place
+        fresh.positionState = start.positionState
         if let index = index(of: fresh.partition) { slots[index] = fresh } else { slots.append(fresh) }
     }
 
-    /// The consumer was moved to where a partition goes on.
-    mutating func moved(_ index: Int, to start: StartPosition) {
+    /// Restarts a partition at the position to which the consumer was moved.
+    mutating func restart(_ index: Int, at start: StartPosition) {
         var fresh = OwnedPartition(
             topic: slots[index].topic, partition: slots[index].partition, start: start,
             committed: slots[index].committed)
@@ -196,18 +189,22 @@ package struct OwnedPartitions: Sendable, Equatable {
         slots[index] = fresh
     }
 
-    /// Gives partitions up; those that are not owned do not matter.
+    /// Removes partitions.
+    ///
+    /// Partitions that are not owned are ignored.
     package mutating func disown(_ partitions: [TopicPartition]) {
         slots.removeAll { partitions.contains($0.partition) }
         last = 0
     }
 
-    /// The consumer has handed out everything before `offset`, control records included.
+    /// Records that the consumer has returned everything before `offset`, including control records.
     package mutating func reachedEnd(topic: Int32, partition: Int32, offset: Int64) {
-        guard let index = slot(topic: topic, partition: partition), slots[index].place == .current else { return }
+        guard let index = slot(topic: topic, partition: partition), slots[index].positionState == .current else {
+            return
+        }
         slots[index].drained = offset >= 0 ? offset : slots[index].next.value
     }
 
-    /// A fetch told where a partition ends now.
-    package mutating func sawEnd(at index: Int, _ end: Int64) { slots[index].end = end }
+    /// Records the current end of a partition.
+    package mutating func setEnd(at index: Int, _ end: Int64) { slots[index].end = end }
 }

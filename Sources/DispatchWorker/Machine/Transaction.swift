@@ -1,27 +1,29 @@
 package import KafkaClient
 
-/// A lane's transaction; each case holds what belongs to it, so that a forgotten flag cannot outlive it.
+/// The state of a lane's transaction.
 ///
-/// At least once the same cases count what is delivered and committed together.
+/// Each case holds only its own data, so that no flag outlives its state.
+///
+/// With at-least-once, the same cases describe the outputs and offsets that are delivered and committed together.
 package enum Transaction: Sendable, Equatable {
-    /// None.
+    /// No transaction.
     case none
-    /// Its first outputs wait; nil is a transaction of offsets alone.
+    /// The transaction begins, and its first outputs wait. Nil means offsets alone.
     case beginning(BatchResult?, retryAt: UInt64)
-    /// It takes records.
+    /// The transaction accepts records.
     case open(OpenTransaction, Production)
-    /// Its offsets are being added; a repeat has the same arguments.
+    /// Its offsets are being added. A repeated call has the same arguments.
     case sendingOffsets(OpenTransaction, [PartitionOffset], isRepeat: Bool, retryAt: UInt64)
-    /// It holds these offsets and is being committed since `began`.
+    /// It holds these offsets and has been committing since `began`.
     case committing(OpenTransaction, [PartitionOffset], began: UInt64, retryAt: UInt64)
-    /// At least once: its outputs are on their way.
+    /// With at-least-once, its outputs are being delivered.
     case flushing(OpenTransaction, retryAt: UInt64)
-    /// At least once: its outputs are delivered, and these offsets are being committed.
+    /// With at-least-once, its outputs are delivered, and these offsets are being committed.
     case storing(OpenTransaction, [PartitionOffset], began: UInt64, retryAt: UInt64)
     /// It must be aborted.
     case aborting(OpenTransaction, AbortCause, retryAt: UInt64)
 
-    /// What is known of the open transaction, or nil when none is open.
+    /// The data of the open transaction, or nil if none is open.
     package var content: OpenTransaction? {
         switch self {
         case .none, .beginning: nil
@@ -31,7 +33,7 @@ package enum Transaction: Sendable, Equatable {
         }
     }
 
-    /// What was resolved and the producer has not taken.
+    /// The processed batch that the producer has not accepted, or nil.
     package var staged: BatchResult? {
         switch self {
         case .beginning(let staged, _): staged
@@ -40,7 +42,7 @@ package enum Transaction: Sendable, Equatable {
         }
     }
 
-    /// A Boolean value that indicates whether a commit can still come of it.
+    /// A Boolean value that indicates whether the transaction can still be committed.
     var isCommittable: Bool {
         switch self {
         case .open(_, .idle), .sendingOffsets, .committing, .flushing, .storing: true
@@ -48,7 +50,7 @@ package enum Transaction: Sendable, Equatable {
         }
     }
 
-    /// The same transaction with another content; none stays none.
+    /// Returns the same transaction with changed data, or itself if no transaction is open.
     func with(_ change: (inout OpenTransaction) -> Void) -> Transaction {
         guard var open = content else { return self }
         change(&open)
@@ -67,16 +69,16 @@ package enum Transaction: Sendable, Equatable {
     }
 }
 
-/// What is between a batch's results and the producer.
+/// The state of outputs between the batch and the producer.
 package enum Production: Sendable, Equatable {
-    /// Nothing.
+    /// No outputs wait.
     case idle
-    /// Outputs that are being offered.
+    /// Outputs are being produced.
     case offering(BatchResult)
-    /// Outputs that wait for room in the producer's queue.
+    /// Outputs wait for room in the producer's queue.
     case blocked(BatchResult)
 
-    /// What waits.
+    /// The batch whose outputs wait, or nil.
     var staged: BatchResult? {
         switch self {
         case .idle: nil
@@ -85,18 +87,18 @@ package enum Production: Sendable, Equatable {
     }
 }
 
-/// An open transaction: what it holds, and what was seen that makes its outcome unsure.
+/// The data of an open transaction: its content, and observations that make its outcome uncertain.
 package struct OpenTransaction: Sendable, Equatable {
-    /// Records, outputs, and when it began.
+    /// The number of records and outputs, and the begin time.
     package var content = TransactionContent()
-    /// Why the producer is to be replaced after it.
+    /// The reason to replace the producer after the transaction, or nil.
     package var suspect: RotationCause?
-    /// The first error that spoiled it.
+    /// The first error of the transaction, or nil.
     package var error: KafkaErrorCode?
-    /// How often the coordinator's connection had gone down when it began.
+    /// The number of lost coordinator connections when the transaction began.
     package var coordinatorDrops = 0
 
-    /// An empty one.
+    /// Creates an empty transaction.
     package init(beganAt: UInt64, coordinatorDrops: Int) {
         content.beganAt = beganAt
         self.coordinatorDrops = coordinatorDrops

@@ -6,7 +6,7 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// This machine's name in the network, of the characters that an instance name may have; `host` when it has none.
+/// Returns this machine's host name, restricted to the characters of an instance name, or `host` if it has none.
 package func hostName() -> String {
     var bytes = [CChar](repeating: 0, count: 256)
     guard gethostname(&bytes, bytes.count - 1) == 0 else { return "host" }

@@ -6,14 +6,14 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// A value under a lock, with threads that wait until it has changed.
+/// A value under a lock, with a condition that threads wait on.
 package final class Monitor<Value>: @unchecked Sendable {
-    // Unchecked: `value` is only touched between lock and unlock of `mutex`.
+    // Unchecked: `value` is only accessed while `mutex` is locked.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
     private var value: Value
 
-    /// Makes a monitor around `value`.
+    /// Creates a monitor around `value`.
     package init(_ value: sending Value) {
         self.value = value
         mutex = .allocate(capacity: 1)
@@ -24,7 +24,7 @@ package final class Monitor<Value>: @unchecked Sendable {
         Self.makeCondition(condition)
     }
 
-    /// A condition whose timed waits a step of the time of day does not touch.
+    /// Initializes a condition whose timed waits are independent of changes to the time of day.
     private static func makeCondition(_ condition: UnsafeMutablePointer<pthread_cond_t>) {
         #if canImport(Darwin)
         pthread_cond_init(condition, nil)
@@ -44,14 +44,14 @@ package final class Monitor<Value>: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    /// Reads or changes the value; nobody is woken.
+    /// Reads or changes the value without waking other threads.
     package func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         return body(&value)
     }
 
-    /// Changes the value and wakes those that wait.
+    /// Changes the value and wakes all waiting threads.
     package func signal<Result>(_ body: (inout Value) -> Result) -> Result {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
@@ -60,9 +60,11 @@ package final class Monitor<Value>: @unchecked Sendable {
         return result
     }
 
-    /// Waits until `body` returns a value, or at most `milliseconds`; then nil.
+    /// Waits until `body` returns a value.
     ///
-    /// `body` is asked at once and after every signal.
+    /// Returns nil after `milliseconds`.
+    ///
+    /// `body` is called at once and after every signal.
     package func wait<Result>(milliseconds: Int, until body: (inout Value) -> Result?) -> Result? {
         let deadline = SystemClock.monotonicNanoseconds() &+ UInt64(max(0, milliseconds)) &* 1_000_000
         pthread_mutex_lock(mutex)
@@ -73,7 +75,9 @@ package final class Monitor<Value>: @unchecked Sendable {
         }
     }
 
-    /// Waits for a signal; returns false when the monotonic clock has come to `deadline` first.
+    /// Waits for a signal.
+    ///
+    /// Returns false if the monotonic clock reaches `deadline` first.
     private func waitForSignal(until deadline: UInt64) -> Bool {
         #if canImport(Darwin)
         let left = deadline.saturatingSubtract(SystemClock.monotonicNanoseconds())

@@ -6,11 +6,13 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// A POSIX extended regular expression, as librdkafka matches topic names with.
+/// A POSIX extended regular expression, the kind that librdkafka uses for topic names.
 package struct PosixPattern: ~Copyable {
     private let compiled: UnsafeMutablePointer<regex_t>
 
-    /// Compiles an expression; nil when it is none.
+    /// Compiles an expression.
+    ///
+    /// Returns nil if it is invalid.
     package init?(_ pattern: String) {
         let compiled = UnsafeMutablePointer<regex_t>.allocate(capacity: 1)
         compiled.initialize(to: regex_t())
@@ -26,6 +28,6 @@ package struct PosixPattern: ~Copyable {
         compiled.deallocate()
     }
 
-    /// Whether a name matches.
+    /// Returns a Boolean value that indicates whether a name matches.
     package borrowing func matches(_ name: String) -> Bool { regexec(compiled, name, 0, nil, 0) == 0 }
 }

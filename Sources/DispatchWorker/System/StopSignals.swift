@@ -8,76 +8,132 @@ internal import Darwin
 #endif
 internal import Synchronization
 
-/// The signals that this process got, as numbers that a thread looks at: a handler may do nothing else safely.
+/// The signals that this process has received, and the ways to handle them.
+///
+/// A signal handler can safely do no more than record them.
 package enum StopSignals {
-    /// What the stop signals since the process began ask for.
-    package static var wish: StopWish { received.wish }
+    /// The request of the stop signals since the process began.
+    package static var request: StopRequest { received.request }
 
-    /// How often SIGHUP came.
+    /// The number of the first stop signal, or nil.
+    package static var number: Int32? { received.number }
+
+    /// The number of SIGHUP signals.
     package static var hangups: Int { received.hangups }
 
-    /// Notes SIGTERM, SIGINT and SIGHUP from now on instead of dying of them; a broken pipe is an error of a write, no
-    /// death.
+    /// Handles SIGTERM, SIGINT and SIGHUP from now on, for a worker.
     ///
-    /// Call it before anything else that takes time. The signals are let through even where whoever started the process
-    /// held them back: a mask is inherited, threads of libdispatch start their children with all signals blocked, and
-    /// nothing but SIGKILL would end a worker then.
+    /// Ignores SIGPIPE, so that writing to a broken pipe returns an error. Call it before anything that takes time.
     package static func install() {
-        // The global is made before a handler may need it.
+        // Initializes the global before a handler uses it.
         _ = received.hangups
-        for number in [SIGTERM, SIGINT] {
-            signal(number) { _ in received.stop(at: linkd_monotonic_nanoseconds()) }
+        for number in stopNumbers {
+            signal(number) { _ = received.stop(by: $0, at: linkd_monotonic_nanoseconds()) }
         }
         signal(SIGHUP) { _ in received.hangUp() }
         signal(SIGPIPE, SIG_IGN)
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        for number in [SIGTERM, SIGINT, SIGHUP] { sigaddset(&signals, number) }
-        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+        setMask(SIG_UNBLOCK, stopNumbers + [SIGHUP])
+    }
+
+    /// Handles SIGTERM and SIGINT from now on, for a command that prints a summary before it ends.
+    ///
+    /// A second signal ends the process at once with 128 and its number.
+    package static func installEndingOnSecond() {
+        // Initializes the global before a handler uses it.
+        _ = received.hangups
+        for number in stopNumbers {
+            signal(number) { if !received.stop(by: $0, at: linkd_monotonic_nanoseconds()) { _exit(128 + $0) } }
+        }
+        setMask(SIG_UNBLOCK, stopNumbers)
+    }
+
+    /// Blocks SIGTERM and SIGINT until `waitForBlocked`.
+    ///
+    /// Threads that start later inherit the mask.
+    package static func block() { setMask(SIG_BLOCK, stopNumbers) }
+
+    /// Waits for SIGTERM or SIGINT, which `block` has blocked.
+    package static func waitForBlocked() {
+        var signals = signalSet(stopNumbers)
+        var number: Int32 = 0
+        sigwait(&signals, &number)
     }
 
     /// Ends the process at once, without destructors.
     package static func exitNow(_ code: Int32) -> Never { _exit(code) }
+
+    private static var stopNumbers: [Int32] { [SIGTERM, SIGINT] }
+
+    /// Changes the signal mask of this thread.
+    ///
+    /// Handlers unblock their signals even if the parent process has blocked them: a process inherits the signal mask,
+    /// and threads of libdispatch start their children with all signals blocked. Only SIGKILL would then end it.
+    private static func setMask(_ operation: Int32, _ numbers: [Int32]) {
+        var signals = signalSet(numbers)
+        pthread_sigmask(operation, &signals, nil)
+    }
+
+    private static func signalSet(_ numbers: [Int32]) -> sigset_t {
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        for number in numbers { sigaddset(&signals, number) }
+        return signals
+    }
 }
 
-/// What stop signals ask for.
-package enum StopWish: Sendable, Equatable {
-    /// None came.
+/// The request of the stop signals.
+package enum StopRequest: Sendable, Equatable {
+    /// No signal was received.
     case none
-    /// Finish what is under way and end.
+    /// Finish the work in progress and end.
     case drain
     /// End at once.
     case end
 }
 
-/// Stop signals by their times: all within a second of the first are one wish, since `timeout` signals the process and
-/// its group, and a terminal's Ctrl-C is followed by a supervisor's SIGTERM; one that comes later forces the end.
+/// A record of the stop signals by their times.
 ///
-/// Written by signal handlers: atomics only.
+/// All signals within a second of the first one count as one request, because `timeout` signals the process and its
+/// group, and a supervisor's SIGTERM follows a terminal's Ctrl-C. A later signal forces the end. Signal handlers write
+/// the record, so it only uses atomics.
 package struct SignalRecord: ~Copyable, Sendable {
     private let first = Atomic<UInt64>(0)
+    private let firstNumber = Atomic<Int32>(0)
     private let isForced = Atomic<Bool>(false)
     private let hangupCount = Atomic<Int>(0)
 
-    /// Makes a record of no signal.
+    /// Creates a record without signals.
     package init() {}
 
-    /// Notes a stop signal; `now` is nanoseconds of a monotonic clock.
-    package func stop(at now: UInt64) {
+    /// Records a stop signal, and returns a Boolean value that indicates whether it is the first one.
+    ///
+    /// `now` is in nanoseconds of a monotonic clock.
+    package func stop(by number: Int32, at now: UInt64) -> Bool {
         let (isFirst, began) = first.compareExchange(expected: 0, desired: max(1, now), ordering: .relaxed)
-        if !isFirst && now.saturatingSubtract(began) >= 1_000_000_000 { isForced.store(true, ordering: .relaxed) }
+        if isFirst {
+            firstNumber.store(number, ordering: .relaxed)
+        } else if now.saturatingSubtract(began) >= 1_000_000_000 {
+            isForced.store(true, ordering: .relaxed)
+        }
+        return isFirst
     }
 
-    /// Notes a SIGHUP.
+    /// The number of the first stop signal, or nil.
+    package var number: Int32? {
+        let number = firstNumber.load(ordering: .relaxed)
+        return number == 0 ? nil : number
+    }
+
+    /// Records a SIGHUP.
     package func hangUp() { hangupCount.wrappingAdd(1, ordering: .relaxed) }
 
-    /// What the stop signals so far ask for.
-    package var wish: StopWish {
+    /// The request of the stop signals so far.
+    package var request: StopRequest {
         if isForced.load(ordering: .relaxed) { return .end }
         return first.load(ordering: .relaxed) == 0 ? .none : .drain
     }
 
-    /// How often SIGHUP came.
+    /// The number of SIGHUP signals.
     package var hangups: Int { hangupCount.load(ordering: .relaxed) }
 }
 

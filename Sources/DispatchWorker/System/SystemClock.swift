@@ -7,21 +7,21 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// The machine's two clocks.
+/// The system clocks.
 ///
-/// Deadlines use the monotonic one; only texts and dead letters say the time of day.
+/// Deadlines use the monotonic clock. Only texts and dead letters contain the time of day.
 package enum SystemClock {
-    /// Nanoseconds of the monotonic clock.
+    /// Returns the monotonic clock's time in nanoseconds.
     package static func monotonicNanoseconds() -> UInt64 { linkd_monotonic_nanoseconds() }
 
-    /// Milliseconds since 1970, UTC.
+    /// Returns the milliseconds since 1970, UTC.
     package static func wallMilliseconds() -> Int64 {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
         return Int64(now.tv_sec) &* 1_000 &+ Int64(now.tv_nsec) / 1_000_000
     }
 
-    /// Blocks this thread for some milliseconds.
+    /// Blocks this thread for a number of milliseconds.
     package static func sleep(milliseconds: Int) {
         guard milliseconds > 0 else { return }
         var left = timespec(tv_sec: milliseconds / 1_000, tv_nsec: (milliseconds % 1_000) * 1_000_000)
@@ -30,7 +30,7 @@ package enum SystemClock {
     }
 }
 
-/// `write(2)` under a name that no method hides.
+/// Calls `write(2)`, under a name that no method shadows.
 package func systemWrite(_ descriptor: Int32, _ start: UnsafeRawPointer, _ count: Int) -> Int {
     write(descriptor, start, count)
 }

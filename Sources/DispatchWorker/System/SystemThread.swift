@@ -6,13 +6,15 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// A thread of the operating system: lanes block in C calls, which Swift's cooperative pool does not bear.
+/// A thread of the operating system.
+///
+/// Lanes block in C calls, which Swift's cooperative thread pool does not support.
 package struct SystemThread: ~Copyable {
     private let handle: pthread_t
 
     /// Starts a thread that runs `body` once.
     ///
-    /// Returns nil when the system has no thread left.
+    /// Returns nil if the system cannot create a thread.
     package static func start(_ body: sending @escaping () -> Void) -> SystemThread? {
         let box = Unmanaged.passRetained(Body(body))
         #if canImport(Darwin)
@@ -37,11 +39,13 @@ package struct SystemThread: ~Copyable {
     /// Waits until the thread's body has returned.
     package consuming func join() { pthread_join(handle, nil) }
 
-    /// Lets the thread run on; the system frees it when its body returns.
+    /// Detaches the thread.
+    ///
+    /// The system frees it when its body returns.
     package consuming func detach() { pthread_detach(handle) }
 }
 
-/// Carries a thread's body through C.
+/// The body of a thread, passed through a C pointer.
 private final class Body {
     let run: () -> Void
 

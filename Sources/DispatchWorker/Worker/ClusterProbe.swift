@@ -1,67 +1,72 @@
 internal import KafkaClient
 
-/// Asks a cluster for everything that a call of a lane may need: each broker, the partitions' leaders, the group's
-/// coordinator.
+/// A probe of everything that a lane's call may need: each broker, the partition leaders, and the group's coordinator.
 ///
-/// One broker that answers is not enough: a call that waits for another one, or for a coordinator that is away, does
-/// not hang. Nothing but a question to each broker can show that the transaction's coordinator is there: no call of the
-/// library asks for it without fencing the lane's own producer. Its clients end with it.
+/// One broker that answers is not enough. A call that waits for another broker or for an unreachable coordinator does
+/// not hang. The transaction's coordinator can only be checked by a request to each broker, because the library offers
+/// no request to it that does not fence the lane's own producer. The probe owns its clients.
 struct ClusterProbe {
-    /// The time that one question may take, in milliseconds.
-    private static let patience: Int32 = 2_000
-    /// The same for the group's coordinator, which a new client has to find first.
-    private static let coordinatorPatience: Int32 = 5_000
-    /// Where brokers keep transactions: each transactional id's coordinator leads one of its partitions.
+    /// The time limit of one request, in milliseconds.
+    private static let requestTimeout: Int32 = 2_000
+    /// The time limit of a request to the group's coordinator, which a new client first has to find.
+    private static let coordinatorTimeout: Int32 = 5_000
+    /// The topic in which brokers store transactions.
+    ///
+    /// The coordinator of a transactional id leads one of its partitions.
     private static let transactions = "__transaction_state"
 
     private let admin: KafkaAdmin
     private let member: KafkaConsumer
     private let topic: String
 
-    /// Makes the clients of a probe; they connect on their own.
+    /// Creates the clients of a probe.
+    ///
+    /// They connect on their own.
     ///
     /// - Parameters:
-    ///   - connection: Settings to connect with.
-    ///   - member: Settings of a consumer with the group's name; it never joins.
-    ///   - topic: Any topic that may be asked for.
+    ///   - connection: The settings of the connection.
+    ///   - member: The settings of a consumer with the group's name, which never joins the group.
+    ///   - topic: Any topic that the worker may describe.
     init(_ connection: ClientConfiguration, member: ClientConfiguration, topic: String) throws(ConfigurationError) {
         admin = try KafkaAdmin(connection)
         self.member = try KafkaConsumer(member) { _, _ in }
         self.topic = topic
     }
 
-    /// Asks; returns a Boolean value that indicates whether all were there and answered.
-    func isAllThere() -> Bool {
+    /// Returns a Boolean value that indicates whether all parts of the cluster are present and answered.
+    func isFullyReachable() -> Bool {
         defer { forgetEvents() }
         guard let cluster = metadata(of: topic), let transactions = metadata(of: Self.transactions) else {
             return false
         }
-        // An ACL may hide the topic of transactions: then it has no partitions.
+        // An ACL may hide the topic of transactions. It then has no partitions.
         for topic in cluster.topics + transactions.topics {
             if topic.partitions.contains(where: { $0.leader < 0 }) { return false }
         }
         for broker in cluster.brokers {
-            let isThere = isAnswered { () throws(KafkaError) in
-                _ = try admin.settings(ofBroker: broker.id, timeoutMilliseconds: Self.patience)
+            let isReachable = isAnswered { () throws(KafkaError) in
+                _ = try admin.settings(ofBroker: broker.id, timeoutMilliseconds: Self.requestTimeout)
             }
-            if !isThere { return false }
+            if !isReachable { return false }
         }
         return isAnswered { () throws(KafkaError) in
             _ = try member.committed(
-                [TopicPartition(topic: topic, partition: 0)], timeoutMilliseconds: Self.coordinatorPatience)
+                [TopicPartition(topic: topic, partition: 0)], timeoutMilliseconds: Self.coordinatorTimeout)
         }
     }
 
     private func metadata(of topic: String) -> ClusterMetadata? {
         do {
-            return try admin.metadata(ofTopic: topic, timeoutMilliseconds: Self.patience)
+            return try admin.metadata(ofTopic: topic, timeoutMilliseconds: Self.requestTimeout)
         } catch {
             // No answer.
             return nil
         }
     }
 
-    /// A refusal is an answer, too, unless it says that somebody else is away.
+    /// Returns a Boolean value that indicates whether a request was answered.
+    ///
+    /// A refusal is an answer, unless it reports that another broker is unavailable.
     private func isAnswered(_ question: () throws(KafkaError) -> Void) -> Bool {
         do throws(KafkaError) {
             try question()
@@ -69,7 +74,7 @@ struct ClusterProbe {
         } catch {
             switch error.code {
             case .requestTimedOut, .coordinatorLoadInProgress, .coordinatorNotAvailable, .notCoordinator: return false
-            // A broker that cannot do what it is asked for has told so when the client connected.
+            // The broker has announced at connect time that it does not support the request.
             case .unsupportedFeature: return true
             default: return error.code.rawValue > 0
             }

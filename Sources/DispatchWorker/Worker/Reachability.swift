@@ -1,17 +1,17 @@
 package import KafkaClient
 
-/// Asks whether the cluster is there, all of it that a call may need, while somebody wants to know.
+/// A monitor that checks whether the whole cluster is reachable, while monitoring is on.
 ///
-/// With clients and a thread of its own: the lanes' clients cannot be asked while a call of theirs waits, and an open
-/// port says nothing of a broker that is stopped.
+/// It has its own clients and thread. The lanes' clients cannot be used while one of their calls waits, and an open
+/// port does not prove that a broker is running.
 package final class Reachability: Sendable {
-    /// The age up to which an answer counts, in nanoseconds.
+    /// The maximum age of a valid answer, in nanoseconds.
     private static let freshness: UInt64 = 4_000_000_000
-    /// The wait between two questions, in milliseconds.
+    /// The interval between two probes, in milliseconds.
     private static let pause = 500
 
     private struct State {
-        var isWanted = false
+        var isMonitoring = false
         var isRunning = false
         var answeredAt: UInt64?
     }
@@ -21,31 +21,32 @@ package final class Reachability: Sendable {
     private let member: ClientConfiguration
     private let topic: String
 
-    /// Makes what has not asked yet.
+    /// Creates a monitor that is off.
     ///
     /// - Parameters:
-    ///   - connection: Settings to connect with.
-    ///   - member: Settings of a consumer with the group's name; it never joins.
-    ///   - topic: Any topic that may be asked for.
+    ///   - connection: The settings of the connection.
+    ///   - member: The settings of a consumer with the group's name, which never joins the group.
+    ///   - topic: Any topic that the worker may describe.
     package init(_ connection: ClientConfiguration, member: ClientConfiguration, topic: String) {
         self.connection = connection
         self.member = member
         self.topic = topic
     }
 
-    /// Returns a Boolean value that indicates whether everything answered in the last seconds; false until somebody has
-    /// wanted to know for a moment.
+    /// Returns a Boolean value that indicates whether everything answered in the last seconds.
+    ///
+    /// False until monitoring was on long enough.
     package func isReachable(now: UInt64) -> Bool {
         state.withLock { $0.answeredAt.map { now.saturatingSubtract($0) <= Self.freshness } ?? false }
     }
 
-    /// Begins to ask, or stops.
-    package func want(_ isWanted: Bool) {
+    /// Turns monitoring on or off.
+    package func setMonitoring(_ isMonitoring: Bool) {
         let starts = state.signal { state in
-            let starts = isWanted && !state.isRunning
-            state.isWanted = isWanted
+            let starts = isMonitoring && !state.isRunning
+            state.isMonitoring = isMonitoring
             if starts { state.isRunning = true }
-            if !isWanted { state.answeredAt = nil }
+            if !isMonitoring { state.answeredAt = nil }
             return starts
         }
         guard starts else { return }
@@ -56,33 +57,37 @@ package final class Reachability: Sendable {
         thread.detach()
     }
 
-    /// Asks until nobody wants to know any more, with a new client after each question that was not answered: an old
-    /// one may have lost its way to the brokers.
+    /// Probes the cluster while monitoring is on.
+    ///
+    /// Creates new clients after each failed probe, because the old ones may have lost the brokers.
     private func run() {
-        while state.withLock({ $0.isWanted }) {
+        while state.withLock({ $0.isMonitoring }) {
             do {
                 let probe = try ClusterProbe(connection, member: member, topic: topic)
-                while state.withLock({ $0.isWanted }) && ask(probe) {}
+                while state.withLock({ $0.isMonitoring }) && runProbe(probe) {}
             } catch {
-                // The lanes' clients have the same settings and were made; without an answer nothing is a hang.
-                _ = state.wait(milliseconds: Self.pause) { $0.isWanted ? nil : true }
+                // The lanes' clients have the same settings and could be created. Without an answer, no call counts as
+                // a hang.
+                _ = state.wait(milliseconds: Self.pause) { $0.isMonitoring ? nil : true }
             }
         }
-        let isWantedAgain = state.signal { state in
-            state.isRunning = state.isWanted
-            return state.isWanted
+        let isRestarting = state.signal { state in
+            state.isRunning = state.isMonitoring
+            return state.isMonitoring
         }
-        if isWantedAgain { run() }
+        if isRestarting { run() }
     }
 
-    /// Asks once and waits a moment; returns a Boolean value that indicates whether everything answered.
-    private func ask(_ probe: ClusterProbe) -> Bool {
-        let isThere = probe.isAllThere()
-        if isThere {
+    /// Probes once and waits for the interval.
+    ///
+    /// Returns a Boolean value that indicates whether everything answered.
+    private func runProbe(_ probe: ClusterProbe) -> Bool {
+        let isReachable = probe.isFullyReachable()
+        if isReachable {
             let now = SystemClock.monotonicNanoseconds()
-            state.withLock { if $0.isWanted { $0.answeredAt = now } }
+            state.withLock { if $0.isMonitoring { $0.answeredAt = now } }
         }
-        _ = state.wait(milliseconds: Self.pause) { $0.isWanted ? nil : true }
-        return isThere
+        _ = state.wait(milliseconds: Self.pause) { $0.isMonitoring ? nil : true }
+        return isReachable
     }
 }

@@ -1,7 +1,7 @@
 internal import CPlatform
 internal import Synchronization
 
-/// When the first record came and the last commit returned, in time and in CPU of the process.
+/// The time and CPU of the process from the first record to the last commit.
 package final class RunMeter: Sendable {
     private let begun = Atomic<Bool>(false)
     private let span: Mutex<Span>
@@ -13,10 +13,10 @@ package final class RunMeter: Sendable {
         var lastCPU: Int64 = 0
     }
 
-    /// Makes a meter that has seen nothing.
+    /// Creates a meter without measurements.
     package init() { span = Mutex(Span()) }
 
-    /// A lane received records.
+    /// Records that a lane received records.
     package func received(now: UInt64) {
         if begun.load(ordering: .relaxed) { return }
         if begun.exchange(true, ordering: .relaxed) { return }
@@ -27,7 +27,7 @@ package final class RunMeter: Sendable {
         }
     }
 
-    /// A commit returned.
+    /// Records that a commit returned.
     package func committed(now: UInt64) {
         let cpu = linkd_process_cpu_microseconds()
         span.withLock {
@@ -37,7 +37,7 @@ package final class RunMeter: Sendable {
         }
     }
 
-    /// Seconds from the first record to the last commit, by the clock and of CPU; zeros when nothing was committed.
+    /// The elapsed and CPU seconds from the first record to the last commit, or zeros if nothing was committed.
     package var seconds: (elapsed: Double, cpu: Double) {
         span.withLock {
             guard $0.lastAt > $0.firstAt && $0.firstAt > 0 else { return (0, 0) }

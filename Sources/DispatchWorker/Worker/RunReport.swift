@@ -1,8 +1,10 @@
-/// What a run with `stop.after` did, in figures (`kafka-worker`, 8.3).
+/// The figures of a run with `stop.after`.
+///
+/// `WorkerReference` describes each of them.
 package struct RunReport: Sendable, Equatable {
     /// Committed input records.
     package var records = 0
-    /// Seconds from the first record to the return of the last commit.
+    /// Seconds from the first record until the last commit returned.
     package var seconds = 0.0
     /// CPU seconds of the process in that time, user and system.
     package var cpuSeconds = 0.0
@@ -14,7 +16,7 @@ package struct RunReport: Sendable, Equatable {
     package var committed = 0
     /// Aborted transactions.
     package var aborted = 0
-    /// Producers replaced after an unsure outcome.
+    /// Producers that were replaced after an unknown outcome.
     package var rotations = 0
     /// Lanes.
     package var lanes = 0
@@ -25,10 +27,10 @@ package struct RunReport: Sendable, Equatable {
     /// The program's version.
     package var version = ""
 
-    /// An empty report.
+    /// Creates an empty report.
     package init() {}
 
-    /// Adds what a lane did.
+    /// Adds the counters of a lane.
     package mutating func add(_ counters: LaneCounters) {
         records += counters.records
         decisions += counters.decisions
@@ -44,15 +46,16 @@ package struct RunReport: Sendable, Equatable {
     /// Microseconds of CPU per input record.
     package var cpuMicrosecondsPerRecord: Double { records > 0 ? cpuSeconds * 1e6 / Double(records) : 0 }
 
-    /// The report as one line.
+    /// Returns the report as one line.
     package func text(_ format: ReportFormat) -> String {
         switch format {
         case .json: json
         case .text:
-            "\(records) records in \(Self.decimal(seconds)) s (\(Int(recordsPerSecond.rounded())) per second, "
-                + "\(Self.decimal(cpuMicrosecondsPerRecord)) µs of CPU each): \(decisions) decisions, "
-                + "\(deadLetters) dead letters, \(committed) transactions committed, \(aborted) aborted, "
-                + "\(rotations) producers rotated; \(lanes) lanes, \(guarantee.rawValue)"
+            "\(counted(records, "record")) in \(Self.decimal(seconds)) s (\(Int(recordsPerSecond.rounded())) per "
+                + "second, \(Self.decimal(cpuMicrosecondsPerRecord)) µs of CPU each): "
+                + "\(counted(decisions, "decision")), \(counted(deadLetters, "dead letter")), "
+                + "\(counted(committed, "transaction")) committed, \(aborted) aborted, "
+                + "\(counted(rotations, "producer")) rotated; \(counted(lanes, "lane")), \(guarantee.rawValue)"
         }
     }
 
@@ -65,7 +68,7 @@ package struct RunReport: Sendable, Equatable {
             + "\"librdkafka\":\(LogFormatter.quoted(library)),\"version\":\(LogFormatter.quoted(version))}"
     }
 
-    /// Three decimals.
+    /// Returns the value with three decimals.
     private static func decimal(_ value: Double) -> String {
         guard value.isFinite, value >= 0, value < 1e15 else { return "0.000" }
         let thousandths = Int((value * 1_000).rounded())
@@ -74,11 +77,11 @@ package struct RunReport: Sendable, Equatable {
     }
 }
 
-/// How a worker ended.
+/// The result of a worker's run.
 package struct WorkerOutcome: Sendable, Equatable {
-    /// Why it did not end well, or nil.
+    /// The reason of an error, or nil.
     package var exit: WorkerExit?
-    /// What it did.
+    /// The figures of the run.
     package var report: RunReport
 
     /// The process's exit code.

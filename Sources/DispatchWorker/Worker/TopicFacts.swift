@@ -1,31 +1,34 @@
 internal import KafkaClient
 
-/// What must be known of the topics before the lanes begin.
+/// The facts about the topics that the lanes need.
 struct TopicFacts: Sendable, Equatable {
-    /// What is assumed where `DescribeConfigs` is not allowed: the broker's default.
+    /// The limit that is assumed if `DescribeConfigs` is not authorized: the broker's default.
     static let assumedMessageLimit = 1_048_588
 
-    /// `max.message.bytes` of the output and dead-letter topics that told it.
+    /// `max.message.bytes` of the output and dead-letter topics for which it is known.
     var limits: [String: Int] = [:]
-    /// Partitions of all inputs together.
+    /// The number of partitions of all inputs.
     var inputPartitions = 0
 }
 
-/// Asks the cluster for the topics of a worker, and ends the start where one is missing or forbidden.
+/// Checks the topics of a worker before the lanes start.
+///
+/// A missing or unauthorized topic ends the worker.
 struct TopicPreflight {
     let configuration: WorkerConfiguration
     let admin: KafkaAdmin
 
-    /// How long one question may take, in milliseconds.
-    private var patience: Int32 { Int32(min(5_000, configuration.startTimeoutMilliseconds)) }
+    /// The time limit of one request, in milliseconds.
+    private var requestTimeout: Int32 { Int32(min(5_000, configuration.startTimeoutMilliseconds)) }
 
-    /// Looks once, or gives up and returns nil when `isStopping` says so between two questions; an error means that
-    /// brokers did not answer yet.
-    func look(_ isStopping: () -> Bool) throws(KafkaError) -> Result<TopicFacts?, WorkerExit> {
+    /// Checks the topics once.
+    ///
+    /// Returns nil if `isStopping` returns true between two requests. Throws an error if the brokers do not answer yet.
+    func check(_ isStopping: () -> Bool) throws(KafkaError) -> Result<TopicFacts?, WorkerExit> {
         var facts = TopicFacts()
         let inputs: [TopicDescription]
         switch configuration.input {
-        case .topics(let names): inputs = try admin.describe(topics: names, timeoutMilliseconds: patience)
+        case .topics(let names): inputs = try admin.describe(topics: names, timeoutMilliseconds: requestTimeout)
         case .pattern(let pattern): inputs = try matching(pattern)
         }
         if isStopping() { return .success(nil) }
@@ -35,28 +38,28 @@ struct TopicPreflight {
             let name = topics.deadLetterTopic(of: input.name)
             if !outputs.contains(name) { outputs.append(name) }
         }
-        for topic in inputs + (try admin.describe(topics: outputs, timeoutMilliseconds: patience)) {
-            if let exit = try complaint(topic) { return .failure(exit) }
+        for topic in inputs + (try admin.describe(topics: outputs, timeoutMilliseconds: requestTimeout)) {
+            if let exit = try problem(with: topic) { return .failure(exit) }
         }
         if isStopping() { return .success(nil) }
         facts.inputPartitions = inputs.reduce(0) { $0 + $1.partitions.count }
-        // librdkafka's mock cluster never answers DescribeConfigs.
+        // librdkafka's mock cluster does not answer DescribeConfigs.
         if !configuration.isMockBroker { facts.limits = messageLimits(of: outputs) }
         return .success(isStopping() ? nil : facts)
     }
 
     private func matching(_ pattern: String) throws(KafkaError) -> [TopicDescription] {
         let topics = LaneTopics(configuration)
-        let all = try admin.metadata(timeoutMilliseconds: patience).topics
+        let all = try admin.metadata(timeoutMilliseconds: requestTimeout).topics
         guard let matcher = PosixPattern(pattern) else {
-            throw KafkaError(code: .invalidArgument, text: "not a regular expression")
+            throw KafkaError(code: .invalidArgument, text: "the input pattern is not a valid regular expression")
         }
         let found = all.filter { matcher.matches($0.name) && $0.name != configuration.output }
         let deadLetters = Set(found.map { topics.deadLetterTopic(of: $0.name) })
         return found.filter { !deadLetters.contains($0.name) }
     }
 
-    private func complaint(_ topic: TopicDescription) throws(KafkaError) -> WorkerExit? {
+    private func problem(with topic: TopicDescription) throws(KafkaError) -> WorkerExit? {
         if !topic.exists { return Self.missing(topic.name) }
         guard let error = topic.error else {
             return topic.partitions.isEmpty ? Self.missing(topic.name) : nil
@@ -64,22 +67,24 @@ struct TopicPreflight {
         if case .authorization = KafkaErrorClass(error) {
             return WorkerExit(
                 .denied, "not authorized for the topic \(topic.name) (Describe)",
-                advice: "grant the worker's principal the missing right")
+                advice: "grant the missing right to the worker's principal")
         }
         throw error
     }
 
-    /// What an operator is told when a topic is missing.
+    /// Returns the exit for a missing topic.
     static func missing(_ name: String) -> WorkerExit {
         WorkerExit(
             .configuration, "the topic \(name) does not exist", advice: "create it with: linkd topics create")
     }
 
-    /// Not allowed, or not answered in time, is no reason not to start: the broker's default is assumed.
+    /// Fetches `max.message.bytes` of topics.
+    ///
+    /// If the request is not authorized or times out, the broker's default is assumed.
     private func messageLimits(of names: [String]) -> [String: Int] {
         var limits: [String: Int] = [:]
         do {
-            for topic in try admin.settings(ofTopics: names, timeoutMilliseconds: patience) {
+            for topic in try admin.settings(ofTopics: names, timeoutMilliseconds: requestTimeout) {
                 if let limit = topic.values["max.message.bytes"].flatMap({ Int($0) }) { limits[topic.name] = limit }
             }
         } catch {

@@ -1,12 +1,12 @@
 package import KafkaClient
 
-/// The thread that looks after a worker from its start on: signals, calls that never return, a stop that takes too
-/// long.
+/// The thread that supervises a worker from its start: it handles signals and ends the process if a call never returns
+/// or a stop takes too long.
 ///
-/// With transactions a hard exit is safe: at worst an open transaction is aborted and its records are taken again.
-/// Everything is timed by the monotonic clock.
+/// With transactions, a forced exit is safe. An open transaction is aborted and its records are consumed again. All
+/// times are measured with the monotonic clock.
 package final class Watchdog: Sendable {
-    /// A call that lasts so long is suspicious, in nanoseconds: from then on the cluster is asked whether it is there.
+    /// The duration of a call, in nanoseconds, after which the cluster is probed.
     private static let suspicion: UInt64 = 2_000_000_000
 
     private struct Life {
@@ -21,20 +21,20 @@ package final class Watchdog: Sendable {
     private let callLimitNanoseconds: UInt64
     private let callbackLimitNanoseconds: UInt64
     private let graceNanoseconds: UInt64
-    private let heedsSignals: Bool
+    private let handlesSignals: Bool
     private let life = Monitor(Life())
 
-    /// Makes a watch that has not begun.
+    /// Creates a watchdog that is not started.
     ///
     /// - Parameters:
-    ///   - shared: Where a stop is seen, and the reason that a lane ended for.
-    ///   - watches: The calls to look after, each with its lane.
-    ///   - reachability: Tells whether a call that lasts may wait for a broker.
-    ///   - configuration: Its timeouts are the bounds of calls and of a stop.
-    ///   - heedsSignals: A Boolean value that indicates whether signals stop the process.
+    ///   - shared: The stop request and the exits of the lanes.
+    ///   - watches: The calls to supervise, each with its lane.
+    ///   - reachability: The monitor that distinguishes a hang from an outage.
+    ///   - configuration: The configuration with the time limits of calls and of a stop.
+    ///   - handlesSignals: A Boolean value that indicates whether signals stop the process.
     package init(
         shared: WorkerShared, watches: [(lane: Int?, calls: CallWatch)], reachability: Reachability,
-        configuration: WorkerConfiguration, heedsSignals: Bool
+        configuration: WorkerConfiguration, handlesSignals: Bool
     ) {
         self.shared = shared
         self.watches = watches
@@ -43,10 +43,12 @@ package final class Watchdog: Sendable {
         callLimitNanoseconds = UInt64(ClientSettings.callBound(properties)) * 1_000_000
         callbackLimitNanoseconds = UInt64(ClientSettings.pollInterval(properties)) * 1_000_000
         graceNanoseconds = UInt64(max(1_000, configuration.shutdownGraceMilliseconds - 2_000)) * 1_000_000
-        self.heedsSignals = heedsSignals
+        self.handlesSignals = handlesSignals
     }
 
-    /// Starts the watch; a second call does nothing.
+    /// Starts the watchdog.
+    ///
+    /// A second call has no effect.
     package func start() {
         let isFirst = life.withLock { life in
             defer { life.isStarted = true }
@@ -55,21 +57,20 @@ package final class Watchdog: Sendable {
         guard isFirst else { return }
         guard let thread = SystemThread.start({ [self] in run() }) else {
             life.signal { $0.isOver = true }
-            shared.fail(
-                WorkerExit(.tryAgain, "the system has no thread left", advice: "raise the limit on processes"))
+            shared.fail(.noThread)
             return
         }
         thread.detach()
     }
 
-    /// Ends the watch and waits until its thread is done.
+    /// Stops the watchdog and waits until its thread has ended.
     package func stop() {
         let isRunning = life.signal { life in
             life.isStopped = true
             return life.isStarted
         }
         if isRunning { _ = life.wait(milliseconds: 5_000) { $0.isOver ? true : nil } }
-        reachability.want(false)
+        reachability.setMonitoring(false)
     }
 
     private func run() {
@@ -81,27 +82,27 @@ package final class Watchdog: Sendable {
         var before = SystemClock.monotonicNanoseconds()
         while life.wait(milliseconds: 100, until: { $0.isStopped ? true : nil }) == nil {
             let now = SystemClock.monotonicNanoseconds()
-            if heedsSignals { heedSignals(&hangups) }
+            if handlesSignals { handleSignals(&hangups) }
             if shared.isDraining && drainingSince == nil {
                 drainingSince = now
-                shared.log.log(LogEntry(.info, "draining", "finishing what is under way"))
+                shared.log.log(LogEntry(.info, "draining", "finishing the work in progress"))
             }
             if let since = drainingSince, now &- since >= graceNanoseconds { endSlowStop() }
-            lookAtCalls(&detectors, now, passed: now &- before)
+            checkCalls(&detectors, now, passed: now &- before)
             before = now
         }
         life.signal { $0.isOver = true }
     }
 
-    private func heedSignals(_ hangups: inout Int) {
-        switch StopSignals.wish {
+    private func handleSignals(_ hangups: inout Int) {
+        switch StopSignals.request {
         case .none: break
         case .drain: shared.drain()
         case .end:
             end(
                 WorkerExit(
-                    .forced, "a second signal",
-                    advice: "nothing is lost: what was open is taken again at the next start"))
+                    .forced, "a second stop signal was received",
+                    advice: "no data is lost: open records are processed again at the next start"))
         }
         let count = StopSignals.hangups
         if count == hangups { return }
@@ -109,7 +110,7 @@ package final class Watchdog: Sendable {
         shared.log.log(
             LogEntry(
                 .warning, "signal",
-                "SIGHUP is ignored: route tables are read at the start only, restart to change them",
+                "SIGHUP is ignored: route tables are read only at the start, restart to change them",
                 [LogField("signal", .text("SIGHUP"))]))
     }
 
@@ -118,26 +119,26 @@ package final class Watchdog: Sendable {
             shared.failure
                 ?? WorkerExit(
                     .forced, "the stop took longer than shutdown.grace allows\(waiting)",
-                    advice: "nothing is lost: what was open is taken again; look at the brokers' health"))
+                    advice: "no data is lost: open records are processed again; check the brokers"))
     }
 
-    /// The calls that the lanes wait in, for the reason of a forced end.
+    /// The calls in which the lanes wait, for the reason of a forced exit.
     private var waiting: String {
         let calls = watches.compactMap { watch in watch.calls.entries.last?.call.rawValue }
         return calls.isEmpty ? "" : " (waiting in \(Set(calls).sorted().joined(separator: ", ")))"
     }
 
-    private func lookAtCalls(_ detectors: inout [HangDetector], _ now: UInt64, passed: UInt64) {
+    private func checkCalls(_ detectors: inout [HangDetector], _ now: UInt64, passed: UInt64) {
         let entries = watches.map(\.calls.entries)
-        let lacks = watches.map(\.calls.lacks)
-        let begins = entries.compactMap(\.last?.began) + lacks.compactMap(\.first?.began)
+        let unmetNeeds = watches.map(\.calls.unmetNeeds)
+        let begins = entries.compactMap(\.last?.began) + unmetNeeds.compactMap(\.first?.began)
         let isSuspicious = begins.contains { now.saturatingSubtract($0) > Self.suspicion }
-        reachability.want(isSuspicious)
+        reachability.setMonitoring(isSuspicious)
         let isReachable = isSuspicious && reachability.isReachable(now: now)
-        for place in entries.indices {
-            let hang = detectors[place].look(
-                at: entries[place], lacks: lacks[place], passed: passed, isReachable: isReachable)
-            if let hang { endHang(hang, watches[place].lane) }
+        for index in entries.indices {
+            let hang = detectors[index].check(
+                entries[index], unmetNeeds: unmetNeeds[index], passed: passed, isReachable: isReachable)
+            if let hang { endHang(hang, watches[index].lane) }
         }
     }
 
@@ -148,15 +149,15 @@ package final class Watchdog: Sendable {
         let what =
             hang.need == nil
             ? "a call of the client library does not return"
-            : "the client library does not find back to its coordinator, though the coordinator answers"
+            : "the client library has lost its coordinator although the coordinator answers"
         shared.log.log(LogEntry(.error, "hung", lane: lane, what, fields))
         end(
             shared.failure
                 ?? WorkerExit(
                     .tryAgain,
-                    hang.need.map { "\($0.rawValue): asked for in vain, though the coordinator answers" }
+                    hang.need.map { "\($0.rawValue): not received although the coordinator answers" }
                         ?? "\(hang.call.rawValue) does not return",
-                    advice: "a supervisor should start the worker again"))
+                    advice: "a supervisor should restart the worker"))
     }
 
     private func end(_ exit: WorkerExit) -> Never {
@@ -166,6 +167,10 @@ package final class Watchdog: Sendable {
 }
 
 extension WorkerExit {
+    /// The exit when the system cannot create a thread.
+    static let noThread = WorkerExit(
+        .tryAgain, "the system cannot create another thread", advice: "raise the limit on processes and threads")
+
     /// The last line of the log.
     package var line: LogEntry {
         LogEntry(

@@ -2,9 +2,12 @@ package import LinkCoordinator
 package import LinkIngest
 
 extension Worker {
-    /// Runs until the end, every lane resolving records with these tables.
+    /// Runs until the worker ends.
     ///
-    /// The lane is generic over what resolves records; here it meets the real one, so that the compiler specialises it.
+    /// Every lane resolves records with these tables.
+    ///
+    /// The lane is generic over its processor. This function calls it with the concrete type so that the compiler
+    /// specializes it.
     package func run(tables: TableSet, limits: IngestLimits, passthrough: [String]) -> WorkerOutcome {
         let outputs = OutputLimits(
             decisionBytes: configuration.decisionBytesLimit, recordBytes: configuration.outputBytesLimit)

@@ -1,27 +1,30 @@
 internal import KafkaClient
 
-/// A worker process: checks what it was told, runs its lanes, and ends with a reason.
+/// A worker process: checks its configuration and runs its lanes.
 ///
-/// `run` blocks until the lanes have ended: on a signal, on `stop`, when `stop.after` is reached, or for a reason that
-/// its outcome names.
+/// `run` blocks until the lanes have ended, because of a signal, a call of `stop`, `stop.after`, or a failure that its
+/// outcome names.
 package final class Worker: Sendable {
     let configuration: WorkerConfiguration
     private let shared: WorkerShared
     private let instance: String
-    private let heedsSignals: Bool
+    private let handlesSignals: Bool
     private let startCalls = CallWatch()
     private let laneCalls: [CallWatch]
     private let watchdog: Watchdog
 
-    /// Makes a worker; nothing connects before `run`.
+    /// Creates a worker.
+    ///
+    /// Nothing connects before `run`.
     ///
     /// - Parameters:
-    ///   - configuration: What it is told.
-    ///   - log: Where it logs; its owner closes it.
-    ///   - heedsSignals: Whether SIGTERM and SIGINT stop it (`linkd worker`), or are somebody else's.
-    package init(_ configuration: WorkerConfiguration, log: Log, heedsSignals: Bool = false) {
+    ///   - configuration: The configuration.
+    ///   - log: The log, which its owner closes.
+    ///   - handlesSignals: A Boolean value that indicates whether SIGTERM and SIGINT stop the worker, as in `linkd
+    ///     worker`.
+    package init(_ configuration: WorkerConfiguration, log: Log, handlesSignals: Bool = false) {
         self.configuration = configuration
-        self.heedsSignals = heedsSignals
+        self.handlesSignals = handlesSignals
         shared = WorkerShared(stopAfter: configuration.stopAfter, log: log)
         let digits = String(UInt32.random(in: .min ... .max), radix: 16)
         let random = String(repeating: "0", count: 8 - digits.count) + digits
@@ -34,24 +37,28 @@ package final class Worker: Sendable {
             reachability: Reachability(
                 ClientSettings.adminConfiguration(configuration, identity),
                 member: ClientSettings.memberConfiguration(configuration, identity), topic: configuration.output),
-            configuration: configuration, heedsSignals: heedsSignals)
+            configuration: configuration, handlesSignals: handlesSignals)
     }
 
-    /// Heeds signals from now on, before `run`: for what takes its time before it, such as reading tables.
+    /// Starts the watchdog before `run`, so that signals are handled while the caller reads the tables.
     package func watch() {
-        if heedsSignals { StopSignals.install() }
+        if handlesSignals { StopSignals.install() }
         watchdog.start()
     }
 
-    /// Asks the lanes to commit what is under way and to end; `run` returns then.
+    /// Requests that the lanes commit pending work and end.
+    ///
+    /// `run` then returns.
     package func stop() { shared.drain() }
 
-    /// The name under which dead letters, the group and transactions know this process.
+    /// The name of this process in dead letters, the group and transactions.
     package var instanceName: String { instance }
 
-    /// Runs until the end, lane `n` resolving records with `makeProcessing(n)`.
+    /// Runs until the worker ends.
     ///
-    /// Generic code is fast only where it is specialised: call this from this module with a concrete type.
+    /// Lane `n` resolves records with `makeProcessing(n)`.
+    ///
+    /// Generic code is only fast if it is specialized. Call this from this module with a concrete type.
     package func run<Processing: RecordProcessing & SendableMetatype & ~Copyable>(
         makeProcessing: @escaping @Sendable (Int) -> Processing
     ) -> WorkerOutcome {
@@ -61,7 +68,7 @@ package final class Worker: Sendable {
         if let exit = checkLibrary() { return ended(exit, []) }
         let start = WorkerStart(
             configuration: configuration, shared: shared, identity: identity(of: 0), watch: startCalls)
-        switch start.facts({ shared.isDraining || (heedsSignals && StopSignals.wish != .none) }) {
+        switch start.facts({ shared.isDraining || (handlesSignals && StopSignals.request != .none) }) {
         case .failure(let exit): return ended(exit, [])
         case .success(let facts):
             guard let facts else { return ended(shared.failure, []) }
@@ -77,7 +84,7 @@ package final class Worker: Sendable {
     private func runLanes<Processing: RecordProcessing & SendableMetatype & ~Copyable>(
         _ facts: TopicFacts, _ makeProcessing: @escaping @Sendable (Int) -> Processing
     ) -> WorkerOutcome {
-        warnOfSurplus(facts)
+        warnOfIdleLanes(facts)
         let results = Monitor([LaneCounters]())
         var started = 0
         for number in 0..<configuration.lanes {
@@ -90,7 +97,7 @@ package final class Worker: Sendable {
             started += 1
         }
         if started < configuration.lanes {
-            shared.fail(WorkerExit(.tryAgain, "the system has no thread left", advice: "raise the limit on processes"))
+            shared.fail(.noThread)
         }
         var counters: [LaneCounters]?
         while counters == nil {
@@ -106,8 +113,8 @@ package final class Worker: Sendable {
         let lane = Lane(
             number: number, policy: LanePolicy(configuration, isStable: identity.isStable),
             topics: LaneTopics(configuration), limits: RecordLimits(configuration),
-            maker: DeadLetterMaker(
-                group: configuration.group, instance: identity.maker, version: configuration.version),
+            worker: WorkerIdentity(
+                group: configuration.group, instance: identity.name, version: configuration.version),
             environment: KafkaLaneEnvironment(
                 configuration: configuration, identity: identity, limits: facts.limits, watch: laneCalls[number]),
             processing: makeProcessing(number), shared: shared)
@@ -147,7 +154,7 @@ package final class Worker: Sendable {
                 ]))
     }
 
-    /// Finds settings that the library refuses, before anything connects.
+    /// Validates the settings with librdkafka before anything connects.
     private func checkLibrary() -> WorkerExit? {
         for client in ClientKind.allCases {
             let settings = ClientSettings.clientConfiguration(
@@ -156,21 +163,21 @@ package final class Worker: Sendable {
                 try settings.validate(as: client == .consumer ? .consumer : .producer)
             } catch {
                 return WorkerExit(
-                    .configuration, "librdkafka refuses the \(client.rawValue)'s settings: \(error.text)",
+                    .configuration, "librdkafka rejects the \(client.rawValue)'s settings: \(error.text)",
                     advice: "correct the setting that the message names")
             }
         }
-        if Scram.isAsked(configuration) && !LibraryInfo.supportsSCRAM {
+        if Scram.isSelected(configuration) && !LibraryInfo.supportsSCRAM {
             shared.log.log(LogEntry(.warning, "librdkafka", Scram.warning(LibraryInfo.versionText)))
         }
         return nil
     }
 
-    private func warnOfSurplus(_ facts: TopicFacts) {
+    private func warnOfIdleLanes(_ facts: TopicFacts) {
         guard configuration.lanes > facts.inputPartitions, facts.inputPartitions > 0 else { return }
         shared.log.log(
             LogEntry(
-                .warning, "lanes", "more lanes than partitions: the surplus idles",
+                .warning, "lanes", "more lanes than partitions: the extra lanes are idle",
                 [
                     LogField("lanes", .count(configuration.lanes)),
                     LogField("partitions", .count(facts.inputPartitions)),

@@ -1,35 +1,39 @@
 internal import Synchronization
 
-/// What the lanes of a process share: the wish to stop, the counter of `stop.after`, the first exit.
+/// The state that the lanes of a process share: the stop request, the counter of `stop.after`, and the first exit.
 package final class WorkerShared: Sendable {
-    /// `stop.after`.
+    /// The counter of `stop.after`.
     package let stop: StopCounter
-    /// Time and CPU for the report.
+    /// The time and CPU for the report.
     package let meter = RunMeter()
     /// The log.
     package let log: Log
     private let draining = Atomic<Bool>(false)
     private let exit = Mutex<WorkerExit?>(nil)
 
-    /// Makes the shared part of a worker.
+    /// Creates the shared state of a worker.
     package init(stopAfter: Int64, log: Log) {
         stop = StopCounter(target: stopAfter)
         self.log = log
     }
 
-    /// Whether the lanes are to finish.
+    /// A Boolean value that indicates whether a stop was requested.
     package var isDraining: Bool { draining.load(ordering: .relaxed) }
 
-    /// Asks the lanes to finish; returns whether this was the first time.
+    /// Requests that the lanes end.
+    ///
+    /// Returns true for the first request.
     @discardableResult
     package func drain() -> Bool { !draining.exchange(true, ordering: .relaxed) }
 
-    /// A lane ends for a reason: the first one is the process's, the others drain.
+    /// Records the exit of a lane and requests that the others end.
+    ///
+    /// The first exit is that of the process.
     package func fail(_ reason: WorkerExit) {
         exit.withLock { if $0 == nil { $0 = reason } }
         drain()
     }
 
-    /// The first reason that a lane ended for.
+    /// The first exit of a lane, or nil.
     package var failure: WorkerExit? { exit.withLock { $0 } }
 }

@@ -1,13 +1,13 @@
 internal import KafkaClient
 
-/// The part of the start that comes before the lanes: reach a broker, find the topics.
+/// The start of a worker before its lanes: connects to a broker and checks the topics.
 struct WorkerStart {
     let configuration: WorkerConfiguration
     let shared: WorkerShared
     let identity: LaneIdentity
     let watch: CallWatch
 
-    /// What the lanes must know, an exit, or nil when a stop was asked for meanwhile; `isStopping` says so.
+    /// Returns the facts that the lanes need, an exit, or nil if `isStopping` returned true.
     func facts(_ isStopping: () -> Bool) -> Result<TopicFacts?, WorkerExit> {
         if isStopping() { return .success(nil) }
         let admin: KafkaAdmin
@@ -24,7 +24,7 @@ struct WorkerStart {
         while SystemClock.monotonicNanoseconds() &- began < UInt64(configuration.startTimeoutMilliseconds) * 1_000_000 {
             if isStopping() { return .success(nil) }
             do {
-                return try preflight.look(isStopping)
+                return try preflight.check(isStopping)
             } catch {
                 last = error
                 if let exit = fatal(error, admin.takeEvents()) { return .failure(exit) }
@@ -34,7 +34,9 @@ struct WorkerStart {
         return .failure(
             WorkerExit(
                 .unavailable, "no broker answered within start.timeout: \(last.name)",
-                advice: "check --bootstrap (\(configuration.bootstrap.joined(separator: ","))) and that the brokers run"
+                advice:
+                    "check --bootstrap (\(configuration.bootstrap.joined(separator: ","))) and whether the brokers are "
+                    + "running"
             ))
     }
 
@@ -43,12 +45,12 @@ struct WorkerStart {
         for error in errors {
             switch KafkaErrorClass(error) {
             case .authentication:
-                return Scram.isAsked(configuration) && !LibraryInfo.supportsSCRAM
+                return Scram.isSelected(configuration) && !LibraryInfo.supportsSCRAM
                     ? Scram.exit(LibraryInfo.versionText, error.text) : LaneMachine.authenticationExit(error)
             case .authorization(let resource):
                 return WorkerExit(
                     .denied, "not authorized for this \(resource.rawValue): \(error.text)",
-                    advice: "grant the worker's principal the missing right")
+                    advice: "grant the missing right to the worker's principal")
             default: continue
             }
         }

@@ -1,8 +1,10 @@
 internal import CRdKafka
 
-/// One call of librdkafka's admin interface: its options, its queue, the event with the answer; freed together.
+/// One call of librdkafka's admin interface.
+///
+/// It owns the call's options, queue and result event.
 final class AdminCall {
-    /// The calls that are used here.
+    /// The supported calls.
     enum Operation {
         case createTopics
         case deleteTopics
@@ -25,8 +27,8 @@ final class AdminCall {
 
     init(_ handle: ClientHandle, _ operation: Operation, timeoutMilliseconds: Int32) {
         self.handle = handle
-        options = handle.quickly { rd_kafka_AdminOptions_new($0, operation.native) }
-        queue = handle.quickly { rd_kafka_queue_new($0) }
+        options = handle.callWithoutWaiting { rd_kafka_AdminOptions_new($0, operation.native) }
+        queue = handle.callWithoutWaiting { rd_kafka_queue_new($0) }
         self.timeoutMilliseconds = timeoutMilliseconds
         rd_kafka_AdminOptions_set_request_timeout(options, timeoutMilliseconds, nil, 0)
     }
@@ -43,7 +45,7 @@ final class AdminCall {
         var specifications: [OpaquePointer?] = []
         defer { for one in specifications { rd_kafka_NewTopic_destroy(one) } }
         for topic in topics { specifications.append(try specification(topic)) }
-        handle.quickly { rd_kafka_CreateTopics($0, &specifications, specifications.count, options, queue) }
+        handle.callWithoutWaiting { rd_kafka_CreateTopics($0, &specifications, specifications.count, options, queue) }
         let event = try answer()
         var count = 0
         return topicResults(rd_kafka_CreateTopics_result_topics(event, &count), count)
@@ -53,7 +55,7 @@ final class AdminCall {
         rd_kafka_AdminOptions_set_operation_timeout(options, timeoutMilliseconds, nil, 0)
         var topics = names.map { rd_kafka_DeleteTopic_new($0) }
         defer { for topic in topics { rd_kafka_DeleteTopic_destroy(topic) } }
-        handle.quickly { rd_kafka_DeleteTopics($0, &topics, topics.count, options, queue) }
+        handle.callWithoutWaiting { rd_kafka_DeleteTopics($0, &topics, topics.count, options, queue) }
         let event = try answer()
         var count = 0
         return topicResults(rd_kafka_DeleteTopics_result_topics(event, &count), count)
@@ -63,16 +65,16 @@ final class AdminCall {
         let type = brokers ? RD_KAFKA_RESOURCE_BROKER : RD_KAFKA_RESOURCE_TOPIC
         var resources = names.map { rd_kafka_ConfigResource_new(type, $0) }
         defer { for resource in resources { rd_kafka_ConfigResource_destroy(resource) } }
-        handle.quickly { rd_kafka_DescribeConfigs($0, &resources, resources.count, options, queue) }
+        handle.callWithoutWaiting { rd_kafka_DescribeConfigs($0, &resources, resources.count, options, queue) }
         let event = try answer()
         var count = 0
         let results = rd_kafka_DescribeConfigs_result_resources(event, &count)
         return UnsafeBufferPointer(start: results, count: count).compactMap { $0 }.map(settings)
     }
 
-    /// Waits for the answer; it lives as long as this call.
+    /// Waits for the result event, which is valid as long as this object.
     private func answer() throws(KafkaError) -> OpaquePointer {
-        // A little more than the request's own timeout, whose error says more than ours.
+        // A little longer than the request's own timeout, whose error has more detail.
         guard let event = handle.poll(queue, timeoutMilliseconds + 1000) else {
             throw KafkaError(code: .timedOut)
         }

@@ -9,12 +9,14 @@ internal import Darwin
 #endif
 
 extension ByteView {
-    /// The bytes of a C string without its terminating zero.
+    /// Creates a view of a C string without its terminating zero.
     init(cString: UnsafePointer<CChar>) {
         self.init(UnsafeRawBufferPointer(start: cString, count: strlen(cString)))
     }
 
-    /// The bytes of a C field with a length: nil stays nil, which an empty field is not.
+    /// Creates a view of a C field with a length.
+    ///
+    /// Nil stays nil, which is different from an empty field.
     @inline(__always)
     init?(pointer: UnsafeMutableRawPointer?, count: Int) {
         guard let pointer else { return nil }

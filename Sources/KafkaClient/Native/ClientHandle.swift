@@ -1,12 +1,12 @@
 internal import CRdKafka
 
-/// Owns a client instance (`rd_kafka_t`) and the two queues that every client of ours polls.
+/// The owner of a client instance (`rd_kafka_t`) and of the two queues that every client polls.
 ///
-/// The only way to the instance, and the only place where one is destroyed: what may wait goes through `call`, which
-/// names and times it and lets a watchdog see it. What hangs on the instance (topics, lists, messages, other queues)
-/// is to be released before: `rd_kafka_destroy` waits for it.
+/// This is the only access to the instance, and the only place that destroys one. Calls that may wait use `call`, which
+/// names and times them for a watchdog. Everything that belongs to the instance (topics, lists, messages, other queues)
+/// must be released first, because `rd_kafka_destroy` waits for it.
 final class ClientHandle {
-    /// Where this instance's calls stand while they last.
+    /// The watch that lists this instance's calls.
     let watch: CallWatch
     private var instance: OpaquePointer?
     private var mainQueue: OpaquePointer?
@@ -14,18 +14,19 @@ final class ClientHandle {
 
     /// The instance.
     ///
-    /// Using it after `destroy` is a fault of ours.
+    /// Using it after `destroy` is a programming error.
     private var pointer: OpaquePointer {
-        // A call after close would reach into freed memory: a fault of the caller, never of what comes from outside.
+        // A call after `close` would access freed memory. External input cannot cause it.
         guard let instance else { preconditionFailure("a Kafka client was used after it was closed") }
         return instance
     }
 
-    /// Whether the instance is still there.
+    /// A Boolean value that indicates whether the instance exists.
     var isOpen: Bool { instance != nil }
 
-    /// Makes an instance whose log lines, statistics and errors are polled, never called back: callbacks for them
-    /// would come from librdkafka's own threads.
+    /// Creates an instance whose log lines, statistics and errors are polled.
+    ///
+    /// Callbacks for them would run on librdkafka's own threads.
     init(
         _ role: ClientRole, configuration: consuming NativeConfiguration, watch: CallWatch
     ) throws(ConfigurationError) {
@@ -41,22 +42,26 @@ final class ClientHandle {
 
     deinit { destroy(flags: RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE) }
 
-    /// Calls something that may wait.
+    /// Makes a call that may wait.
     func call<Result>(_ call: LibraryCall, _ body: (OpaquePointer) -> Result) -> Result {
         let client = pointer
         return watch.during(call) { body(client) }
     }
 
-    /// Calls something that waits for nothing but short locks.
+    /// Makes a call that waits for nothing but short locks.
     @inline(__always)
-    func quickly<Result>(_ body: (OpaquePointer) -> Result) -> Result { body(pointer) }
+    func callWithoutWaiting<Result>(_ body: (OpaquePointer) -> Result) -> Result { body(pointer) }
 
-    /// Waits for an event of a queue of this instance; the caller destroys it.
+    /// Waits for an event of a queue of this instance.
+    ///
+    /// The caller destroys the event.
     func poll(_ queue: OpaquePointer?, _ timeoutMilliseconds: Int32) -> OpaquePointer? {
         watch.during(.queuePoll) { rd_kafka_queue_poll(queue, timeoutMilliseconds) }
     }
 
-    /// Destroys queues and instance; a second call does nothing.
+    /// Destroys the queues and the instance.
+    ///
+    /// A second call has no effect.
     func destroy(flags: Int32 = RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE) {
         guard let instance else { return }
         self.instance = nil
@@ -67,27 +72,27 @@ final class ClientHandle {
         watch.during(.destroy) { rd_kafka_destroy_flags(instance, flags) }
     }
 
-    /// Serves the main queue: delivery callbacks run, statistics and errors go to `inbox`.
+    /// Serves the main queue: runs delivery callbacks and adds statistics and errors to `inbox`.
     ///
-    /// Waits for the first event up to the timeout, then takes what is there.
+    /// Waits for the first event up to the timeout, then handles everything that is available.
     func serveMain(timeoutMilliseconds: Int32, into inbox: inout ClientInbox) {
         var timeout = timeoutMilliseconds
         while let event = poll(mainQueue, timeout) {
-            inbox.take(event)
+            inbox.add(event)
             rd_kafka_event_destroy(event)
             timeout = 0
         }
     }
 
-    /// Takes the log lines that have come since the last call.
+    /// Adds the new log lines to `inbox`.
     func drainLog(into inbox: inout ClientInbox) {
         while let event = poll(logQueue, 0) {
-            inbox.take(event)
+            inbox.add(event)
             rd_kafka_event_destroy(event)
         }
     }
 
-    /// The fatal error that the instance met, or nil.
+    /// The fatal error of the instance, or nil.
     var fatalError: KafkaError? {
         var message = [CChar](repeating: 0, count: 512)
         let code = rd_kafka_fatal_error(pointer, &message, message.count)

@@ -1,32 +1,36 @@
 internal import CRdKafka
 internal import ByteStorage
 
-/// What a client instance said since the application asked last: bounded, the newest lines are dropped and counted.
+/// The events of a client instance that the application has not taken yet.
+///
+/// The list is bounded. Further events are dropped.
 struct ClientInbox {
-    /// Most events that wait here.
-    static let capacity = 1000
+    /// The maximum number of waiting events.
+    private static let capacity = 1000
+    /// The least severe syslog level of log lines that are kept (info).
+    ///
+    /// Debug lines are only parsed.
+    private static let leastSevereLevel: Int32 = 6
 
-    /// What waits.
+    /// The waiting events.
     private(set) var events: [ClientEvent] = []
-    /// How many events were dropped since the beginning because nobody asked.
-    private(set) var dropped = 0
-    /// What the debug lines told.
+    /// The information from debug lines.
     var watch = DebugLogWatch()
-    /// Log lines of this level and below (more severe) are kept; debug lines are only looked at.
-    var mostVerboseLevel: Int32 = 6
-    /// Where a delivery report that comes as an event is counted.
+    /// The counter of delivery reports that arrive as events.
     var deliveries: UnsafeMutablePointer<DeliveryTally>?
 
-    /// Takes over what waits.
+    /// Returns and removes the waiting events.
     mutating func takeEvents() -> [ClientEvent] {
         defer { events.removeAll(keepingCapacity: true) }
         return events
     }
 
-    /// Reads one event; the caller destroys it.
-    mutating func take(_ event: OpaquePointer) {
+    /// Adds one event.
+    ///
+    /// The caller destroys it.
+    mutating func add(_ event: OpaquePointer) {
         switch rd_kafka_event_type(event) {
-        case RD_KAFKA_EVENT_LOG: takeLog(event)
+        case RD_KAFKA_EVENT_LOG: addLog(event)
         case RD_KAFKA_EVENT_STATS:
             guard let text = rd_kafka_event_stats(event) else { return }
             keep(.statistics(Array(String(cString: text).utf8)))
@@ -44,22 +48,18 @@ struct ClientInbox {
         }
     }
 
-    private mutating func takeLog(_ event: OpaquePointer) {
+    private mutating func addLog(_ event: OpaquePointer) {
         var facility: UnsafePointer<CChar>?
         var text: UnsafePointer<CChar>?
         var level: Int32 = 0
         guard rd_kafka_event_log(event, &facility, &text, &level) == 0, let facility, let text else { return }
         watch.read(facility: ByteView(cString: facility), text: ByteView(cString: text))
-        if level <= mostVerboseLevel {
+        if level <= Self.leastSevereLevel {
             keep(.log(LogLine(level: level, facility: String(cString: facility), text: String(cString: text))))
         }
     }
 
     private mutating func keep(_ event: ClientEvent) {
-        if events.count < Self.capacity {
-            events.append(event)
-        } else {
-            dropped += 1
-        }
+        if events.count < Self.capacity { events.append(event) }
     }
 }

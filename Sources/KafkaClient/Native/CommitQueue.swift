@@ -1,25 +1,31 @@
 internal import CRdKafka
 
-/// Owns the queue on which answers to commits under way arrive; to be let go before the consumer is closed.
+/// The owner of the queue for the answers to commits.
+///
+/// Release it before the consumer is closed.
 struct CommitQueue: ~Copyable {
     private let queue: OpaquePointer
     private let handle: ClientHandle
 
     init?(of handle: ClientHandle) {
-        guard let queue = handle.quickly({ rd_kafka_queue_new($0) }) else { return nil }
+        guard let queue = handle.callWithoutWaiting({ rd_kafka_queue_new($0) }) else { return nil }
         self.handle = handle
         self.queue = queue
     }
 
     deinit { rd_kafka_queue_destroy(queue) }
 
-    /// Sends a commit; its answer comes by `answer`.
+    /// Sends a commit.
+    ///
+    /// `answer` returns its outcome.
     func start(_ offsets: [PartitionOffset]) throws(KafkaError) {
         let list = PartitionList(offsets)
         try KafkaError.check(handle.call(.commit) { rd_kafka_commit_queue($0, list.pointer, queue, nil, nil) })
     }
 
-    /// Waits up to the timeout for the answer to one commit; nil when none has come.
+    /// Waits for the answer to one commit up to the timeout.
+    ///
+    /// Returns nil if none has arrived.
     func answer(timeoutMilliseconds: Int32) -> CommitOutcome? {
         guard let event = handle.poll(queue, timeoutMilliseconds) else { return nil }
         defer { rd_kafka_event_destroy(event) }

@@ -1,18 +1,20 @@
 internal import CRdKafka
 
-/// Owns a consumer's reference to its own queue; to be let go before the consumer is closed.
+/// The owner of a consumer's reference to its own queue.
+///
+/// Release it before the consumer is closed.
 struct ConsumerQueue: ~Copyable {
     let pointer: OpaquePointer
 
-    /// Takes the reference; nil when the consumer has no queue (no `group.id`).
+    /// Gets the reference, or returns nil if the consumer has no queue (no `group.id`).
     init?(of handle: ClientHandle) {
-        guard let queue = handle.quickly({ rd_kafka_queue_get_consumer($0) }) else { return nil }
+        guard let queue = handle.callWithoutWaiting({ rd_kafka_queue_get_consumer($0) }) else { return nil }
         pointer = queue
     }
 
     deinit { rd_kafka_queue_destroy(pointer) }
 
-    /// Waits for the first message up to the timeout, then takes what is there at once, `limit` messages at most.
+    /// Waits for the first message up to the timeout, then appends the available ones, up to `limit` messages.
     func poll(
         _ handle: ClientHandle, into batch: inout MessageBatch, limit: Int, timeoutMilliseconds: Int32
     ) {

@@ -1,8 +1,8 @@
 internal import CRdKafka
 
-/// Counts delivery reports.
+/// A counter of delivery reports.
 ///
-/// Lives in memory of its own, so that the C callback reaches it by its opaque pointer.
+/// It has its own memory, so that the C callback can access it through an opaque pointer.
 struct DeliveryTally {
     private(set) var counts = DeliveryCounts()
 
@@ -25,13 +25,13 @@ struct DeliveryTally {
         counts.failed += 1
         counts.failures[code, default: 0] += 1
         if counts.lastError?.code == code && !code.isRecordLevel { return }
-        // The code's own sentence: rd_kafka_message_errstr of a produced message may return its payload.
+        // The code's own message, because rd_kafka_message_errstr of a produced message may return its payload.
         let error = KafkaError(code: code)
         counts.lastError = error
         if code.isRecordLevel { counts.lastRecordError = error }
     }
 
-    /// Forgets the errors; the counts of reports go on.
+    /// Resets the errors but not the counts.
     mutating func forgetErrors() {
         counts.failures.removeAll(keepingCapacity: true)
         counts.lastRecordError = nil

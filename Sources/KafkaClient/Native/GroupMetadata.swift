@@ -1,8 +1,8 @@
 internal import CRdKafka
 
-/// A consumer's place in its group (member, generation), which fences a transaction's offsets.
+/// A consumer's group metadata (member and generation), which fences a transaction's offsets.
 ///
-/// Take a fresh one for every commit.
+/// Get a new one for every commit.
 package struct GroupMetadata: ~Copyable {
     let pointer: OpaquePointer
 

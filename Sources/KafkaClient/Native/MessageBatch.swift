@@ -2,9 +2,9 @@ internal import CPlatform
 internal import CRdKafka
 internal import ByteStorage
 
-/// The messages of one poll, and what was copied out of them.
+/// The messages of one poll and the records that were read from them.
 ///
-/// Memory is kept from batch to batch.
+/// Memory is reused between batches.
 struct MessageBatch: ~Copyable {
     private var messages: UnsafeMutablePointer<UnsafeMutablePointer<rd_kafka_message_t>?>
     private var recordStorage: UnsafeMutablePointer<ConsumedRecord>
@@ -30,10 +30,12 @@ struct MessageBatch: ~Copyable {
         UnsafeBufferPointer(start: recordStorage, count: recordCount)
     }
 
-    /// Whether messages are held.
+    /// A Boolean value that indicates whether the batch has no messages.
     var isEmpty: Bool { messageCount == 0 }
 
-    /// Makes room for `count` messages; the batch must have been released.
+    /// Reserves memory for `count` messages.
+    ///
+    /// The batch must be released.
     mutating func reserve(_ count: Int) {
         if count <= capacity { return }
         messages.deallocate()
@@ -43,22 +45,24 @@ struct MessageBatch: ~Copyable {
         recordStorage = .allocate(capacity: count)
     }
 
-    /// Takes over one message.
+    /// Appends one message and takes ownership of it.
     mutating func append(_ message: UnsafeMutablePointer<rd_kafka_message_t>) {
         messages[messageCount] = message
         messageCount += 1
     }
 
-    /// Takes over what a queue has at once, up to `limit` messages in all.
+    /// Appends the available messages of a queue, up to `limit` messages in all.
     mutating func drain(_ queue: OpaquePointer, of handle: ClientHandle, upTo limit: Int) {
         let room = limit - messageCount
         if room <= 0 { return }
         let free = messages + messageCount
-        let got = handle.call(.consumeBatch) { _ in rd_kafka_consume_batch_queue(queue, 0, free, room) }
-        if got > 0 { messageCount += got }
+        let received = handle.call(.consumeBatch) { _ in rd_kafka_consume_batch_queue(queue, 0, free, room) }
+        if received > 0 { messageCount += received }
     }
 
-    /// Copies the fields of all messages out: records in one tight loop, what is not a record becomes an event.
+    /// Reads the fields of all messages.
+    ///
+    /// Messages that are not records become events.
     mutating func read(_ topics: inout TopicNames) {
         topics.beginBatch()
         var count = 0
@@ -84,16 +88,18 @@ struct MessageBatch: ~Copyable {
         recordCount = count
     }
 
-    /// Another thread of librdkafka's wrote the values last, so they are in no cache of this core yet.
+    /// Prefetches the value of a message.
+    ///
+    /// Another thread of librdkafka wrote it, so it is not in this core's cache.
     private func prefetch(_ index: Int) {
         guard index < messageCount, let message = messages[index] else { return }
         linkd_prefetch(message.pointee.payload, UInt(min(message.pointee.len, 1024)))
     }
 
-    /// Messages that lie between the one that is read and the one that is asked for.
+    /// The number of messages between the one that is read and the one that is prefetched.
     private static let prefetchDistance = 12
 
-    /// Appends a message's headers as views that live as long as the batch.
+    /// Appends a message's headers as views that are valid as long as the batch.
     func headers(of index: Int32, into views: inout [HeaderView]) {
         guard index >= 0, index < messageCount, let message = messages[Int(index)] else { return }
         var headers: OpaquePointer?
@@ -101,17 +107,19 @@ struct MessageBatch: ~Copyable {
         var name: UnsafePointer<CChar>?
         var value: UnsafeRawPointer?
         var size = 0
-        var place = 0
-        while rd_kafka_header_get_all(headers, place, &name, &value, &size) == RD_KAFKA_RESP_ERR_NO_ERROR, let name {
+        var headerIndex = 0
+        while rd_kafka_header_get_all(headers, headerIndex, &name, &value, &size) == RD_KAFKA_RESP_ERR_NO_ERROR,
+            let name
+        {
             views.append(
                 HeaderView(
                     name: ByteView(cString: name),
                     value: ByteView(pointer: UnsafeMutableRawPointer(mutating: value), count: size)))
-            place += 1
+            headerIndex += 1
         }
     }
 
-    /// Destroys the messages; all views into them end.
+    /// Destroys the messages and invalidates all views into them.
     mutating func release() {
         Self.destroyAll(messages, messageCount)
         messageCount = 0

@@ -1,6 +1,8 @@
 internal import CRdKafka
 
-/// Owns an `rd_kafka_mock_cluster_t`; to be destroyed before the client that it hangs on.
+/// The owner of an `rd_kafka_mock_cluster_t`.
+///
+/// Destroy it before its client.
 final class MockClusterHandle {
     private let handle: ClientHandle
     private var cluster: OpaquePointer?
@@ -13,24 +15,26 @@ final class MockClusterHandle {
 
     deinit { destroy() }
 
-    /// Ends the cluster; a second call does nothing.
+    /// Destroys the cluster.
+    ///
+    /// A second call has no effect.
     func destroy() {
         call { rd_kafka_mock_cluster_destroy($0) }
         cluster = nil
     }
 
-    /// Calls something of the cluster; nothing once it has ended.
+    /// Makes a call to the cluster, or returns nil after it was destroyed.
     @discardableResult
     func call<Result>(_ body: (OpaquePointer) -> Result) -> Result? {
         guard let cluster else { return nil }
         return handle.watch.during(.mock) { body(cluster) }
     }
 
-    /// The same for a call that may fail.
+    /// Makes a call to the cluster that may fail.
     func check(_ body: (OpaquePointer) -> rd_kafka_resp_err_t) throws(KafkaError) {
         try KafkaError.check(call(body) ?? RD_KAFKA_RESP_ERR__DESTROY)
     }
 
-    /// Where clients connect.
+    /// The addresses of the brokers.
     var bootstrapServers: String { cluster.map { String(cString: rd_kafka_mock_cluster_bootstraps($0)) } ?? "" }
 }

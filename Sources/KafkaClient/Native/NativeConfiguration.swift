@@ -1,10 +1,10 @@
 internal import CRdKafka
 
-/// Owns an `rd_kafka_conf_t` until a client takes it over.
+/// The owner of an `rd_kafka_conf_t` until a client takes ownership.
 struct NativeConfiguration: ~Copyable {
     private let pointer: OpaquePointer
 
-    /// Makes a librdkafka configuration with these properties.
+    /// Creates a librdkafka configuration with these properties.
     init(_ configuration: ClientConfiguration) throws(ConfigurationError) {
         pointer = rd_kafka_conf_new()
         for entry in configuration.entries {
@@ -27,17 +27,17 @@ struct NativeConfiguration: ~Copyable {
         }
     }
 
-    /// Whether a property of this name exists.
+    /// Returns a Boolean value that indicates whether a property of this name exists.
     ///
-    /// For a configuration that is thrown away: the property may be changed.
+    /// The property may be changed, so use a temporary configuration.
     ///
-    /// Not by `rd_kafka_conf_get`, which answers "unknown" for texts that are not set, too.
-    func knows(_ name: String) -> Bool { rd_kafka_conf_set(pointer, name, "", nil, 0) != RD_KAFKA_CONF_UNKNOWN }
+    /// `rd_kafka_conf_get` is not used because it also reports "unknown" for texts that are not set.
+    func hasProperty(_ name: String) -> Bool { rd_kafka_conf_set(pointer, name, "", nil, 0) != RD_KAFKA_CONF_UNKNOWN }
 
-    /// Turns on event kinds (`RD_KAFKA_EVENT_…`).
+    /// Enables event kinds (`RD_KAFKA_EVENT_…`).
     func enableEvents(_ mask: Int32) { rd_kafka_conf_set_events(pointer, mask) }
 
-    /// Sets the value that callbacks get.
+    /// Sets the pointer that callbacks receive.
     func setOpaque(_ opaque: UnsafeMutableRawPointer) { rd_kafka_conf_set_opaque(pointer, opaque) }
 
     /// Sets the callback for group rebalances.
@@ -61,7 +61,9 @@ struct NativeConfiguration: ~Copyable {
         rd_kafka_conf_set_dr_msg_cb(pointer, callback)
     }
 
-    /// Makes the instance, which owns the configuration from then on; a refused one is freed here.
+    /// Creates the instance, which takes ownership of the configuration.
+    ///
+    /// A rejected configuration is freed here.
     consuming func makeClient(_ role: ClientRole, _ watch: CallWatch) throws(ConfigurationError) -> OpaquePointer {
         var message = [CChar](repeating: 0, count: 512)
         let type = role == .producer ? RD_KAFKA_PRODUCER : RD_KAFKA_CONSUMER
@@ -77,7 +79,7 @@ struct NativeConfiguration: ~Copyable {
     }
 }
 
-/// The text in a C buffer up to its terminating zero.
+/// Returns the text in a C buffer up to its terminating zero.
 func text(of buffer: [CChar]) -> String {
     String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
 }

@@ -1,15 +1,17 @@
 internal import CRdKafka
 
 extension KafkaErrorCode {
-    /// Takes librdkafka's enumeration.
+    /// Creates a code from librdkafka's enumeration.
     init(_ native: rd_kafka_resp_err_t) { self.init(native.rawValue) }
 
-    /// As librdkafka's enumeration.
+    /// The code in librdkafka's enumeration.
     var native: rd_kafka_resp_err_t { rd_kafka_resp_err_t(rawValue: rawValue) }
 }
 
 extension KafkaError {
-    /// Copies everything out of an error object and destroys it; nil in, nil out.
+    /// Copies an error object and destroys it.
+    ///
+    /// Returns nil for nil.
     static func taking(_ native: OpaquePointer?) -> KafkaError? {
         guard let native else { return nil }
         let error = KafkaError(
@@ -20,17 +22,21 @@ extension KafkaError {
         return error
     }
 
-    /// Throws what an error object says; nil is no error.
+    /// Throws the error of an error object.
+    ///
+    /// Nil is not an error.
     static func check(_ native: OpaquePointer?) throws(KafkaError) {
         if let error = taking(native) { throw error }
     }
 
-    /// Throws a bare code, unless it is none.
+    /// Throws an error code, except for the code of no error.
     static func check(_ native: rd_kafka_resp_err_t) throws(KafkaError) {
         if let error = KafkaError(native) { throw error }
     }
 
-    /// Takes a bare code, which has no flags; nil for none.
+    /// Creates an error from a code, which has no flags.
+    ///
+    /// Returns nil for the code of no error.
     init?(_ native: rd_kafka_resp_err_t, text: UnsafePointer<CChar>? = nil) {
         if native == RD_KAFKA_RESP_ERR_NO_ERROR { return nil }
         self.init(code: KafkaErrorCode(native), text: text.map { String(cString: $0) })

@@ -1,7 +1,7 @@
 internal import CRdKafka
 
 extension ClusterMetadata {
-    /// Asks a broker and copies the answer.
+    /// Fetches metadata from a broker.
     ///
     /// `topic` is a topic handle, or nil for all topics of the cluster.
     init(asking handle: ClientHandle, topic: OpaquePointer?, timeoutMilliseconds: Int32) throws(KafkaError) {

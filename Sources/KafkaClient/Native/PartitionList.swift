@@ -1,10 +1,10 @@
 internal import CRdKafka
 
-/// Owns an `rd_kafka_topic_partition_list_t`.
+/// The owner of an `rd_kafka_topic_partition_list_t`.
 struct PartitionList: ~Copyable {
     let pointer: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>
 
-    /// Makes a list without offsets.
+    /// Creates a list without offsets.
     init(_ partitions: [TopicPartition]) {
         pointer = rd_kafka_topic_partition_list_new(Int32(clamping: partitions.count))
         for partition in partitions {
@@ -12,7 +12,7 @@ struct PartitionList: ~Copyable {
         }
     }
 
-    /// Makes a list with offsets.
+    /// Creates a list with offsets.
     init(_ offsets: [PartitionOffset]) {
         pointer = rd_kafka_topic_partition_list_new(Int32(clamping: offsets.count))
         for offset in offsets {
@@ -22,7 +22,7 @@ struct PartitionList: ~Copyable {
         }
     }
 
-    /// Makes a list of topics or regular expressions, for `subscribe`.
+    /// Creates a list of topics or regular expressions for `subscribe`.
     init(topics: [String]) {
         pointer = rd_kafka_topic_partition_list_new(Int32(clamping: topics.count))
         for topic in topics {
@@ -30,7 +30,7 @@ struct PartitionList: ~Copyable {
         }
     }
 
-    /// Takes over a list that a C call returned.
+    /// Takes ownership of a list that a C call returned.
     init(taking pointer: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>) { self.pointer = pointer }
 
     deinit { rd_kafka_topic_partition_list_destroy(pointer) }
@@ -38,7 +38,9 @@ struct PartitionList: ~Copyable {
     /// The partitions, copied.
     var partitions: [TopicPartition] { Self.partitions(of: pointer) }
 
-    /// What a call wrote for each partition; a negative offset means none.
+    /// The results that a call wrote for each partition.
+    ///
+    /// A negative offset means none.
     var results: [PartitionResult] {
         Self.elements(of: pointer).map { element in
             PartitionResult(
@@ -47,14 +49,14 @@ struct PartitionList: ~Copyable {
         }
     }
 
-    /// The partitions of a list that C owns, copied.
+    /// Returns a copy of the partitions of a list that C owns.
     static func partitions(of list: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>) -> [TopicPartition] {
         elements(of: list).map {
             TopicPartition(topic: String(cString: $0.topic), partition: $0.partition)
         }
     }
 
-    /// The first error that a call wrote beside a partition, or nil.
+    /// Returns the first error of a partition that a call wrote, or nil.
     static func firstError(of list: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>) -> KafkaError? {
         for element in elements(of: list) {
             if let error = KafkaError(element.err) { return error }

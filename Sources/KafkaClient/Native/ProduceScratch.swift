@@ -1,7 +1,7 @@
 internal import CRdKafka
 internal import ByteStorage
 
-/// Message structures for `rd_kafka_produce_batch`, used again and again.
+/// Reused message structures for `rd_kafka_produce_batch`.
 struct ProduceScratch: ~Copyable {
     private var messages: UnsafeMutablePointer<rd_kafka_message_t>
     private var capacity: Int
@@ -14,7 +14,9 @@ struct ProduceScratch: ~Copyable {
 
     deinit { messages.deallocate() }
 
-    /// Offers records to one partition without copying their values; see `KafkaProducer.produceBatch`.
+    /// Produces records to one partition without copying their values.
+    ///
+    /// See `KafkaProducer.produceBatch`.
     mutating func produce(
         _ topic: OpaquePointer, partition: Int32, _ records: UnsafeBufferPointer<OutboundRecord>
     ) -> (accepted: Int, error: KafkaError?) {

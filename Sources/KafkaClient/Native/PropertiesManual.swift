@@ -8,7 +8,7 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// The text that `rd_kafka_conf_properties_show` prints; empty when there is no memory for it.
+/// Returns the text that `rd_kafka_conf_properties_show` prints, or an empty text if memory is exhausted.
 func propertiesManual() -> String {
     var bytes: UnsafeMutablePointer<CChar>?
     var size = 0

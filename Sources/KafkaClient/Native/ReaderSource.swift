@@ -1,8 +1,8 @@
 internal import CRdKafka
 
-/// Owns what a reader reads by: one queue, a topic handle per topic, and which partitions were started.
+/// The owner of a reader's queue, topic handles and started partitions.
 ///
-/// Uses librdkafka's consumer without groups (`rd_kafka_consume_start_queue`), as kcat does.
+/// It uses librdkafka's consumer without groups (`rd_kafka_consume_start_queue`), as kcat does.
 final class ReaderSource {
     private let handle: ClientHandle
     private var queue: OpaquePointer?
@@ -11,7 +11,7 @@ final class ReaderSource {
 
     init(_ handle: ClientHandle) {
         self.handle = handle
-        queue = handle.quickly { rd_kafka_queue_new($0) }
+        queue = handle.callWithoutWaiting { rd_kafka_queue_new($0) }
     }
 
     private func topic(_ name: String) throws(KafkaError) -> OpaquePointer {
@@ -59,7 +59,7 @@ final class ReaderSource {
         batch.drain(queue, of: handle, upTo: limit)
     }
 
-    /// Stops all partitions, then lets go of the topics and the queue; the instance waits for that.
+    /// Stops all partitions, then releases the topics and the queue, for which destroying the instance waits.
     func release() {
         for partition in started {
             guard let topic = try? topic(partition.topic) else { continue }

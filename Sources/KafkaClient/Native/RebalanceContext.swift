@@ -1,17 +1,20 @@
 internal import CRdKafka
 
-/// Carries a rebalance from librdkafka's callback to the consumer's handler, on the polling thread.
+/// The context that passes a rebalance from librdkafka's callback to the consumer's handler, on the polling thread.
 final class RebalanceContext {
-    /// The consumer's instance; set once it is made.
+    /// The consumer's instance, which is set after its creation.
     var handle: ClientHandle?
-    /// Gets every rebalance; set once the consumer is made.
+    /// The handler of rebalances, which is set after the consumer's creation.
     var handler: ((RebalanceEvent) -> Void)?
-    /// How many callbacks ran.
+    /// The number of callbacks that ran.
     private(set) var count = 0
-    /// Whether the handler called assign, unassign or an incremental one of them.
+    /// A Boolean value that indicates whether the handler has called assign, unassign, or one of their incremental
+    /// forms.
     var isAnswered = false
 
-    /// The C callback; its opaque is an unretained context, which the consumer keeps alive.
+    /// The C callback.
+    ///
+    /// Its opaque pointer is an unretained context, which the consumer keeps alive.
     static let callback:
         @convention(c) (
             OpaquePointer?, rd_kafka_resp_err_t, UnsafeMutablePointer<rd_kafka_topic_partition_list_t>?,
@@ -40,12 +43,13 @@ final class RebalanceContext {
         switch code {
         case RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS: .assign(partitions)
         case RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS:
-            client.quickly { rd_kafka_assignment_lost($0) } != 0 ? .lost(partitions) : .revoke(partitions)
+            client.callWithoutWaiting { rd_kafka_assignment_lost($0) } != 0 ? .lost(partitions) : .revoke(partitions)
         default: .failed(KafkaError(code: KafkaErrorCode(code)))
         }
     }
 
-    /// The group waits for an answer to every rebalance; this is the one that librdkafka gives without a callback.
+    /// Answers a rebalance as librdkafka does without a callback, because the group waits for an answer to every
+    /// rebalance.
     private func answer(
         _ client: ClientHandle, code: rd_kafka_resp_err_t,
         list: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>?
@@ -63,7 +67,7 @@ final class RebalanceContext {
 }
 
 extension RebalanceProtocol {
-    /// The protocol of a consumer's group.
+    /// Creates the protocol of a consumer's group.
     init(of client: ClientHandle) {
         switch client.call(.rebalanceProtocol, { rd_kafka_rebalance_protocol($0) }).map({ String(cString: $0) }) {
         case "COOPERATIVE": self = .cooperative

@@ -1,10 +1,10 @@
 internal import CRdKafka
 internal import ByteStorage
 
-/// Produces one record by `rd_kafka_produceva`, the one call that takes headers and a timestamp from Swift.
+/// Produces one record with `rd_kafka_produceva`, the only call with headers and a timestamp that Swift can use.
 ///
-/// All headers go as one object: single ones are freed twice when the partition does not exist (librdkafka issue
-/// 4628, before 2.12.0).
+/// All headers are passed as one object. Single headers are freed twice if the partition does not exist (librdkafka
+/// issue 4628, before 2.12.0).
 func produceOne(
     _ client: OpaquePointer, _ topic: OpaquePointer, _ record: borrowing ProduceRequest
 ) -> KafkaError? {
@@ -42,7 +42,7 @@ func produceOne(
     }
 }
 
-/// What one record to produce says.
+/// The arguments of one record to produce.
 struct ProduceRequest: ~Copyable {
     var partition: Int32?
     var key: ByteView?
@@ -52,7 +52,7 @@ struct ProduceRequest: ~Copyable {
     var copiesValue: Bool
 }
 
-/// Owns an `rd_kafka_headers_t` until a produced message takes it over.
+/// The owner of an `rd_kafka_headers_t` until a produced message takes ownership.
 private final class HeaderList {
     private(set) var pointer: OpaquePointer?
 
@@ -72,6 +72,6 @@ private final class HeaderList {
         if let pointer { rd_kafka_headers_destroy(pointer) }
     }
 
-    /// A message owns the headers now.
+    /// Gives up ownership after a message has taken it.
     func release() { pointer = nil }
 }

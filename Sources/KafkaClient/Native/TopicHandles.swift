@@ -1,8 +1,8 @@
 internal import CRdKafka
 
-/// Owns a client's topic handles.
+/// The owner of a client's topic handles.
 ///
-/// A producer makes them at start: producing by name delays the first record of a fresh producer by up to a second
+/// A producer creates them at its start. Producing by name delays the first record of a new producer by up to a second
 /// (librdkafka issue 5032).
 struct TopicHandles: ~Copyable {
     private var handles: [OpaquePointer] = []
@@ -14,10 +14,10 @@ struct TopicHandles: ~Copyable {
         for handle in handles { rd_kafka_topic_destroy(handle) }
     }
 
-    /// The place of a topic's handle, made where it is not there yet.
+    /// Returns the index of a topic's handle, which is created if it does not exist.
     mutating func add(_ name: String, to client: ClientHandle) throws(KafkaError) -> Int {
         if let known = names.firstIndex(of: name) { return known }
-        guard let handle = client.quickly({ rd_kafka_topic_new($0, name, nil) }) else {
+        guard let handle = client.callWithoutWaiting({ rd_kafka_topic_new($0, name, nil) }) else {
             throw KafkaError(code: KafkaErrorCode(rd_kafka_last_error()), text: "topic \(name)")
         }
         handles.append(handle)
@@ -25,10 +25,10 @@ struct TopicHandles: ~Copyable {
         return handles.count - 1
     }
 
-    /// The handle at a place.
+    /// Returns the handle at an index.
     subscript(index: Int) -> OpaquePointer { handles[index] }
 
-    /// Destroys all handles; the instance waits for that when it is destroyed.
+    /// Destroys all handles, for which destroying the instance waits.
     mutating func release() {
         for handle in handles { rd_kafka_topic_destroy(handle) }
         handles.removeAll()

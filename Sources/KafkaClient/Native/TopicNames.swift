@@ -9,12 +9,12 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// Numbers for the topics that a consumer has met, so that a record carries an index and no name.
+/// The indices of the topics of a consumer, so that a record carries an index instead of a name.
 struct TopicNames: ~Copyable {
     private var names: [UnsafeMutablePointer<CChar>] = []
     private var strings: [String] = []
-    // A topic object may be freed and its address used for another one once no message refers to it, so pointers are
-    // believed within one batch only.
+    // A topic object may be freed once no message refers to it, and its address may be reused. Pointers are therefore
+    // only compared within one batch.
     private var lastPointer: OpaquePointer?
     private var lastIndex: Int32 = 0
 
@@ -24,26 +24,26 @@ struct TopicNames: ~Copyable {
         for name in names { free(name) }
     }
 
-    /// How many topics have been met.
+    /// The number of topics.
     var count: Int { strings.count }
 
-    /// Forgets the pointers of the batch before.
+    /// Forgets the pointer of the previous batch.
     mutating func beginBatch() { lastPointer = nil }
 
-    /// The index of a message's topic.
+    /// Returns the index of a message's topic.
     @inline(__always)
     mutating func index(of topic: OpaquePointer) -> Int32 {
         if topic == lastPointer { return lastIndex }
         return find(topic)
     }
 
-    /// The name, as text.
+    /// Returns the name as text.
     func name(at index: Int32) -> String { strings[Int(index)] }
 
-    /// The name's bytes, which live as long as the consumer.
+    /// Returns the name's bytes, which are valid as long as the consumer.
     func bytes(at index: Int32) -> ByteView { ByteView(cString: names[Int(index)]) }
 
-    /// The index of a name, new where it was not known.
+    /// Returns the index of a name, which is added if it is new.
     mutating func index(ofName name: UnsafePointer<CChar>) -> Int32 {
         for (index, known) in names.enumerated() where strcmp(known, name) == 0 { return Int32(index) }
         names.append(strdup(name))

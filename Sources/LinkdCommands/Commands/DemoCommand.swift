@@ -58,7 +58,7 @@ private struct Demo {
     }
 
     func run() throws(CommandFailure) -> ExitCode {
-        if keep { Platform.blockStopSignals() }
+        if keep { StopSignals.block() }
         let start = Platform.monotonicSeconds
         let cluster = try startCluster()
         defer { withExtendedLifetime(cluster) {} }
@@ -79,7 +79,7 @@ private struct Demo {
         printNext(cluster)
         if keep {
             call.console.flush()
-            Platform.waitForStopSignal()
+            StopSignals.waitForBlocked()
         }
         return .success
     }

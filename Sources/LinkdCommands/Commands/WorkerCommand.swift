@@ -56,7 +56,7 @@ enum WorkerCommand {
 
     private static func run(_ call: Invocation, _ settings: Settings, _ log: Log) throws(CommandFailure) -> ExitCode {
         let configuration = try configuration(settings, call.console)
-        let worker = Worker(configuration, log: log, heedsSignals: true)
+        let worker = Worker(configuration, log: log, handlesSignals: true)
         worker.watch()
         let tables = try loadTables(settings, log)
         let outcome = worker.run(

@@ -1,33 +1,37 @@
 import TestSupport
 
-/// What goes wrong, and when; a seed decides, so a failing run can be run again.
+/// The faults of a run and their times.
+///
+/// A seed determines them, so that a failing run can be repeated.
 struct FaultPlan {
-    /// What may happen to a call.
+    /// A fault of a call.
     enum Fault: CaseIterable, Equatable {
-        /// The process dies before the broker hears of the call, or after.
+        /// The process dies before or after the broker receives the request.
         case crashBefore, crashAfter
-        /// "Try again", before or after the broker did it.
+        /// A retriable error, before or after the broker handles the request.
         case retryBefore, retryAfter
-        /// "Abort", before the broker did it.
+        /// An abortable error, before the broker handles the request.
         case abort
-        /// "This client can do no more", before or after the broker did it.
+        /// A fatal error, before or after the broker handles the request.
         case fatalBefore, fatalAfter
-        /// The request takes effect, and once more much later: the coordinator's connection was lost meanwhile.
+        /// The request takes effect and is received once more later. The coordinator's connection is lost in between.
         case late
-        /// An error without flags, before or after the broker did it.
+        /// An error without flags, before or after the broker handles the request.
         case failBefore, failAfter
-        /// The call lasts until its time is over and fails, or succeeds at last.
+        /// The call lasts until its timeout and fails, or succeeds late.
         case hang, slow
-        /// Part of what was asked for is done, the rest fails.
+        /// A part of the request takes effect, and the rest fails.
         case half
     }
 
     private var generator: SeededGenerator
-    /// Calls of which one fails, or 0 for none.
+    /// One of this number of calls fails.
+    ///
+    /// 0 means none.
     var oneIn: Int
-    /// The only faults that happen, or nil for all.
+    /// The faults that may happen, or nil for all.
     var only: [Fault]?
-    /// A call that fails for sure, counted from 1, and how.
+    /// A call that fails with this fault, counted from 1.
     var fixed: (call: Int, fault: Fault)?
     private(set) var calls = 0
 
@@ -36,7 +40,7 @@ struct FaultPlan {
         self.oneIn = oneIn
     }
 
-    /// What happens to the next call, of the faults that are possible there.
+    /// Returns the fault of the next call, one of those that are possible, or nil.
     mutating func next(_ possible: [Fault]) -> Fault? {
         calls += 1
         if let fixed {
@@ -48,9 +52,9 @@ struct FaultPlan {
 
     private func isWanted(_ fault: Fault) -> Bool { only?.contains(fault) ?? true }
 
-    /// A number of the plan's own randomness.
+    /// Returns a number from the plan's own random generator.
     mutating func number(below bound: Int) -> Int { Int.random(in: 0..<bound, using: &generator) }
 
-    /// Whether something happens that has a chance of one in `bound`; never once the faults are over.
+    /// Returns a Boolean value that is true with a chance of one in `bound`, and false once faults are turned off.
     mutating func happens(oneIn bound: Int) -> Bool { oneIn > 0 && number(below: bound) == 0 }
 }

@@ -2,23 +2,23 @@ import DispatchWorker
 import KafkaClient
 import TestSupport
 
-/// One run of a simulated world: everything about it follows from its seed.
+/// One run of a simulated world, which its seed determines completely.
 struct Schedule {
-    /// What a schedule is about.
+    /// The subject of a schedule.
     enum Kind: CaseIterable {
-        /// Everything goes wrong that can.
+        /// All kinds of faults.
         case storm
-        /// Nothing goes wrong, and few records come: each is committed as soon as nothing follows it.
+        /// No faults and few records. Each record is committed as soon as no other follows.
         case idle
-        /// Nothing is committed and `from` is `latest`.
+        /// Nothing is committed, and `from` is `latest`.
         case latest
-        /// Every transaction's outcome is unsure.
+        /// The outcome of every transaction is unknown.
         case flapping
-        /// At least once: commits of offsets fail for passing reasons, nothing else does.
+        /// At-least-once: commits of offsets fail with transient errors, and nothing else fails.
         case store
         /// Lanes are stopped while their producers are replaced in the middle of a batch.
         case stops
-        /// Brokers refuse the credentials once, and once more an hour later.
+        /// Brokers refuse the credentials once, and again an hour later.
         case refusals
     }
 
@@ -26,7 +26,9 @@ struct Schedule {
     let kind: Kind
     var wrong: WrongDecision?
 
-    /// Names a run; every tenth is of each other kind than `storm`.
+    /// Creates a run.
+    ///
+    /// One in ten is of each kind other than `storm`.
     init(seed: UInt64, wrong: WrongDecision? = nil) {
         self.seed = seed
         self.wrong = wrong
@@ -42,7 +44,9 @@ struct Schedule {
             }
     }
 
-    /// Runs it; returns what was wrong, or nil.
+    /// Runs the schedule.
+    ///
+    /// Returns a description of the first failure, or nil.
     func run() -> String? {
         switch kind {
         case .storm: storm()
@@ -58,8 +62,8 @@ struct Schedule {
     private func finish(_ world: SimulatedWorld, isDrained: Bool = true) -> String? {
         if let broken = world.broken { return broken }
         if !world.isSettled { return "not settled: \(world.state)" }
-        if let lack = world.lackInCalm() { return lack }
-        if isDrained && !world.drain() { return world.broken ?? "the stop did not end well: \(world.state)" }
+        if let unmet = world.unmetNeedInCalm() { return unmet }
+        if isDrained && !world.drain() { return world.broken ?? "the stop failed: \(world.state)" }
         for partition in world.broker.group.partitions {
             world.broker.ledger.finish(partition.partition, world.broker.logs[partition] ?? SimulatedLog())
         }
@@ -124,13 +128,13 @@ struct Schedule {
         return finish(world)
     }
 
-    // MARK: The others
+    // MARK: Other kinds
 
     private func idle() -> String? {
         let world = SimulatedWorld(seed: seed, oneIn: 0, lanes: 1, partitions: 3, isStable: true)
         world.wrong = wrong
         world.policy.commit.intervalMilliseconds = 9_000
-        // Behind transactions the end must be told: fetches know of an offset that no record ever has.
+        // After transactions the consumer must report the end, because fetches return an offset that no record has.
         let hasMarkers = seed % 20 == 0
         world.hasEarlyEnds = hasMarkers
         for round in 0..<6 {
@@ -138,8 +142,8 @@ struct Schedule {
             let began = world.broker.now
             world.settle(steps: 400, lookEvery: 1)
             let took = Int((world.broker.now - began) / 1_000_000)
-            // The first poll may just have begun to wait; then a record, `commit.idle`, and the commit itself.
-            // An end that does not come with the last record comes after an empty fetch.
+            // The first poll may have just begun to wait. Then follow a record, `commit.idle`, and the commit itself.
+            // An end that does not arrive with the last record arrives after an empty fetch.
             if round > 1 && took > (hasMarkers ? 190 : 90) {
                 return world.broken ?? "a record waited \(took) ms for its commit"
             }
@@ -242,14 +246,14 @@ struct Schedule {
 }
 
 extension SimulatedWorld {
-    /// Processes take turns for some steps.
+    /// Runs random processes for a number of steps.
     func turn(_ steps: Int) {
         for _ in 0..<steps where broken == nil {
             act(Int.random(in: 0..<processes.count, using: &generator))
         }
     }
 
-    /// The faults are over: processes take turns until everything is committed.
+    /// Turns faults off and runs processes until everything is committed.
     func settle(steps: Int, lookEvery: Int = 5) {
         plan.oneIn = 0
         for step in 0..<steps where broken == nil {
@@ -258,18 +262,18 @@ extension SimulatedWorld {
         }
     }
 
-    /// Nothing goes wrong for some time, nothing is left to do: then nobody asks for anything in vain.
+    /// Runs without faults and returns a description if a need remains unmet, or nil.
     ///
-    /// The watch over the library would end the process for what is lacked so long.
-    func lackInCalm() -> String? {
+    /// The watchdog would end the process for a need that is unmet for so long.
+    func unmetNeedInCalm() -> String? {
         for _ in 0..<400 * processes.count where broken == nil {
-            if processes.allSatisfy({ $0.environment?.lacks.isEmpty ?? true }) { return broken }
+            if processes.allSatisfy({ $0.environment?.unmetNeeds.isEmpty ?? true }) { return broken }
             act(Int.random(in: 0..<processes.count, using: &generator))
         }
-        return broken ?? "something is lacked and nobody asks: \(state)"
+        return broken ?? "a need remains unmet: \(state)"
     }
 
-    /// Retention takes the first records of a partition.
+    /// Removes the first records of a partition, as retention does.
     func expire(_ partition: TopicPartition, _ random: inout SeededGenerator) {
         guard let log = broker.logs[partition], log.start < log.lastStable else { return }
         let start = Int64.random(in: log.start...log.lastStable, using: &random)
@@ -277,19 +281,19 @@ extension SimulatedWorld {
         broker.logs[partition]?.start = start
     }
 
-    /// Somebody deletes a committed offset.
+    /// Deletes a committed offset.
     func vanish(_ partition: TopicPartition) {
         guard broker.committed[partition] != nil else { return }
         broker.committed[partition] = nil
         broker.ledger.vanished(partition.partition)
     }
 
-    /// What the lanes are doing, for a failure's text.
+    /// The state of the lanes, for the text of a failure.
     var state: String {
         processes.map { process in
             guard let machine = process.lane?.machine else { return "\(process.name) is down" }
             return "\(process.name) \(machine.producer) \(machine.group) \(machine.batch) "
-                + machine.partitions.slots.map { "\($0.partition.partition)@\($0.next.value) \($0.place)" }
+                + machine.partitions.slots.map { "\($0.partition.partition)@\($0.next.value) \($0.positionState)" }
                 .joined(separator: " ")
         }.joined(separator: "; ") + "; committed \(broker.committed.map { "\($0.key.partition):\($0.value)" }.sorted())"
             + " ends \(broker.group.partitions.map { broker.logs[$0]?.end ?? 0 })"

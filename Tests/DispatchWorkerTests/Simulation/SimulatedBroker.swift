@@ -1,22 +1,22 @@
 import KafkaClient
 
-/// A broker in memory with the transaction semantics that librdkafka's mock lacks: transactional ids with epochs,
-/// fencing, control markers, last stable offsets, offsets inside transactions, transaction timeouts.
+/// A broker in memory with the transaction semantics that librdkafka's mock cluster does not implement: transactional
+/// ids with epochs, fencing, control markers, last stable offsets, offsets in transactions, and transaction timeouts.
 ///
-/// Like Apache Kafka 4.3.1 it also has the fault of KIP-890: a late EndTxn of the current epoch ends whatever
-/// transaction of that producer is open then.
+/// Like Apache Kafka 4.3.1, it has the fault of KIP-890: a late EndTxn of the current epoch ends whichever transaction
+/// of that producer is open.
 final class SimulatedBroker {
     struct Transaction {
         var epoch: Int32 = 0
         var isOpen = false
-        /// How the last one of this epoch ended, for repeats of the same request.
+        /// The result of the last transaction of this epoch, for repeated requests.
         var lastEnd: Bool?
         var beganAt: UInt64 = 0
         var partitions: Set<TopicPartition> = []
         var offsets: [TopicPartition: Int64] = [:]
     }
 
-    /// A request that was held up somewhere and arrives later.
+    /// A request that was delayed and arrives later.
     struct LateRequest {
         var at: UInt64
         var transactionalID: String
@@ -24,7 +24,7 @@ final class SimulatedBroker {
         var isCommit: Bool
     }
 
-    /// Nanoseconds, moved on by the simulation.
+    /// The time in nanoseconds, which the simulation advances.
     var now: UInt64 = 1_000_000_000
     var logs: [TopicPartition: SimulatedLog] = [:]
     var partitionCounts: [String: Int32] = [:]
@@ -33,9 +33,9 @@ final class SimulatedBroker {
     var group = SimulatedGroup()
     let transactionTimeout: UInt64 = 10_000_000_000
     private(set) var transactions: [String: Transaction] = [:]
-    /// What came of the input records so far.
+    /// The outcomes of the input records so far.
     var ledger = SimulatedLedger()
-    /// Called as time passes: clients keep their membership by threads of their own.
+    /// Called as time advances, because clients keep their membership alive with their own threads.
     var heartbeat: () -> Void = {}
 
     func create(_ topic: String, partitions: Int32) {
@@ -43,7 +43,7 @@ final class SimulatedBroker {
         for partition in 0..<partitions { logs[TopicPartition(topic: topic, partition: partition)] = SimulatedLog() }
     }
 
-    /// Time passes: late requests arrive, transactions time out, members are missed.
+    /// Advances the time: late requests arrive, transactions time out, and members expire.
     func advance(milliseconds: Int) {
         var left = max(0, milliseconds)
         repeat {
@@ -76,7 +76,7 @@ final class SimulatedBroker {
 
     // MARK: Transactions
 
-    /// InitProducerId: ends what is open and takes a new epoch.
+    /// InitProducerId: ends the open transaction and creates a new epoch.
     func initialize(_ id: String) -> Int32 {
         if transactions[id]?.isOpen ?? false { finish(id, isCommit: false) }
         transactions[id, default: Transaction()].epoch += 1
@@ -84,7 +84,7 @@ final class SimulatedBroker {
         return transactions[id]?.epoch ?? 0
     }
 
-    /// Produce: false when the epoch is not the current one.
+    /// Produce: returns false if the epoch is not the current one.
     func append(_ id: String, _ epoch: Int32, _ partition: TopicPartition, _ entry: SimulatedEntry) -> Bool {
         guard transactions[id]?.epoch == epoch else { return false }
         open(id)
@@ -93,12 +93,12 @@ final class SimulatedBroker {
         return true
     }
 
-    /// TxnOffsetCommit: an error name, or nil when the offsets belong to the transaction.
+    /// TxnOffsetCommit: returns an error, or nil if the offsets belong to the transaction.
     func addOffsets(
         _ id: String, _ epoch: Int32, _ offsets: [PartitionOffset], member: Int, generation: Int
     ) -> KafkaErrorCode? {
         guard transactions[id]?.epoch == epoch else { return .fenced }
-        // Kafka checks nothing when there is nothing to commit.
+        // Kafka checks nothing if there are no offsets.
         if offsets.isEmpty { return nil }
         guard group.members[member] != nil else { return .unknownMember }
         guard group.generation == generation else { return .illegalGeneration }
@@ -107,7 +107,7 @@ final class SimulatedBroker {
         return nil
     }
 
-    /// EndTxn: false when the epoch is not the current one.
+    /// EndTxn: returns false if the epoch is not the current one.
     func endTransaction(_ id: String, _ epoch: Int32, isCommit: Bool) -> Bool {
         guard let transaction = transactions[id], transaction.epoch == epoch else { return false }
         if transaction.isOpen {
@@ -138,7 +138,7 @@ final class SimulatedBroker {
         transactions[id]?.offsets = [:]
     }
 
-    /// The group's offsets move.
+    /// Commits the group's offsets.
     func commit(_ offsets: [TopicPartition: Int64]) {
         for (partition, offset) in offsets {
             let before = committed[partition]
@@ -147,13 +147,13 @@ final class SimulatedBroker {
         }
     }
 
-    /// A record without a transaction.
+    /// Appends a record without a transaction.
     func append(_ partition: TopicPartition, _ entry: SimulatedEntry) {
         logs[partition]?.append(entry)
         if let source = entry.source { ledger.decided(source) }
     }
 
-    /// OffsetFetch with stable offsets: nil when a transaction that is open holds an offset of the partition.
+    /// OffsetFetch with stable offsets: returns nil if an open transaction holds an offset of the partition.
     func stableOffset(_ partition: TopicPartition) -> Int64?? {
         if transactions.values.contains(where: { $0.offsets[partition] != nil }) { return nil }
         return .some(committed[partition])

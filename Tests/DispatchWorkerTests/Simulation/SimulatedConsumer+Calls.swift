@@ -1,9 +1,9 @@
 import DispatchWorker
 import KafkaClient
 
-// The consumer's calls to the broker and into the library: each may fail, hang, or do half of what it should.
+// The consumer's calls to the broker and into the library. Each may fail, hang, or take effect in part.
 extension SimulatedConsumer {
-    /// What a call comes to: nothing wrong, an effect in spite of an error, or no effect.
+    /// The result of a call: success, an effect in spite of an error, or no effect.
     private enum Course { case well, effectThenError(KafkaError), half(KafkaError), error(KafkaError) }
 
     private func course(_ faults: [FaultPlan.Fault], timeout: Int, _ error: KafkaError) -> Course {
@@ -24,7 +24,7 @@ extension SimulatedConsumer {
             world.broker.advance(milliseconds: max(0, timeout - 1))
             return .well
         case .late:
-            // It takes effect, and nobody hears of it in time.
+            // The call takes effect, but its answer is late.
             world.broker.advance(milliseconds: timeout)
             return .effectThenError(KafkaError(code: .timedOut))
         case .half: return .half(error)
@@ -45,7 +45,7 @@ extension SimulatedConsumer {
     func committed(
         _ partitions: [TopicPartition], timeoutMilliseconds: Int32
     ) throws(KafkaError) -> [PartitionResult] {
-        world.asksForCommitted()
+        world.onCommittedRequest()
         let timeout = Int(timeoutMilliseconds)
         let error = KafkaError(code: [.timedOut, .transport, .notCoordinator][world.plan.number(below: 3)])
         var half: KafkaError?
@@ -64,7 +64,7 @@ extension SimulatedConsumer {
                 return PartitionResult(
                     partition: partition, offset: nil, error: KafkaError(code: .unstableOffsetCommit))
             }
-            if let stable { told[partition, default: []].insert(stable) }
+            if let stable { knownOffsets[partition, default: []].insert(stable) }
             return PartitionResult(partition: partition, offset: stable)
         }
     }
@@ -80,8 +80,8 @@ extension SimulatedConsumer {
         }
         let log = world.broker.logs[partition] ?? SimulatedLog()
         let ends = Watermarks(low: log.start, high: log.lastStable)
-        told[partition, default: []].formUnion([ends.low, ends.high])
-        world.toldEnds(partition, ends)
+        knownOffsets[partition, default: []].formUnion([ends.low, ends.high])
+        world.recordEnds(partition, ends)
         return ends
     }
 
@@ -90,8 +90,8 @@ extension SimulatedConsumer {
         return Watermarks(low: -1, high: end)
     }
 
-    func take(_ added: [PartitionOffset], all: [PartitionOffset]) throws(KafkaError) {
-        world.takesPartitions()
+    func assign(_ added: [PartitionOffset], all: [PartitionOffset]) throws(KafkaError) {
+        world.onAssignment()
         let isCooperative = world.broker.group.isCooperative
         if !life.isDead { granted = Set(added.map(\.partition)).union(isCooperative ? granted : []) }
         try assign(isCooperative ? added : all, isWhole: !isCooperative)
@@ -106,18 +106,18 @@ extension SimulatedConsumer {
         for offset in offsets { move(offset) }
     }
 
-    func give(_ given: [TopicPartition]) throws(KafkaError) {
+    func unassign(_ revoked: [TopicPartition]) throws(KafkaError) {
         if !life.isDead {
-            if world.broker.group.isCooperative { granted.subtract(given) } else { granted = [] }
+            if world.broker.group.isCooperative { granted.subtract(revoked) } else { granted = [] }
         }
         switch course([.crashBefore, .crashAfter, .failBefore], timeout: 0, KafkaError(code: .state)) {
         case .error(let error):
-            // The rebalance is answered as the library would.
-            if !life.isDead { for partition in given { forget(partition) } }
+            // The rebalance is answered as the library does without a handler.
+            if !life.isDead { for partition in revoked { forget(partition) } }
             throw error
         default: break
         }
-        for partition in given { forget(partition) }
+        for partition in revoked { forget(partition) }
         if !world.broker.group.isCooperative { for partition in Array(owned.keys) { forget(partition) } }
     }
 
@@ -167,17 +167,17 @@ extension SimulatedConsumer {
             if world.policy.from != .earliest {
                 world.broker.ledger.fail("\(partition) goes to the beginning, from is \(world.policy.from)")
             }
-            place(partition, at: log.start)
-        case LogicalOffset.end: place(partition, at: log.lastStable)
+            setPosition(partition, at: log.start)
+        case LogicalOffset.end: setPosition(partition, at: log.lastStable)
         case LogicalOffset.invalid:
-            // The library looks by itself; without an offset it stops (`auto.offset.reset=error`).
-            place(partition, at: world.broker.committed[partition] ?? log.start)
+            // The library fetches the offset on its own and stops if there is none (`auto.offset.reset=error`).
+            setPosition(partition, at: world.broker.committed[partition] ?? log.start)
             if world.broker.committed[partition] == nil { halted.insert(partition) }
         case let number:
-            if !(told[partition]?.contains(number) ?? false) {
-                world.broker.ledger.fail("\(partition) goes to \(number), which nobody has told")
+            if !(knownOffsets[partition]?.contains(number) ?? false) {
+                world.broker.ledger.fail("\(partition) goes to \(number), which is not a known offset")
             }
-            place(partition, at: number)
+            setPosition(partition, at: number)
         }
     }
 

@@ -2,16 +2,18 @@ import DispatchWorker
 import KafkaClient
 import ByteStorage
 
-/// A consumer's place in the simulated group.
-struct SimulatedPlace {
+/// A consumer's group metadata in the simulated group.
+struct SimulatedMembership {
     var member: Int
     var generation: Int
 }
 
-/// Whether a simulated process still lives; when it dies in a call, nothing it does afterwards has an effect.
+/// The life of a simulated process.
+///
+/// After its death in a call, its further actions have no effect.
 final class SimulatedLife {
     var isDead = false
-    /// Milliseconds that records took since the last poll.
+    /// The time that records took since the last poll, in milliseconds.
     var work = 0
 }
 
@@ -22,20 +24,22 @@ final class SimulatedConsumer: LaneConsumer {
     let instance: String?
     let rebalance: (RebalanceEvent) -> Void
     var member: Int?
-    /// What is assigned, and where the next fetch begins.
+    /// The assigned partitions with their next fetch offsets.
     var owned: [TopicPartition: Int64] = [:]
-    /// What the group has granted: also what an assignment of the client's own has lost for now.
+    /// The partitions that the group has granted, including those that a failed assignment of the client has lost.
     var granted: Set<TopicPartition> = []
-    /// Partitions that are not fetched: the wanted offset does not exist.
+    /// The partitions that are not fetched because the requested offset does not exist.
     var halted: Set<TopicPartition> = []
-    /// Where the last fetch saw the end; what `cachedWatermarks` tells.
+    /// The end offsets at the last fetches, which `cachedWatermarks` returns.
     var seenEnd: [TopicPartition: Int64] = [:]
-    /// Since when nothing more came of a partition.
+    /// The times since which partitions have returned no records.
     private var idleSince: [TopicPartition: UInt64] = [:]
     private var ended: Set<TopicPartition> = []
-    /// Offsets that somebody has told this consumer: nobody may go to another one.
-    var told: [TopicPartition: Set<Int64>] = [:]
-    /// Answers to questions for committed offsets.
+    /// The offsets that this consumer has received.
+    ///
+    /// Lanes must not seek to others.
+    var knownOffsets: [TopicPartition: Set<Int64>] = [:]
+    /// The number of answers to requests for committed offsets.
     var answers = 0
     var fatalError: KafkaError?
     var pendingErrors: [KafkaError] = []
@@ -75,7 +79,7 @@ final class SimulatedConsumer: LaneConsumer {
         if world.plan.happens(oneIn: 60) { deliverAgain() }
         fetch(min(limit, 1_024, 1 + world.plan.number(below: world.mostFetched)))
         if count == 0 && events.isEmpty && !didRebalance {
-            // Something may come meanwhile.
+            // Records may arrive in the meantime.
             world.broker.advance(milliseconds: Int(timeoutMilliseconds))
             fetch(min(limit, 1_024))
         }
@@ -83,7 +87,7 @@ final class SimulatedConsumer: LaneConsumer {
         return PollOutcome(records: count, events: events.count, rebalanced: didRebalance)
     }
 
-    /// Before 2.4.0 records may come again (librdkafka issue 4636).
+    /// Repeats records, which happens before 2.4.0 (librdkafka issue 4636).
     private func deliverAgain() {
         guard let partition = owned.keys.sorted().first(where: { !halted.contains($0) }), let offset = owned[partition],
             let log = world.broker.logs[partition]
@@ -91,10 +95,10 @@ final class SimulatedConsumer: LaneConsumer {
         owned[partition] = max(log.start, offset - Int64(world.plan.number(below: 4)))
     }
 
-    /// Callbacks that are due.
+    /// Runs the callbacks that are due.
     private func serveGroup() -> Bool {
         guard let id = member, let state = world.broker.group.members[id] else {
-            // Thrown out: what was owned is lost, a new member joins.
+            // The member was removed: its partitions are lost, and a new member joins.
             if !granted.isEmpty { rebalance(.lost(granted.sorted())) }
             if !life.isDead { member = world.broker.group.join(instance: instance, now: world.broker.now) }
             return true
@@ -117,18 +121,18 @@ final class SimulatedConsumer: LaneConsumer {
     private func serveCooperatively(_ id: Int) -> Bool {
         let generation = world.broker.group.generation
         world.broker.group.members[id]?.knownGeneration = generation
-        let (given, taken) = world.broker.group.moves(of: id, holding: Array(granted))
-        if !given.isEmpty { rebalance(.revoke(given)) }
-        if !taken.isEmpty && !life.isDead { rebalance(.assign(taken)) }
+        let (revoked, assigned) = world.broker.group.moves(of: id, holding: Array(granted))
+        if !revoked.isEmpty { rebalance(.revoke(revoked)) }
+        if !assigned.isEmpty && !life.isDead { rebalance(.assign(assigned)) }
         if !life.isDead {
             let holding = Array(granted)
             world.broker.group.members[id]?.holding = holding
         }
-        return !given.isEmpty || !taken.isEmpty
+        return !revoked.isEmpty || !assigned.isEmpty
     }
 
     private func fetch(_ limit: Int) {
-        // Partitions take turns as fetch responses do.
+        // Partitions alternate as fetch responses do.
         for partition in owned.keys.sorted() where count < limit && !halted.contains(partition) {
             guard let log = world.broker.logs[partition], var offset = owned[partition] else { continue }
             if offset < log.start || offset > log.end {
@@ -151,7 +155,9 @@ final class SimulatedConsumer: LaneConsumer {
         }
     }
 
-    /// The end is told after an empty fetch, which takes 100 ms; sometimes it comes with the last records.
+    /// Reports the end after an empty fetch, which takes 100 ms.
+    ///
+    /// Sometimes it arrives with the last records.
     private func reachEnd(_ partition: TopicPartition, _ offset: Int64, cameWithRecords: Bool) {
         let isLate = world.broker.now - (idleSince[partition] ?? 0) >= 100_000_000
         guard isLate || (cameWithRecords && world.hasEarlyEnds), ended.insert(partition).inserted else { return }
@@ -168,7 +174,7 @@ final class SimulatedConsumer: LaneConsumer {
     }
 
     private func append(_ entry: SimulatedEntry, _ partition: TopicPartition, _ offset: Int64) {
-        told[partition, default: []].insert(offset + 1)
+        knownOffsets[partition, default: []].insert(offset + 1)
         (storage + count).initialize(
             to: ConsumedRecord(
                 topic: topicIndex(of: partition.topic), partition: partition.partition, offset: offset,
@@ -210,10 +216,10 @@ final class SimulatedConsumer: LaneConsumer {
 
     func topicNameBytes(at index: Int32) -> ByteView { nameViews[Int(index)] }
 
-    func group() -> SimulatedPlace? {
+    func group() -> SimulatedMembership? {
         if world.plan.happens(oneIn: 500) { return nil }
         return member.map {
-            SimulatedPlace(member: $0, generation: world.broker.group.members[$0]?.knownGeneration ?? -1)
+            SimulatedMembership(member: $0, generation: world.broker.group.members[$0]?.knownGeneration ?? -1)
         }
     }
 
@@ -222,13 +228,13 @@ final class SimulatedConsumer: LaneConsumer {
         return pendingErrors.map { .error($0) }
     }
 
-    /// The library's own thread keeps the membership alive, whatever the lane does.
+    /// Keeps the membership alive as the library's own thread does, regardless of the lane.
     func heartbeat() {
-        if let member, !life.isDead { world.broker.group.heard(member, now: world.broker.now) }
+        if let member, !life.isDead { world.broker.group.heartbeat(member, now: world.broker.now) }
     }
 
-    /// A partition is fetched from somewhere else: what was known of its end is not any more.
-    func place(_ partition: TopicPartition, at offset: Int64) {
+    /// Changes the fetch offset of a partition, which invalidates its known end.
+    func setPosition(_ partition: TopicPartition, at offset: Int64) {
         owned[partition] = offset
         halted.remove(partition)
         ended.remove(partition)

@@ -1,18 +1,20 @@
 import KafkaClient
 
-/// A consumer group: eager, where everybody gives everything up before it is shared out anew, or cooperative, where
-/// only what moves is given up.
+/// A consumer group.
+///
+/// With the eager protocol, all members give up their partitions before a new assignment. With the cooperative one,
+/// only partitions that move are revoked.
 struct SimulatedGroup {
     struct Member {
         var instance: String?
-        var lastHeard: UInt64
+        var lastHeartbeat: UInt64
         var hasRejoined = false
         var assignment: [TopicPartition] = []
-        /// Cooperative: what it consumes.
+        /// The partitions that the member consumes, in a cooperative group.
         var holding: [TopicPartition] = []
-        /// When it polled last.
+        /// The time of the last poll.
         var lastPoll: UInt64
-        /// The generation that the member was told of.
+        /// The generation that the member has received.
         var knownGeneration = -1
     }
 
@@ -25,18 +27,20 @@ struct SimulatedGroup {
     let maxPollInterval: UInt64 = 60_000_000_000
     private var nextMember = 1
 
-    /// A member joins; one with an instance name takes its predecessor's place without a rebalance.
+    /// Adds a member.
+    ///
+    /// A member with an instance name replaces its predecessor without a rebalance.
     mutating func join(instance: String?, now: UInt64) -> Int {
         let id = nextMember
         nextMember += 1
         if let instance, isStable, let old = members.first(where: { $0.value.instance == instance }) {
             members[old.key] = nil
             members[id] = Member(
-                instance: instance, lastHeard: now, assignment: old.value.assignment, lastPoll: now)
+                instance: instance, lastHeartbeat: now, assignment: old.value.assignment, lastPoll: now)
             return id
         }
         if let instance { members = members.filter { $0.value.instance != instance } }
-        members[id] = Member(instance: instance, lastHeard: now, hasRejoined: true, lastPoll: now)
+        members[id] = Member(instance: instance, lastHeartbeat: now, hasRejoined: true, lastPoll: now)
         rebalance(except: id)
         return id
     }
@@ -47,7 +51,7 @@ struct SimulatedGroup {
         rebalance(except: nil)
     }
 
-    mutating func heard(_ id: Int, now: UInt64) { members[id]?.lastHeard = now }
+    mutating func heartbeat(_ id: Int, now: UInt64) { members[id]?.lastHeartbeat = now }
 
     mutating func expire(now: UInt64) {
         guard members.values.contains(where: { isGone($0, now) }) else { return }
@@ -57,12 +61,12 @@ struct SimulatedGroup {
     }
 
     private func isGone(_ member: Member, _ now: UInt64) -> Bool {
-        now - member.lastHeard > sessionTimeout || now - member.lastPoll > maxPollInterval
+        now - member.lastHeartbeat > sessionTimeout || now - member.lastPoll > maxPollInterval
     }
 
     mutating func polled(_ id: Int, now: UInt64) { members[id]?.lastPoll = now }
 
-    /// Everybody is to join again.
+    /// Requires all members to join again.
     mutating func rebalance(except joined: Int?) {
         isStable = false
         if isCooperative {
@@ -74,7 +78,7 @@ struct SimulatedGroup {
         completeIfReady()
     }
 
-    /// A member has given everything up.
+    /// Records that a member has given up its partitions.
     mutating func rejoin(_ id: Int) {
         members[id]?.hasRejoined = true
         members[id]?.assignment = []
@@ -94,8 +98,9 @@ struct SimulatedGroup {
         }
     }
 
-    /// Cooperative: what a member must give up now, and what it may take since nobody holds it.
-    func moves(of id: Int, holding: [TopicPartition]) -> (given: [TopicPartition], taken: [TopicPartition]) {
+    /// Returns the partitions that a member of a cooperative group must revoke, and those that it can be assigned
+    /// because no other member holds them.
+    func moves(of id: Int, holding: [TopicPartition]) -> (revoked: [TopicPartition], assigned: [TopicPartition]) {
         let target = members[id]?.assignment ?? []
         let held = Set(members.filter { $0.key != id }.flatMap(\.value.holding))
         return (

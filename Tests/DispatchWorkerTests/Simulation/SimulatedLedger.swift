@@ -1,25 +1,27 @@
 import KafkaClient
 
-/// Holds outcomes against commits while a run goes on: what is committed is decided, once, and nothing else is.
+/// Compares outcomes with commits during a run: committed records are decided exactly once, and no others are.
 struct SimulatedLedger {
-    /// Outcomes per input partition: how often each device of each offset was decided.
+    /// The number of outcomes of each device of each offset, by input partition.
     private var outcomes: [Int32: [Int64: Int]] = [:]
     private var lastDecided: [Int32: Int64] = [:]
     private var checked: [Int32: Int64] = [:]
     private var excused: [Int32: Set<Int64>] = [:]
     private var excusedBelow: [Int32: Int64] = [:]
-    /// Partitions whose committed offsets somebody took away: their records may be decided again.
+    /// Partitions whose committed offsets were deleted.
+    ///
+    /// Their records may be decided again.
     private(set) var repeated: Set<Int32> = []
     /// Records that were decided more than once.
     private(set) var doubled: [String] = []
-    /// Whether records may be decided more than once.
+    /// A Boolean value that indicates whether records may be decided more than once.
     var isAtLeastOnce = false
-    /// The first thing that was wrong.
+    /// The first failure, or nil.
     private(set) var broken: String?
 
     mutating func fail(_ text: @autoclosure () -> String) { if broken == nil { broken = text() } }
 
-    /// An outcome became visible.
+    /// Records that an outcome became visible.
     mutating func decided(_ source: OutcomeSource) {
         let key = source.offset * 8 + source.part
         let count = outcomes[source.partition, default: [:]][key, default: 0] + 1
@@ -34,16 +36,17 @@ struct SimulatedLedger {
         outcomes[partition]?[offset * 8] != nil
     }
 
-    /// Offsets were committed: I1 and I5 at this moment.
+    /// Records that offsets were committed, and checks I1 and I5.
     mutating func committed(_ partition: Int32, _ offset: Int64, before: Int64?, _ log: SimulatedLog) {
         if let before, offset < before, !isAtLeastOnce, !repeated.contains(partition) {
             fail("I2: in-\(partition) was committed up to \(before), now \(offset)")
         }
         let below = excusedBelow[partition] ?? 0
-        for place in (checked[partition] ?? 0)..<max(offset, checked[partition] ?? 0)
-        where log.entries[Int(place)].state == .committed && place >= below && !isDecided(partition, place) {
-            if excused[partition]?.contains(place) ?? false { continue }
-            fail("I1: in-\(partition)-\(place) is lost, \(offset) is committed")
+        for candidate in (checked[partition] ?? 0)..<max(offset, checked[partition] ?? 0)
+        where log.entries[Int(candidate)].state == .committed && candidate >= below && !isDecided(partition, candidate)
+        {
+            if excused[partition]?.contains(candidate) ?? false { continue }
+            fail("I1: in-\(partition)-\(candidate) is lost, \(offset) is committed")
         }
         checked[partition] = max(checked[partition] ?? 0, offset)
         if let last = lastDecided[partition], last >= offset, !isAtLeastOnce, !repeated.contains(partition) {
@@ -51,31 +54,33 @@ struct SimulatedLedger {
         }
     }
 
-    /// Retention takes records away, decided or not.
+    /// Records that retention removes records, decided or not.
     mutating func removed(_ partition: Int32, below offset: Int64) {
-        for place in 0..<offset where !isDecided(partition, place) { excused[partition, default: []].insert(place) }
+        for candidate in 0..<offset where !isDecided(partition, candidate) {
+            excused[partition, default: []].insert(candidate)
+        }
     }
 
-    /// Somebody who has no committed offset was told an end to start from.
+    /// Records that a lane without a committed offset received an end to start from.
     mutating func startedAtEnd(_ partition: Int32, _ end: Int64) {
         excusedBelow[partition] = max(excusedBelow[partition] ?? 0, end)
     }
 
-    /// A committed offset vanished.
+    /// Records that a committed offset was deleted.
     mutating func vanished(_ partition: Int32) { repeated.insert(partition) }
 
-    /// I1 at the end.
+    /// Checks I1 at the end of a run.
     mutating func finish(_ partition: Int32, _ log: SimulatedLog) {
-        if let place = open(partition, log) { fail("I1: in-\(partition)-\(place) has no outcome at the end") }
+        if let candidate = open(partition, log) { fail("I1: in-\(partition)-\(candidate) has no outcome at the end") }
     }
 
-    /// Whether every record of a partition has an outcome, or is excused.
+    /// Returns a Boolean value that indicates whether every record of a partition has an outcome or is excused.
     func isDone(_ partition: Int32, _ log: SimulatedLog) -> Bool { open(partition, log) == nil }
 
     private func open(_ partition: Int32, _ log: SimulatedLog) -> Int64? {
-        (log.start..<max(log.start, log.end)).first { place in
-            log.entries[Int(place)].state == .committed && place >= excusedBelow[partition] ?? 0
-                && !isDecided(partition, place) && !(excused[partition]?.contains(place) ?? false)
+        (log.start..<max(log.start, log.end)).first { candidate in
+            log.entries[Int(candidate)].state == .committed && candidate >= excusedBelow[partition] ?? 0
+                && !isDecided(partition, candidate) && !(excused[partition]?.contains(candidate) ?? false)
         }
     }
 }

@@ -1,54 +1,54 @@
 import DispatchWorker
 import KafkaClient
 
-/// One entry of a simulated partition: a record of a transaction (or of none), or the marker that ended one.
+/// One entry of a simulated partition: a record, in a transaction or not, or the marker that ends a transaction.
 struct SimulatedEntry {
     enum State { case open, committed, aborted, marker }
     var state: State
-    /// The transaction that it belongs to.
+    /// The transaction of the record.
     var transactionalID: String?
     var key: [UInt8]?
     var value: [UInt8]?
     var headers: [RecordHeader] = []
     var timestamp: Int64 = 0
-    /// When it was written.
+    /// The time of the write.
     var writtenAt: UInt64 = 0
 
-    /// Which input record's outcome it is, with the number of the device; nil for an input record.
+    /// The input record and the device of an outcome, or nil for an input record.
     var source: OutcomeSource? {
         if headers.isEmpty { return value.flatMap { OutcomeSource(decision: $0, key: key ?? []) } }
         return OutcomeSource(deadLetter: headers)
     }
 }
 
-/// Which input record an outcome speaks of.
+/// The input record of an outcome.
 struct OutcomeSource {
     var partition: Int32
     var offset: Int64
-    /// The number of the device among the record's.
+    /// The index of the device in the record.
     var part: Int64
 
-    /// Reads `in-P-O value`, as `EchoProcessing` writes it, and the device's number behind the key.
+    /// Parses `in-P-O value`, as `EchoProcessing` writes it, and the device's index after the slash of the key.
     init?(decision value: [UInt8], key: [UInt8]) {
         guard value.starts(with: Array("in-".utf8)) else { return nil }
-        var place = 3
-        let partition = Self.number(value, &place)
-        place += 1
-        offset = Self.number(value, &place)
+        var index = 3
+        let partition = Self.number(value, &index)
+        index += 1
+        offset = Self.number(value, &index)
         self.partition = Int32(partition)
         part = 0
         if let slash = key.firstIndex(of: UInt8(ascii: "/")) {
-            var place = slash + 1
-            part = Self.number(key, &place)
+            var index = slash + 1
+            part = Self.number(key, &index)
         }
     }
 
-    /// Reads a dead letter's headers.
+    /// Parses a dead letter's headers.
     init?(deadLetter headers: [RecordHeader]) {
         func number(_ name: String) -> Int64? {
             guard let value = headers.first(where: { $0.name == Array(name.utf8) })?.value else { return nil }
-            var place = 0
-            return Self.number(value, &place)
+            var index = 0
+            return Self.number(value, &index)
         }
         guard let partition = number("dlq.source.partition"), let offset = number("dlq.source.offset") else {
             return nil
@@ -58,30 +58,30 @@ struct OutcomeSource {
         part = 0
     }
 
-    private static func number(_ bytes: [UInt8], _ place: inout Int) -> Int64 {
+    private static func number(_ bytes: [UInt8], _ index: inout Int) -> Int64 {
         var number: Int64 = 0
-        while place < bytes.count, (48...57).contains(bytes[place]) {
-            number = number * 10 + Int64(bytes[place] - 48)
-            place += 1
+        while index < bytes.count, (48...57).contains(bytes[index]) {
+            number = number * 10 + Int64(bytes[index] - 48)
+            index += 1
         }
         return number
     }
 }
 
-/// A partition: entries by offset, what is stable, what a reader may see.
+/// A partition with its entries by offset.
 struct SimulatedLog {
     private(set) var entries: [SimulatedEntry] = []
-    /// The first offset that retention has left.
+    /// The first offset that retention has not removed.
     var start: Int64 = 0
-    /// Offsets of each open transaction's records.
+    /// The offsets of each open transaction's records.
     private var open: [String: [Int]] = [:]
 
     var end: Int64 { Int64(entries.count) }
 
-    /// Where a read_committed reader must stop: the first record of an open transaction.
+    /// The end for a read_committed reader: the first record of an open transaction.
     var lastStable: Int64 {
         var least = entries.count
-        for places in open.values { least = min(least, places[0]) }
+        for indices in open.values { least = min(least, indices[0]) }
         return Int64(least)
     }
 
@@ -90,15 +90,17 @@ struct SimulatedLog {
         entries.append(entry)
     }
 
-    /// Ends a transaction's part of this partition by a marker; returns its records.
+    /// Ends a transaction in this partition with a marker.
+    ///
+    /// Returns its records.
     mutating func end(_ transactionalID: String, isCommit: Bool) -> [SimulatedEntry] {
-        let places = open.removeValue(forKey: transactionalID) ?? []
-        for place in places { entries[place].state = isCommit ? .committed : .aborted }
+        let indices = open.removeValue(forKey: transactionalID) ?? []
+        for index in indices { entries[index].state = isCommit ? .committed : .aborted }
         entries.append(SimulatedEntry(state: .marker))
-        return places.map { entries[$0] }
+        return indices.map { entries[$0] }
     }
 
-    /// What a read_committed reader sees.
+    /// The records that a read_committed reader receives.
     var visible: [ReadRecord] {
         let stable = lastStable
         return entries.indices.filter { entries[$0].state == .committed && Int64($0) < stable }.map { index in

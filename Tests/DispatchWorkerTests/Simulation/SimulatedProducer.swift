@@ -2,11 +2,13 @@ import DispatchWorker
 import KafkaClient
 import ByteStorage
 
-/// A transactional producer on the simulated broker: buffers like librdkafka, sends some early, the rest with a flush.
+/// A transactional producer of the simulated broker.
+///
+/// Like librdkafka, it buffers records, sends some early and the rest with a flush.
 final class SimulatedProducer: LaneProducer {
     private let world: SimulatedWorld
     private let life: SimulatedLife
-    /// Nil: records count as soon as they arrive.
+    /// Nil for a producer without transactions, whose records are committed when they arrive.
     private let transactionalID: String?
     private var epoch: Int32 = 0
     private var topics: [String] = []
@@ -18,9 +20,9 @@ final class SimulatedProducer: LaneProducer {
     private var isCommitting = false
     private var isInitialized: Bool
     private var isInTransaction = false
-    /// Whether offsets were added to the open transaction.
+    /// A Boolean value that indicates whether offsets were added to the open transaction.
     private var hasOffsets = false
-    /// A call that must be repeated before any other.
+    /// The call that must be repeated before any other call, or nil.
     private var unfinished: String?
 
     init(_ world: SimulatedWorld, _ life: SimulatedLife, transactionalID: String?) {
@@ -30,15 +32,17 @@ final class SimulatedProducer: LaneProducer {
         isInitialized = transactionalID == nil
     }
 
-    /// The library answers a call at the wrong time with an error; no lane may make one.
+    /// Fails the run if a call is not allowed now.
+    ///
+    /// The library would return an error, but no lane may make such a call.
     private func expect(_ isRight: Bool, _ text: @autoclosure () -> String) {
         if !isRight && !life.isDead && fatalError == nil {
-            world.broker.ledger.fail("the producer is told to \(text())")
+            world.broker.ledger.fail("invalid call of the producer: \(text())")
         }
-        if isClosed { world.broker.ledger.fail("a closed producer is told to \(text())") }
+        if isClosed { world.broker.ledger.fail("call of a closed producer: \(text())") }
     }
 
-    /// Notes that a call must be repeated, or is done.
+    /// Runs a call and records whether it must be repeated.
     private func finish(_ call: String, _ body: () throws(KafkaError) -> Void) throws(KafkaError) {
         expect(unfinished == nil || unfinished == call, "\(call) while \(unfinished ?? "") is not finished")
         do {
@@ -50,16 +54,16 @@ final class SimulatedProducer: LaneProducer {
         }
     }
 
-    var lacksFencing: Bool { false }
+    var isFencingUnsupported: Bool { false }
 
-    /// Runs `effect` at the broker, or something of what may go wrong on the way.
+    /// Runs `effect` at the broker, or applies a fault.
     private func call(
         _ possible: [FaultPlan.Fault], timeout: Int = 1_000, _ effect: () -> KafkaErrorCode?
     ) throws(KafkaError) {
         if let fatalError { throw fatalError }
         if life.isDead { throw die() }
         let fault = world.plan.next(possible)
-        // A call without a bound of ours ends with the transaction's.
+        // A call without a timeout ends with the transaction's timeout.
         let time = timeout < 0 ? 10_000 : timeout
         switch fault {
         case .hang:
@@ -89,9 +93,9 @@ final class SimulatedProducer: LaneProducer {
         }
     }
 
-    /// A copy of the request is held up on a connection that the client has given up.
+    /// Delays a copy of the request on a connection that the client has closed.
     private func holdUp() {
-        // The log line may be lost; a commit that took its time gives the same advice.
+        // The log line may be lost. A slow commit leads to the same reaction.
         if isCommitting && world.plan.number(below: 4) == 0 {
             world.broker.advance(milliseconds: 2_001)
         } else {
@@ -123,7 +127,7 @@ final class SimulatedProducer: LaneProducer {
     }
 
     func open(_ topic: String, timeoutMilliseconds: Int32) throws(KafkaError) -> (handle: Int, partitions: Int32) {
-        expect(isInitialized, "open topics before its transactions are initialised")
+        expect(isInitialized, "open topics before its transactions are initialized")
         try call([.crashBefore, .retryBefore, .failBefore, .hang]) { nil }
         guard let partitions = world.broker.partitionCounts[topic] else {
             throw KafkaError(code: .unknownTopicOrPartition)
@@ -133,7 +137,7 @@ final class SimulatedProducer: LaneProducer {
     }
 
     func begin() throws(KafkaError) {
-        expect(isInitialized, "begin before its transactions are initialised")
+        expect(isInitialized, "begin before its transactions are initialized")
         expect(!isInTransaction, "begin in a transaction")
         expect(buffer.isEmpty, "begin with records of the transaction before")
         try call([.crashBefore, .retryBefore, .fatalBefore]) { nil }
@@ -151,7 +155,7 @@ final class SimulatedProducer: LaneProducer {
             if world.plan.happens(oneIn: 40) {
                 return (index, KafkaError(code: .queueFull))
             }
-            take(topic, partition, record.key, record.value, [], nil)
+            enqueue(topic, partition, record.key, record.value, [], nil)
         }
         return (records.count, nil)
     }
@@ -161,12 +165,12 @@ final class SimulatedProducer: LaneProducer {
     ) throws(KafkaError) {
         expect(isInTransaction || transactionalID == nil, "produce outside of a transaction")
         try call([.crashBefore, .fatalBefore, .failBefore]) {
-            take(topic, partition, key, value, headers.map(\.copied), timestamp)
+            enqueue(topic, partition, key, value, headers.map(\.copied), timestamp)
             return nil
         }
     }
 
-    private func take(
+    private func enqueue(
         _ topic: Int, _ partition: Int32, _ key: ByteView?, _ value: ByteView?, _ headers: [RecordHeader],
         _ timestamp: Int64?
     ) {
@@ -184,7 +188,9 @@ final class SimulatedProducer: LaneProducer {
         if !life.isDead && world.plan.number(below: 2) == 0 { send(world.plan.number(below: buffer.count + 1)) }
     }
 
-    /// Sends the first records that wait; a poisonous one is refused, which spoils the transaction.
+    /// Sends the first waiting records.
+    ///
+    /// A poisoned record is refused and invalidates the transaction.
     private func send(_ count: Int) {
         for (partition, entry) in buffer.prefix(count) {
             if isPoison(entry) {
@@ -198,7 +204,9 @@ final class SimulatedProducer: LaneProducer {
         buffer.removeFirst(count)
     }
 
-    /// A decision of a poisonous record is refused; of a cursed one its dead letter too, until an operator comes.
+    /// Returns a Boolean value that indicates whether the broker refuses a record.
+    ///
+    /// For a cursed record, it also refuses the dead letter until an operator intervenes.
     private func isPoison(_ entry: SimulatedEntry) -> Bool {
         if entry.headers.isEmpty {
             return ends(entry, "poison") || ends(entry, "cursed")
@@ -211,7 +219,7 @@ final class SimulatedProducer: LaneProducer {
     }
 
     func sendOffsets(
-        _ offsets: [PartitionOffset], _ group: SimulatedPlace, timeoutMilliseconds: Int32
+        _ offsets: [PartitionOffset], _ group: SimulatedMembership, timeoutMilliseconds: Int32
     ) throws(KafkaError) {
         expect(isInTransaction, "send offsets outside of a transaction")
         expect(!offsets.isEmpty, "send no offsets")
@@ -250,7 +258,7 @@ final class SimulatedProducer: LaneProducer {
         if life.isDead { throw die() }
         expect(isInTransaction, "abort outside of a transaction")
         buffer = []
-        // An abort ends what was not finished.
+        // An abort ends an unfinished call.
         if unfinished != "abort" { unfinished = nil }
         try finish("abort") { () throws(KafkaError) in
             try call(

@@ -3,11 +3,13 @@ import KafkaClient
 import ByteStorage
 import TestSupport
 
-/// A broker, some lanes and what goes wrong; one thread, a clock of its own, and the same run again for the same seed.
+/// A broker, lanes and faults, on one thread and with its own clock.
+///
+/// The same seed repeats the same run.
 final class SimulatedWorld {
     typealias SimulatedLane = Lane<SimulatedEnvironment, EchoProcessing>
 
-    /// A lane with its life and its name, which outlives it.
+    /// A lane with its life, and its name, which survives restarts.
     struct Process {
         var name: String
         var isStable: Bool
@@ -28,25 +30,29 @@ final class SimulatedWorld {
     let partitions: Int32
     var generator: SeededGenerator
     var policy = LanePolicy()
-    /// Whether the end of a partition is told together with its last records.
+    /// A Boolean value that indicates whether the end of a partition may arrive with its last records.
     var hasEarlyEnds = false
-    /// Whether no fetch tells where a partition ends.
+    /// A Boolean value that indicates whether fetches do not return the end of a partition.
     var hidesCachedEnds = false
-    /// Whether the dead letters of cursed records are refused.
+    /// A Boolean value that indicates whether the dead letters of cursed records are refused.
     var refusesCursed = true
-    /// A wrong decision that is put back into every lane after each of its steps.
+    /// A wrong decision that is applied to every lane after each of its steps.
     var wrong: WrongDecision?
-    /// Whether anything goes wrong at some time: what a fault has broken may show when faults are over.
+    /// A Boolean value that indicates whether the run has faults.
+    ///
+    /// Their effects may appear after faults are turned off.
     var hasFaults: Bool
-    /// Exits that a schedule brings about by what it does.
+    /// Exits that the schedule causes.
     var expectedExits: Set<ExitCode> = []
-    /// Most records of a fetch.
+    /// The maximum number of records of a fetch.
     var mostFetched = 40
-    /// Commits of offsets of which one succeeds, or 0 when none fails.
+    /// One of this number of commits of offsets succeeds.
+    ///
+    /// 0 means that none fails.
     var failingCommits = 0
-    /// Called whenever a lane asks for committed offsets, and when it takes partitions over.
-    var asksForCommitted: () -> Void = {}
-    var takesPartitions: () -> Void = {}
+    /// Called when a lane fetches committed offsets.
+    var onCommittedRequest: () -> Void = {}
+    var onAssignment: () -> Void = {}
     private var written = 0
     private static let log = Log(level: .error, format: .text) { _ in }
 
@@ -66,7 +72,7 @@ final class SimulatedWorld {
         policy.transactionTimeoutMilliseconds = 10_000
         policy.sessionTimeoutMilliseconds = 6_000
         policy.commit.records = 60
-        // Short ones commit often; with long ones a pause or a rebalance finds a transaction open.
+        // Short intervals commit often. With long ones, pauses and rebalances happen during transactions.
         policy.commit.intervalMilliseconds = [50, 500, 9_000].randomElement(using: &generator)
         policy.isStable = isStable
         for number in 0..<lanes { processes.append(Process(name: "i\(number)", isStable: isStable)) }
@@ -77,10 +83,12 @@ final class SimulatedWorld {
         for process in processes where process.pausedUntil <= broker.now { process.environment?.consumer?.heartbeat() }
     }
 
-    /// The first thing that was wrong.
+    /// The first failure, or nil.
     var broken: String? { broker.ledger.broken }
 
-    /// Puts records into the input topic; `hasMarkers` ends each partition as a transaction does.
+    /// Writes records to the input topic.
+    ///
+    /// With `hasMarkers`, each partition then ends with a transaction marker.
     func produce(_ count: Int, hasMarkers: Bool = false, _ value: (Int) -> String) {
         for _ in 0..<count {
             let key = Array("d-\(written % 13)".utf8)
@@ -115,19 +123,21 @@ final class SimulatedWorld {
         }
         process.lane = Lane(
             number: 0, policy: policy, topics: LaneTopics(configuration), limits: RecordLimits(configuration),
-            maker: DeadLetterMaker(group: "g", instance: identity.maker, version: "1"), environment: environment,
+            worker: WorkerIdentity(group: "g", instance: identity.name, version: "1"), environment: environment,
             processing: processing, shared: shared)
         processes[index] = process
     }
 
-    /// Lets the world run until everything is committed, or `steps` are over; faults end with the last third of them.
+    /// Runs the world until everything is committed or after `steps` steps.
+    ///
+    /// Faults are turned off in the last third.
     func run(steps: Int, pauseOneIn: Int = 0) -> Bool {
         for step in 0..<steps {
             let isCalm = step >= steps * 2 / 3
             if isCalm { plan.oneIn = 0 }
             let index = Int.random(in: 0..<processes.count, using: &generator)
             if !isCalm && pauseOneIn > 0 && Int.random(in: 0..<pauseOneIn, using: &generator) == 0 {
-                // Longer than the session: a zombie afterwards.
+                // Longer than the session timeout: the process is a zombie afterward.
                 processes[index].pausedUntil = broker.now + 7_000_000_000
             }
             act(index)
@@ -137,7 +147,7 @@ final class SimulatedWorld {
         return isSettled
     }
 
-    /// One step of a process, or of its restart.
+    /// Runs one step of a process or its restart.
     func act(_ index: Int) {
         if processes[index].pausedUntil > broker.now {
             broker.advance(milliseconds: 50)
@@ -166,17 +176,17 @@ final class SimulatedWorld {
     }
 
     private func ended(_ index: Int, _ lane: SimulatedLane) {
-        if let fate = lane.machine.fate, !processes[index].life.isDead {
-            exits.append(fate)
-            judge(fate)
+        if let exit = lane.machine.exit, !processes[index].life.isDead {
+            exits.append(exit)
+            checkExit(exit)
         }
         processes[index].lane = nil
         processes[index].environment = nil
         processes[index].restartAt = broker.now + UInt64.random(in: 0...2_000_000_000, using: &generator)
     }
 
-    /// Whether an exit was called for; its operator does what the advice says.
-    private func judge(_ exit: WorkerExit) {
+    /// Fails the run for an unexpected exit, and otherwise does what its advice says.
+    private func checkExit(_ exit: WorkerExit) {
         switch exit.code {
         case .tryAgain, .fenced: if !hasFaults { broker.ledger.fail("an exit without a fault: \(exit)") }
         case .badData where expectedExits.contains(.badData): policy.dataLoss = .earliest
@@ -187,7 +197,7 @@ final class SimulatedWorld {
         }
     }
 
-    /// Whether everything is committed and no transaction is open.
+    /// A Boolean value that indicates whether everything is committed and no transaction is open.
     var isSettled: Bool {
         guard broker.late.isEmpty, broker.logs.values.allSatisfy({ $0.lastStable == $0.end }) else { return false }
         return broker.group.partitions.allSatisfy { partition in
@@ -200,7 +210,9 @@ final class SimulatedWorld {
         }
     }
 
-    /// Stops all lanes as SIGTERM does; returns whether they ended well.
+    /// Stops all lanes as SIGTERM does.
+    ///
+    /// Returns a Boolean value that indicates whether they ended without a failure.
     func drain() -> Bool {
         plan.oneIn = 0
         for index in processes.indices {
@@ -211,13 +223,13 @@ final class SimulatedWorld {
                 steps += 1
                 if steps > 10_000 { return false }
             }
-            if let fate = lane.machine.fate { judge(fate) }
+            if let exit = lane.machine.exit { checkExit(exit) }
             processes[index].lane = nil
         }
         return broken == nil
     }
 
-    /// All committed records of a topic, partition by partition.
+    /// Returns all committed records of a topic, partition by partition.
     func visible(_ topic: String) -> [ReadRecord] {
         (0..<partitions).flatMap { partition -> [ReadRecord] in
             let records = broker.logs[TopicPartition(topic: topic, partition: partition)]?.visible ?? []
@@ -229,19 +241,19 @@ final class SimulatedWorld {
         }
     }
 
-    /// I1, I2 and I4 over everything that is visible now.
+    /// Checks I1, I2 and I4 for everything that is visible.
     func check() -> OutcomeCheck {
         OutcomeCheck(
             sources: visible(input).map { "\(input)-\($0.partition)-\($0.offset)" }, decisions: visible("out"),
             deadLetters: visible("in.dlq"))
     }
 
-    // MARK: What the clients report
+    // MARK: Reports of the clients
 
-    /// The most work between two polls in milliseconds: a second, and what is resolved between two looks at the clock.
+    /// The longest work between two polls, in milliseconds: a second, and the work between two clock readings.
     static let mostWork = 1_300
 
-    /// A lane polls: nobody may have waited for it too long while it resolved records.
+    /// Checks that a lane did not work too long without a poll.
     func polled(_ consumer: SimulatedConsumer) {
         if consumer.life.work > Self.mostWork {
             broker.ledger.fail("a member did not poll while it worked for \(consumer.life.work) ms")
@@ -249,16 +261,16 @@ final class SimulatedWorld {
         consumer.life.work = 0
     }
 
-    /// A lane closes its consumer, which may take for ever: what dooms it must be known by then.
+    /// Checks that a lane has announced its exit before it closes its consumer, which may never return.
     func closing(_ consumer: SimulatedConsumer) {
         guard let process = processes.first(where: { $0.environment?.consumer === consumer }) else { return }
-        if process.lane?.machine.fate != nil && process.shared?.failure == nil {
-            broker.ledger.fail("a doomed lane closes and has told nobody")
+        if process.lane?.machine.exit != nil && process.shared?.failure == nil {
+            broker.ledger.fail("a lane closes its consumer before it announces its exit")
         }
     }
 
-    /// A lane without a committed offset, or with one that is gone, was told where it may start.
-    func toldEnds(_ partition: TopicPartition, _ ends: Watermarks) {
+    /// Records the start that a lane without a valid committed offset has received.
+    func recordEnds(_ partition: TopicPartition, _ ends: Watermarks) {
         let committed = broker.committed[partition]
         if committed == nil && policy.from == .latest {
             broker.ledger.startedAtEnd(partition.partition, ends.high)
@@ -269,16 +281,16 @@ final class SimulatedWorld {
     }
 }
 
-/// A lane's clients in a simulated world.
+/// The environment of a lane in a simulated world.
 final class SimulatedEnvironment: LaneEnvironment {
     private unowned let world: SimulatedWorld
     private let life: SimulatedLife
     private let identity: LaneIdentity
     private(set) var consumer: SimulatedConsumer?
-    /// When producers were made.
+    /// The times at which producers were created.
     private(set) var made: [UInt64] = []
-    /// Needs of the lane that are not met, as the watch over the library sees it.
-    private(set) var lacks: [ClientNeed] = []
+    /// The unmet needs of the lane, which the watchdog would check.
+    private(set) var unmetNeeds: [ClientNeed] = []
     private var answersBefore = 0
 
     init(_ world: SimulatedWorld, _ life: SimulatedLife, _ identity: LaneIdentity) {
@@ -299,12 +311,12 @@ final class SimulatedEnvironment: LaneEnvironment {
             world, life, transactionalID: world.policy.guarantee == .exactlyOnce ? identity.transactionalID : nil)
     }
 
-    func lack(_ needs: [ClientNeed]) {
+    func setUnmetNeeds(_ needs: [ClientNeed]) {
         let answers = consumer?.answers ?? 0
         let isKept =
-            world.wrong == .needOutlivesItsOwner && lacks.contains(.committedOffsets) && answers == answersBefore
-        lacks = needs
-        if isKept && !needs.contains(.committedOffsets) { lacks.append(.committedOffsets) }
+            world.wrong == .needOutlivesItsOwner && unmetNeeds.contains(.committedOffsets) && answers == answersBefore
+        unmetNeeds = needs
+        if isKept && !needs.contains(.committedOffsets) { unmetNeeds.append(.committedOffsets) }
         answersBefore = answers
     }
 

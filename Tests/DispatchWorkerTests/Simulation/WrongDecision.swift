@@ -1,63 +1,67 @@
 import DispatchWorker
 import KafkaClient
 
-/// A decision that was wrong once: put back into a lane from outside, it must be found by the simulation.
+/// A wrong decision of an earlier version.
 ///
-/// Most act on the machine's state between two steps, as if the machine had decided so; those about a call's arguments
-/// or answers act in the simulated client.
+/// Applied to a lane from outside, it must be detected by the simulation.
+///
+/// Most act on the machine's state between two steps, as if the machine had made the decision. Those about the
+/// arguments or results of a call act in the simulated client.
 enum WrongDecision: String, CaseIterable {
-    /// One partition was put back to its place, so all are thought to be.
+    /// After one partition was repositioned, all count as current.
     case rewoundClearsAll
-    /// Records are thrown away, and their partitions are thought to be in place.
+    /// After records were dropped, their partitions still count as current.
     case droppedRecordsForgotten
-    /// A lane that must end tells so when it has ended.
-    case doomToldLate
+    /// A lane announces its exit only after it has ended.
+    case exitAnnouncedLate
     /// Credentials count as refused until the next commit.
     case refusedUntilCommit
-    /// Where partitions end is not looked up: the lane waits to be told.
+    /// The ends of partitions are not read from fetches. The lane waits for end events.
     case endsNotLookedUp
-    /// An end that comes with records is heard before them.
-    case endHeardFirst
-    /// The place that `from: latest` has chosen is not committed.
+    /// An end that arrives with records is handled before them.
+    case endHandledFirst
+    /// The position that `from: latest` determines is not committed.
     case originNotCommitted
-    /// "The beginning" becomes offset 0 when a partition is assigned anew.
+    /// The logical beginning becomes offset 0 when a partition is assigned again.
     case beginningIsZero
-    /// A committed offset that is gone means the beginning, whatever `from` says.
+    /// A deleted committed offset means the beginning, regardless of `from`.
     case vanishedMeansBeginning
-    /// A stop skips `init_transactions` of a producer that waits for it.
-    case drainSkipsInitialisation
-    /// At least once, every failed commit counts as a lost membership.
+    /// A stop skips `init_transactions` of a producer that needs it.
+    case drainSkipsInitialization
+    /// With at-least-once, every failed commit counts as a lost membership.
     case everyCommitErrorIsLoss
-    /// Producers are replaced without a pause between them.
+    /// Producers are replaced without a delay between them.
     case rotationWithoutPause
-    /// A dead letter that is refused is tried again for ever.
+    /// A refused dead letter is repeated forever.
     case refusedDeadLetterForever
-    /// A batch goes on however long it takes.
+    /// A batch is processed without a time limit.
     case batchWithoutTime
 
-    /// Committed offsets that were asked for in vain count as lacking until they are told, whoever still asks.
+    /// The need for committed offsets remains unmet until they arrive, even if nothing needs them any more.
     case needOutlivesItsOwner
 
-    /// Puts the decision back before a step; `isStopping` tells that a stop is asked for.
+    /// Applies the decision before a step.
+    ///
+    /// `isStopping` indicates that a stop was requested.
     func prepare(_ machine: inout LaneMachine, isStopping: Bool, now: UInt64) {
         switch (self, machine.producer, machine.batch) {
-        case (.drainSkipsInitialisation, .initializing, _) where isStopping:
+        case (.drainSkipsInitialization, .initializing, _) where isStopping:
             machine.producer = .ready(.none, .open(since: 0))
         case (.batchWithoutTime, _, .left):
-            // As if the group had been served just now, whatever the time.
+            // As if the last poll had been just now.
             machine.group = .member(lastPoll: now + 3_600_000_000_000)
         default: break
         }
     }
 
-    /// Puts the decision back after a step.
+    /// Applies the decision after a step.
     func apply(to machine: inout LaneMachine, before: LaneMachine, now: UInt64) {
         switch self {
         case .rewoundClearsAll: clearAllWhenOneMoved(&machine, before)
-        case .droppedRecordsForgotten: keepPlaces(&machine, before)
-        case .doomToldLate: if machine.fate != nil { machine.isFateTold = true }
+        case .droppedRecordsForgotten: keepPositionStates(&machine, before)
+        case .exitAnnouncedLate: if machine.exit != nil { machine.isExitAnnounced = true }
         case .refusedUntilCommit: rememberRefusals(&machine, before)
-        case .endHeardFirst:
+        case .endHandledFirst:
             guard case .left = machine.batch, before.batch == .none else { return }
             for index in machine.partitions.slots.indices { machine.partitions.slots[index].drained = nil }
         case .originNotCommitted:
@@ -66,10 +70,11 @@ enum WrongDecision: String, CaseIterable {
             }
         case .vanishedMeansBeginning:
             for index in machine.partitions.slots.indices {
-                guard case .endless = machine.partitions.slots[index].place,
-                    before.partitions.slots.indices.contains(index), before.partitions.slots[index].place == .stale
+                guard case .needsEnd = machine.partitions.slots[index].positionState,
+                    before.partitions.slots.indices.contains(index),
+                    before.partitions.slots[index].positionState == .stale
                 else { continue }
-                machine.partitions.slots[index].place = .located(.beginning)
+                machine.partitions.slots[index].positionState = .needsSeek(.beginning)
             }
         case .rotationWithoutPause:
             if case .absent = machine.producer { machine.producer = .absent(notBefore: 0) }
@@ -78,7 +83,7 @@ enum WrongDecision: String, CaseIterable {
             for index in machine.isolation.refused.indices { machine.isolation.refused[index].deadLetterRefusals = 0 }
         case .batchWithoutTime:
             if case .member(let lastPoll) = machine.group, lastPoll > now { machine.group = .member(lastPoll: now) }
-        case .endsNotLookedUp, .beginningIsZero, .everyCommitErrorIsLoss, .drainSkipsInitialisation,
+        case .endsNotLookedUp, .beginningIsZero, .everyCommitErrorIsLoss, .drainSkipsInitialization,
             .needOutlivesItsOwner:
             break
         }
@@ -87,22 +92,22 @@ enum WrongDecision: String, CaseIterable {
     private func clearAllWhenOneMoved(_ machine: inout LaneMachine, _ before: LaneMachine) {
         guard machine.partitions.slots.count == before.partitions.slots.count else { return }
         let hasMoved = machine.partitions.slots.indices.contains { index in
-            switch before.partitions.slots[index].place {
-            case .located, .unmoved: machine.partitions.slots[index].place == .current
+            switch before.partitions.slots[index].positionState {
+            case .needsSeek, .needsReassign: machine.partitions.slots[index].positionState == .current
             default: false
             }
         }
         guard hasMoved else { return }
-        for index in machine.partitions.slots.indices { machine.partitions.slots[index].place = .current }
+        for index in machine.partitions.slots.indices { machine.partitions.slots[index].positionState = .current }
     }
 
-    private func keepPlaces(_ machine: inout LaneMachine, _ before: LaneMachine) {
+    private func keepPositionStates(_ machine: inout LaneMachine, _ before: LaneMachine) {
         guard machine.counters.aborted == before.counters.aborted, machine.producer == before.producer else { return }
-        for slot in before.partitions.slots where slot.place == .current {
+        for slot in before.partitions.slots where slot.positionState == .current {
             guard let index = machine.partitions.slots.firstIndex(where: { $0.partition == slot.partition }),
-                machine.partitions.slots[index].place == .stale
+                machine.partitions.slots[index].positionState == .stale
             else { continue }
-            machine.partitions.slots[index].place = .current
+            machine.partitions.slots[index].positionState = .current
         }
     }
 

@@ -3,7 +3,7 @@ import KafkaClient
 import ByteStorage
 import TestSupport
 
-/// A record as a test reads it back.
+/// A record that a test has read.
 struct ReadRecord: Sendable, Equatable {
     var partition: Int32
     var offset: Int64
@@ -20,7 +20,7 @@ struct ReadRecord: Sendable, Equatable {
     }
 }
 
-/// Topics of one test on a real broker, and what a test does with them.
+/// The topics of one test on a real broker, and operations on them.
 struct BrokerRun: Sendable {
     let bootstrap: String
     let input: String
@@ -28,7 +28,7 @@ struct BrokerRun: Sendable {
     let deadLetters: String
     let group: String
 
-    /// Creates the three topics of a test under names of its own.
+    /// Creates the three topics of a test with unique names.
     init(
         _ stem: String, bootstrap: String, partitions: Int32 = 6, settings: [String: [String: String]] = [:]
     ) throws {
@@ -52,7 +52,7 @@ struct BrokerRun: Sendable {
         }
     }
 
-    /// A worker's configuration over these topics.
+    /// Returns a worker's configuration for these topics.
     func configuration(instance: String? = nil, lanes: Int = 1) -> WorkerConfiguration {
         var configuration = WorkerConfiguration(bootstrap: [bootstrap])
         configuration.input = .topics([input])
@@ -64,7 +64,9 @@ struct BrokerRun: Sendable {
         return configuration
     }
 
-    /// Produces records in order; each says key, value and headers.
+    /// Produces records in order.
+    ///
+    /// `record` returns the key, value and headers of each.
     func produce(
         count: Int, partitions: Int32 = 6, _ record: (Int) -> (key: String?, value: [UInt8]?, headers: [RecordHeader])
     ) throws {
@@ -96,7 +98,7 @@ struct BrokerRun: Sendable {
         _ key: [UInt8]?, _ value: [UInt8]?, _ headers: [RecordHeader],
         _ body: (ByteView?, ByteView?, [HeaderView]) throws(KafkaError) -> Void
     ) throws {
-        // Arenas keep the bytes of all of them in place for the call.
+        // The arena keeps all bytes valid during the call.
         var arena = OutputArena()
         func view(_ bytes: [UInt8]?) -> ByteView? {
             guard let bytes else { return nil }
@@ -110,7 +112,7 @@ struct BrokerRun: Sendable {
         try body(keyView, valueView, headerViews)
     }
 
-    /// All committed records of a topic.
+    /// Returns all committed records of a topic.
     func read(_ topic: String, isolation: String = "read_committed") throws -> [ReadRecord] {
         let reader = try KafkaReader([
             "bootstrap.servers": bootstrap, "isolation.level": isolation, "enable.partition.eof": "true",
@@ -138,8 +140,9 @@ struct BrokerRun: Sendable {
         return result
     }
 
-    /// Input partitions whose committed offset, last stable offset and high watermark are not all the same: empty once
-    /// everything is committed and no transaction hangs.
+    /// Returns the input partitions whose committed offset, last stable offset and high watermark differ.
+    ///
+    /// The result is empty once everything is committed and no transaction hangs.
     func unsettled(topic: String? = nil, partitions: Int32 = 6) throws -> [String] {
         let clients = try ["read_committed", "read_uncommitted"].map { isolation in
             try KafkaConsumer([
@@ -148,18 +151,18 @@ struct BrokerRun: Sendable {
         }
         var result: [String] = []
         for partition in 0..<partitions {
-            let place = TopicPartition(topic: input, partition: partition)
-            let stable = try clients[0].watermarks(of: place, timeoutMilliseconds: 10_000).high
-            let high = try clients[1].watermarks(of: place, timeoutMilliseconds: 10_000).high
-            let committed = try clients[0].committed([place], timeoutMilliseconds: 10_000).first?.offset ?? 0
+            let topicPartition = TopicPartition(topic: input, partition: partition)
+            let stable = try clients[0].watermarks(of: topicPartition, timeoutMilliseconds: 10_000).high
+            let high = try clients[1].watermarks(of: topicPartition, timeoutMilliseconds: 10_000).high
+            let committed = try clients[0].committed([topicPartition], timeoutMilliseconds: 10_000).first?.offset ?? 0
             if stable != high || committed != high {
-                result.append("\(place): committed \(committed), stable \(stable), end \(high)")
+                result.append("\(topicPartition): committed \(committed), stable \(stable), end \(high)")
             }
             for topic in [output, deadLetters] {
-                let place = TopicPartition(topic: topic, partition: partition)
-                let stable = try clients[0].watermarks(of: place, timeoutMilliseconds: 10_000).high
-                let high = try clients[1].watermarks(of: place, timeoutMilliseconds: 10_000).high
-                if stable != high { result.append("\(place): stable \(stable), end \(high)") }
+                let topicPartition = TopicPartition(topic: topic, partition: partition)
+                let stable = try clients[0].watermarks(of: topicPartition, timeoutMilliseconds: 10_000).high
+                let high = try clients[1].watermarks(of: topicPartition, timeoutMilliseconds: 10_000).high
+                if stable != high { result.append("\(topicPartition): stable \(stable), end \(high)") }
             }
         }
         for client in clients { client.abandon() }

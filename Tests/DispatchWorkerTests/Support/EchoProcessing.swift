@@ -2,17 +2,20 @@ import DispatchWorker
 import KafkaClient
 import ByteStorage
 
-/// Resolves nothing: a decision is where the record stood, a space, and its value; the key stays.
+/// A processor that resolves nothing.
 ///
-/// Values tell it what else to do: `bad` is a dead letter, `fan N` makes N decisions for devices of their own, `huge N`
-/// one of N bytes, `slow N` takes N ms, `poison` makes one that the simulated broker refuses.
+/// A decision consists of the record's position, a space, and the record's value. The key is unchanged.
+///
+/// The value can request more: `bad` becomes a dead letter, `fan N` makes N decisions for different devices, `huge N`
+/// makes a decision with N more bytes, `slow N` takes N ms, and `poison` makes a decision that the simulated broker
+/// refuses.
 struct EchoProcessing: RecordProcessing, ~Copyable {
-    /// Lets time pass for `slow N`; in a simulation only.
+    /// Advances the time for `slow N`, only in a simulation.
     var delay: (Int) -> Void = { _ in }
 
     init() {}
 
-    /// Makes one whose slow records take their milliseconds by `delay`.
+    /// Creates a processor whose slow records call `delay`.
     init(delay: @escaping (Int) -> Void) { self.delay = delay }
 
     mutating func process(

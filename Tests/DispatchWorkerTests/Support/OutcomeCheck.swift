@@ -1,4 +1,4 @@
-/// Holds outcomes against what went in: I1 no loss, I2 no duplicate, I4 order per device.
+/// Compares outcomes with the input: I1 (no loss), I2 (no duplicates), I4 (order per device).
 struct OutcomeCheck: Equatable {
     var lost: [String] = []
     var doubled: [String] = []
@@ -13,12 +13,12 @@ struct OutcomeCheck: Equatable {
         for record in decisions {
             let source = String((record.valueText ?? "").prefix { $0 != " " })
             let key = record.keyText ?? ""
-            // One decision per device: fan-outs say the device's number behind the key.
+            // One decision per device: with several devices, the key ends with the device's index.
             counts[source + (key.contains("/") ? "/" + key.split(separator: "/")[1] : ""), default: 0] += 1
             let offset = Int64(source.split(separator: "-").last ?? "") ?? -1
-            let place = key + String(source.prefix { _ in true }.dropLast(String(offset).count))
-            if let before = last[place], before >= offset { disordered.append("\(source) after \(before)") }
-            last[place] = offset
+            let sequence = key + String(source.prefix { _ in true }.dropLast(String(offset).count))
+            if let before = last[sequence], before >= offset { disordered.append("\(source) after \(before)") }
+            last[sequence] = offset
         }
         for record in deadLetters {
             let source = ["topic", "partition", "offset"].map { record.header("dlq.source.\($0)") ?? "?" }
@@ -30,7 +30,7 @@ struct OutcomeCheck: Equatable {
 
     var isGood: Bool { lost.isEmpty && doubled.isEmpty && disordered.isEmpty }
 
-    /// The first few faults of each kind.
+    /// The first failures of each kind.
     var summary: String {
         "lost \(lost.count) \(lost.prefix(3)), doubled \(doubled.count) \(doubled.prefix(3)), "
             + "disordered \(disordered.count) \(disordered.prefix(3))"
@@ -38,6 +38,6 @@ struct OutcomeCheck: Equatable {
 }
 
 extension OutcomeCheck {
-    /// No fault.
+    /// A check without failures.
     static let good = OutcomeCheck(sources: [], decisions: [], deadLetters: [])
 }

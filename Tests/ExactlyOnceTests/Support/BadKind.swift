@@ -1,9 +1,9 @@
-/// Twelve ways in which a record can be bad, and what must come of each.
+/// Twelve kinds of invalid records with their expected results.
 enum BadKind: String, CaseIterable, Sendable {
     case emptyValue, nullValue, notUTF8, notJSON, noDevice, twoLinks, twoMegabytes, nested, duplicateNames,
         badLinkBytes, unknownApplication, oversizeOutput
 
-    /// The `dlq.reason` of its dead letter; nil where it is a decision with outcome `reject`.
+    /// The `dlq.reason` of its dead letter, or nil if the result is a decision with outcome `reject`.
     var reason: String? {
         switch self {
         case .emptyValue: "empty_value"
@@ -19,7 +19,7 @@ enum BadKind: String, CaseIterable, Sendable {
         }
     }
 
-    /// The `dlq.stage` that goes with the reason.
+    /// The `dlq.stage` of the reason.
     var stage: String {
         switch self {
         case .noDevice, .twoLinks, .unknownApplication: "validate"
@@ -28,10 +28,10 @@ enum BadKind: String, CaseIterable, Sendable {
         }
     }
 
-    /// The `--limits-decision-bytes` at which the decision of `oversizeOutput`, and no other, is too large.
+    /// The `--limits-decision-bytes` that only the decision of `oversizeOutput` exceeds.
     static let decisionBytesLimit = 4096
 
-    /// A record of this kind for the device `key`.
+    /// Returns a record of this kind for the device `key`.
     func record(number: Int, key: [UInt8]) -> InputRecord {
         let device = String(decoding: key, as: UTF8.self)
         let head = #"{"id":"bad-\#(number)","#

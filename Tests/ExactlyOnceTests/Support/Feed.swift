@@ -1,12 +1,12 @@
 import KafkaClient
 import ByteStorage
 
-/// Puts the records on the input topic in portions: one idempotent producer, placed by their keys.
+/// Writes the records to the input topic in portions, with one idempotent producer and partitioned by key.
 final class Feed {
     private let producer: KafkaProducer
     private let topic: ProducerTopic
     private let records: [InputRecord]
-    /// Records that were handed to the producer.
+    /// The number of records that were produced.
     private(set) var sent = 0
 
     init(_ records: [InputRecord], to topics: RunTopics) throws {
@@ -18,7 +18,7 @@ final class Feed {
         topic = try producer.topic(topics.input)
     }
 
-    /// Sends on up to this many records in all.
+    /// Sends records until this number has been sent in all.
     func send(upTo end: Int) throws {
         while sent < min(end, records.count) {
             let record = records[sent]
@@ -45,10 +45,12 @@ final class Feed {
             topic, partition: nil, key: view(record.key), value: view(record.value), headers: headers)
     }
 
-    /// Serves the producer for so long.
+    /// Serves the producer for a number of milliseconds.
     func pause(milliseconds: Int32) { producer.poll(timeoutMilliseconds: milliseconds) }
 
-    /// Waits until all that was sent has arrived, and ends the producer; throws when a record did not arrive.
+    /// Waits until all records are delivered and closes the producer.
+    ///
+    /// Throws if a record was not delivered.
     func finish() throws {
         try producer.flush(timeoutMilliseconds: 120_000)
         let deliveries = producer.deliveries

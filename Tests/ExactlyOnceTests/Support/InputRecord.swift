@@ -2,21 +2,21 @@ import Foundation
 import KafkaClient
 import StrictJSON
 
-/// A record for the input topic, and what must come of it.
+/// A record for the input topic and its expected result.
 struct InputRecord: Sendable {
     var key: [UInt8]?
     var value: [UInt8]?
-    /// What is wrong with it; nil for a record of the workload.
+    /// The kind of an invalid record, or nil for a record of the workload.
     ///
-    /// It travels as the header `kind`.
+    /// The header `kind` contains it.
     var kind: BadKind?
 
-    /// The headers that it is produced with.
+    /// The headers of the produced record.
     var headers: [RecordHeader] {
         kind.map { [RecordHeader(name: Array("kind".utf8), value: Array($0.rawValue.utf8))] } ?? []
     }
 
-    /// The records of a file that `generate.py` of the workload wrote: lines `{"key":…,"value":{…}}`.
+    /// Reads the records of a file that the workload's `generate.py` wrote, with lines `{"key":…,"value":{…}}`.
     static func read(workload path: String) throws -> [InputRecord] {
         guard let data = FileManager.default.contents(atPath: path) else {
             throw RunFailure("cannot read the workload \(path)")
@@ -25,14 +25,16 @@ struct InputRecord: Sendable {
             let line = Array(line)
             let parsed = try JSONValue.parse(line)
             guard let key = parsed["key"]?.string, let value = parsed["value"] else {
-                throw RunFailure("a line of \(path) is no record of the workload")
+                throw RunFailure("a line of \(path) is not a record of the workload")
             }
-            // The value's own bytes: up to the line's closing brace.
+            // The value's own bytes, up to the line's closing brace.
             return InputRecord(key: Array(key.utf8), value: Array(line[value.offset..<line.count - 1]))
         }
     }
 
-    /// Replaces one record of each hundred by a bad one, the kinds in turn; returns how many.
+    /// Replaces one record of each hundred by an invalid one, alternating the kinds.
+    ///
+    /// Returns their number.
     static func spoil(_ records: inout [InputRecord], using random: inout some RandomNumberGenerator) -> Int {
         var count = 0
         for start in stride(from: 0, to: records.count, by: 100) {
@@ -46,7 +48,7 @@ struct InputRecord: Sendable {
     }
 }
 
-/// Why a run cannot go on.
+/// The reason why a run cannot continue.
 struct RunFailure: Error, CustomStringConvertible {
     let description: String
 

@@ -1,20 +1,21 @@
 import Foundation
 import TestSupport
 
-/// Three workers that are killed again and again while records come in.
+/// Three workers that are killed again and again while records arrive.
 final class KillRun {
-    /// One blow.
+    /// One kill of a worker.
     private struct Strike {
         var victim: Int
-        /// SIGTERM, which it must obey with exit code 0, instead of SIGKILL.
+        /// A Boolean value that indicates whether the worker is stopped by SIGTERM, which must lead to exit code 0,
+        /// instead of SIGKILL.
         var isGentle = false
-        /// Whether it is killed once more at a random moment of its next start.
+        /// A Boolean value that indicates whether the worker is killed again at a random moment of its next start.
         var isRepeated = false
     }
 
     static let lanes = 2
     static let killsWhileWorking = 5
-    /// Pieces in which the records between two strikes come in.
+    /// The number of portions of the records between two kills.
     private static let pieces = 16
 
     let topics: RunTopics
@@ -23,26 +24,26 @@ final class KillRun {
     private let total: Int
     private var random: SeededGenerator
 
-    /// What was seen, for the checks and the closing line.
+    /// Observations of the run, for the checks and the final line.
     struct Tally {
         var kills = 0
-        /// Kills at a moment when records waited for their outcome.
+        /// Kills while records waited for their outcome.
         var killsWithWork = 0
-        /// Kills behind which a transaction stood open on the output.
+        /// Kills that left an open transaction on the output.
         var killsInTransaction = 0
-        /// Ends of the output at each strike, summed over partitions.
+        /// The ends of the output at each kill, summed over partitions.
         var outputs: [Int64] = []
         var seconds = 0.0
-        /// Log lines by event.
+        /// The number of log lines by event.
         var events: [String: Int] = [:]
     }
     private(set) var tally = Tally()
 
-    /// Makes a run.
+    /// Creates a run.
     ///
     /// - Parameters:
-    ///   - records: What comes in.
-    ///   - flags: What the workers get beside what every run needs.
+    ///   - records: The input records.
+    ///   - flags: The workers' flags in addition to those that every run needs.
     ///   - logs: A directory for the workers' logs.
     init(_ topics: RunTopics, records: [InputRecord], seed: UInt64, flags: [String], logs: URL) throws {
         self.topics = topics
@@ -59,7 +60,7 @@ final class KillRun {
         }
     }
 
-    /// Runs to the end: every record has come in, every offset is committed, every worker has stopped.
+    /// Runs until every record is produced, every offset is committed, and every worker has stopped.
     func run() throws {
         let start = ContinuousClock.now
         defer { for worker in workers { worker.clear() } }
@@ -88,7 +89,7 @@ final class KillRun {
         }
     }
 
-    /// The kills of each worker, so often one by one and once twice in a row, and one SIGTERM, in any order.
+    /// Returns the kills in random order: for each worker several single ones, one double one, and one SIGTERM.
     private func plan() -> [Strike] {
         var plan = workers.indices.flatMap { victim in
             (0..<Self.killsWhileWorking).map { Strike(victim: victim, isRepeated: $0 == 2) }
@@ -97,7 +98,7 @@ final class KillRun {
         return plan.shuffled(using: &random)
     }
 
-    /// Lets records come in piece by piece, faster than transactions end, and strikes behind one of the pieces.
+    /// Produces records in portions, faster than transactions end, and kills a worker after one of the portions.
     private func feedAndStrike(_ strike: Strike, upTo end: Int) throws {
         let begin = feed.sent
         let moment = Int.random(in: 2..<Self.pieces - 2, using: &random)
@@ -144,7 +145,7 @@ final class KillRun {
         if isSo { return }
         let logs = workers.map { "\($0.name):\n\($0.lastLines)" }.joined(separator: "\n")
         let state = try "input \(topics.ends(topics.input)), committed \(topics.committed())"
-        throw RunFailure("waited in vain for \(what): \(state)\n\(logs)")
+        throw RunFailure("timed out waiting for \(what): \(state)\n\(logs)")
     }
 
     private func sum(_ offsets: [Int64]) -> Int64 { offsets.reduce(0, +) }

@@ -5,23 +5,24 @@ import LinkCoordinator
 import ByteStorage
 import TestSupport
 
-/// Where a record stands in the input.
-struct SourcePlace: Hashable, Comparable, CustomStringConvertible {
+/// The position of a record in the input.
+struct SourcePosition: Hashable, Comparable, CustomStringConvertible {
     var partition: Int32
     var offset: Int64
 
     var description: String { "\(partition)-\(offset)" }
 
-    static func < (a: SourcePlace, b: SourcePlace) -> Bool { (a.partition, a.offset) < (b.partition, b.offset) }
+    static func < (a: SourcePosition, b: SourcePosition) -> Bool { (a.partition, a.offset) < (b.partition, b.offset) }
 }
 
-/// What must come of each input record: the same code in this process, without a broker, threads or faults.
+/// The expected result of each input record, computed by the same code in this process without a broker, threads or
+/// faults.
 struct Oracle {
-    /// The one decision of each record that has one.
-    private(set) var decisions: [SourcePlace: (key: [UInt8], value: [UInt8])] = [:]
-    /// The records that must be dead letters.
-    private(set) var deadLetters: [SourcePlace: (kind: BadKind, record: ReadRecord)] = [:]
-    /// What contradicts the kinds of records that the test made.
+    /// The decision of each record that has one.
+    private(set) var decisions: [SourcePosition: (key: [UInt8], value: [UInt8])] = [:]
+    /// The records that must become dead letters.
+    private(set) var deadLetters: [SourcePosition: (kind: BadKind, record: ReadRecord)] = [:]
+    /// Results that contradict the kinds of the test's records.
     private(set) var contradictions: [String] = []
 
     init(_ records: [ReadRecord], topic: String) throws {
@@ -31,10 +32,10 @@ struct Oracle {
         var arena = OutputArena(chunkBytes: 1 << 16)
         let topicBytes = Array(topic.utf8)
         for record in records {
-            let place = SourcePlace(partition: record.partition, offset: record.offset)
+            let position = SourcePosition(partition: record.partition, offset: record.offset)
             let kind = record.header("kind").flatMap(BadKind.init)
             if let kind, kind.reason != nil {
-                deadLetters[place] = (kind, record)
+                deadLetters[position] = (kind, record)
                 continue
             }
             var produced: [ProducedDecision] = []
@@ -43,11 +44,11 @@ struct Oracle {
                 let cause = topicBytes.withUnsafeBufferPointer {
                     processor.process(consumed, topicName: ByteView($0), into: &arena, decisions: &produced)
                 }
-                decisions[place] = produced.first.map { ($0.key.array, $0.value.array) }
+                decisions[position] = produced.first.map { ($0.key.array, $0.value.array) }
                 return cause
             }
             let isAsMade = cause == nil && produced.count == 1 && (kind == nil || produced[0].outcome == .reject)
-            if !isAsMade { contradictions.append("\(place): \(kind?.rawValue ?? "good") \(cause?.detail ?? "")") }
+            if !isAsMade { contradictions.append("\(position): \(kind?.rawValue ?? "good") \(cause?.detail ?? "")") }
         }
     }
 

@@ -2,32 +2,35 @@ import Foundation
 import StrictJSON
 import TestSupport
 
-/// The workload's own checker, written independently of this package: its resolver against the decisions.
+/// The workload's own checker, which is written independently of this package and compares its resolver with the
+/// decisions.
 enum ReferenceCheck {
-    /// The checker, or nil where it is not beside the checkout.
+    /// The checker, or nil if it is not next to the checkout.
     static var script: String? {
         let path = Checkout.root.appending(path: "../shared/workload/check.py").standardizedFileURL.path
         return FileManager.default.fileExists(atPath: path) ? path : nil
     }
 
-    /// Runs it and returns its last line, which has the counts; throws when it finds a difference.
+    /// Runs the checker and returns its last line, which contains the counts.
+    ///
+    /// Throws if it finds a difference.
     static func run(_ script: String, input: [ReadRecord], decisions: [ReadRecord]) throws -> String {
-        let place = FileManager.default.temporaryDirectory.appending(path: "exact-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: place) }
+        let directory = FileManager.default.temporaryDirectory.appending(path: "exact-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
         var lines = Data()
         for record in input {
             lines.append(Data(#"{"key":""#.utf8) + Data(record.key ?? []) + Data(#"","value":"#.utf8))
             lines.append(Data(record.value ?? []) + Data("}\n".utf8))
         }
-        try lines.write(to: place.appending(path: "IN.jsonl"))
+        try lines.write(to: directory.appending(path: "IN.jsonl"))
         lines = Data()
         for record in decisions {
             lines.append(Data(record.key ?? []) + Data("\t".utf8) + Data(record.value ?? []) + Data("\n".utf8))
         }
-        try lines.write(to: place.appending(path: "OUT.tsv"))
+        try lines.write(to: directory.appending(path: "OUT.tsv"))
         let result = try ChildProcess.run(
-            ["python3", script, "--loose", "IN.jsonl", "OUT.tsv"], in: place, seconds: 300)
+            ["python3", script, "--loose", "IN.jsonl", "OUT.tsv"], in: directory, seconds: 300)
         guard result.status == 0 else { throw RunFailure("check.py: \(result.output)\(result.errors)") }
         return result.output.split(separator: "\n").last.map(String.init) ?? ""
     }

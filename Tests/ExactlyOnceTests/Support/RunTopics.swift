@@ -4,7 +4,7 @@ import KafkaClient
 import StrictJSON
 import TestSupport
 
-/// A record as it is read back.
+/// A record that a test has read.
 struct ReadRecord: Sendable {
     var partition: Int32
     var offset: Int64
@@ -13,13 +13,13 @@ struct ReadRecord: Sendable {
     var value: [UInt8]?
     var headers: [RecordHeader]
 
-    /// The last header of this name, as text.
+    /// Returns the last header of this name, as text.
     func header(_ name: String) -> String? {
         headers.last { $0.name == Array(name.utf8) }?.value.map { String(decoding: $0, as: UTF8.self) }
     }
 }
 
-/// The topics and the group of one run, and what the broker says of them.
+/// The topics and the group of one run, and queries to the broker.
 final class RunTopics {
     let bootstrap: String
     let input: String
@@ -30,7 +30,7 @@ final class RunTopics {
     private let committedView: KafkaConsumer
     private let uncommittedView: KafkaConsumer
 
-    /// Creates topics under names of their own, as an operator would.
+    /// Creates topics with unique names, as an operator does.
     init(bootstrap: String, settings: [String]) throws {
         self.bootstrap = bootstrap
         input = BrokerEnvironment.uniqueName("exact")
@@ -50,39 +50,40 @@ final class RunTopics {
         uncommittedView = views[1]
     }
 
-    /// Ends the clients.
+    /// Closes the clients.
     func close() {
         committedView.abandon()
         uncommittedView.abandon()
     }
 
-    private func places(_ topic: String) -> [TopicPartition] {
+    private func partitions(_ topic: String) -> [TopicPartition] {
         (0..<partitions).map { TopicPartition(topic: topic, partition: $0) }
     }
 
-    /// The group's committed offset of each input partition, 0 for none; open transactions are not waited for.
+    /// Returns the group's committed offset of each input partition, or 0 for none, without waiting for open
+    /// transactions.
     func committed() throws -> [Int64] {
-        try uncommittedView.committed(places(input), timeoutMilliseconds: 20_000).map { max(0, $0.offset ?? 0) }
+        try uncommittedView.committed(partitions(input), timeoutMilliseconds: 20_000).map { max(0, $0.offset ?? 0) }
     }
 
-    /// The end of each partition of a topic.
+    /// Returns the end of each partition of a topic.
     func ends(_ topic: String) throws -> [Int64] {
-        try places(topic).map { try uncommittedView.watermarks(of: $0, timeoutMilliseconds: 20_000).high }
+        try partitions(topic).map { try uncommittedView.watermarks(of: $0, timeoutMilliseconds: 20_000).high }
     }
 
-    /// The last stable offset of each partition of a topic: below its end while a transaction is open.
+    /// Returns the last stable offset of each partition of a topic, which is below its end while a transaction is open.
     func stableEnds(_ topic: String) throws -> [Int64] {
-        try places(topic).map { try committedView.watermarks(of: $0, timeoutMilliseconds: 20_000).high }
+        try partitions(topic).map { try committedView.watermarks(of: $0, timeoutMilliseconds: 20_000).high }
     }
 
-    /// All records of a topic, by partition and offset.
+    /// Returns all records of a topic, by partition and offset.
     func read(_ topic: String, isolation: String = "read_committed") throws -> [ReadRecord] {
         let reader = try KafkaReader([
             "bootstrap.servers": bootstrap, "isolation.level": isolation, "enable.partition.eof": "true",
             "group.id": "reader", "fetch.wait.max.ms": "50", "fetch.message.max.bytes": "10000000",
         ])
         defer { reader.close() }
-        try reader.start(places(topic).map { PartitionOffset($0, offset: LogicalOffset.beginning) })
+        try reader.start(partitions(topic).map { PartitionOffset($0, offset: LogicalOffset.beginning) })
         var result: [ReadRecord] = []
         var ended: Set<Int32> = []
         let isWhole = waits(seconds: 120) {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Link events of the shop, in the kinds and shares of the benchmark's workload.
+/// Link events of the shop, with the kinds and frequencies of the benchmark's workload.
 struct ShopEvents<Random: RandomNumberGenerator> {
     var random: Random
 
@@ -8,14 +8,14 @@ struct ShopEvents<Random: RandomNumberGenerator> {
 
     private mutating func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
 
-    /// A UUID of version 4, in lower case.
+    /// Returns a UUID of version 4 in lowercase.
     private mutating func uuid() -> String {
         let digits = Array("0123456789abcdef")
-        return "xxxxxxxx-xxxx-4xxx-vxxx-xxxxxxxxxxxx".map { place in
-            switch place {
+        return "xxxxxxxx-xxxx-4xxx-vxxx-xxxxxxxxxxxx".map { character in
+            switch character {
             case "x": String(digits[number(0...15)])
             case "v": String(digits[number(8...11)])
-            default: String(place)
+            default: String(character)
             }
         }.joined()
     }
@@ -48,7 +48,7 @@ struct ShopEvents<Random: RandomNumberGenerator> {
         return "https://shop.example/search?q=\(words)\(tags.joined())"
     }
 
-    /// The event with this number, for one of 50,000 devices.
+    /// Returns the event with this number, for one of 50,000 devices.
     mutating func event(_ index: Int) -> InputRecord {
         func padded(_ number: Int, _ width: Int) -> String {
             let digits = String(number)

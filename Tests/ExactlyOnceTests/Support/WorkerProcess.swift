@@ -1,20 +1,22 @@
 import Foundation
 
-/// A `linkd worker` that is started, killed and started again under one instance name.
+/// A `linkd worker` that is started and killed repeatedly with one instance name.
 final class WorkerProcess {
     /// The instance name.
     let name: String
-    /// Its log, of all its lives one after another.
+    /// Its log over all starts.
     let log: URL
     private let command: [String]
     private var process = Process()
     private var ended = DispatchSemaphore(value: 0)
-    /// Where in the log the present life begins.
+    /// The position in the log of the current start.
     private var logStart: UInt64 = 0
-    /// How often it was ended by SIGKILL.
+    /// The number of SIGKILLs.
     private(set) var kills = 0
 
-    /// Names a worker; `command` is the program and its arguments.
+    /// Creates a worker.
+    ///
+    /// `command` is the program and its arguments.
     init(name: String, command: [String], logs: URL) throws {
         self.name = name
         self.command = command
@@ -22,7 +24,7 @@ final class WorkerProcess {
         try Data().write(to: log)
     }
 
-    /// Starts it.
+    /// Starts the process.
     func start() throws {
         let file = try FileHandle(forWritingTo: log)
         logStart = try file.seekToEnd()
@@ -42,10 +44,10 @@ final class WorkerProcess {
         self.ended = ended
     }
 
-    /// Whether it runs.
+    /// A Boolean value that indicates whether the process is running.
     var isRunning: Bool { process.isRunning }
 
-    /// Whether all its lanes have got partitions since it was started.
+    /// Returns a Boolean value that indicates whether all lanes were assigned partitions since the last start.
     func isAssigned(lanes: Int) throws -> Bool {
         let file = try FileHandle(forReadingFrom: log)
         defer { try? file.close() }
@@ -54,7 +56,7 @@ final class WorkerProcess {
         return (0..<lanes).allSatisfy { text.contains(#""event":"assigned","lane":\#($0),"#) }
     }
 
-    /// Ends it with SIGKILL and waits until it is gone.
+    /// Kills the process with SIGKILL and waits for its end.
     func kill() throws {
         let status = try end(by: SIGKILL, seconds: 10)
         guard status == SIGKILL, process.terminationReason == .uncaughtSignal else {
@@ -63,7 +65,9 @@ final class WorkerProcess {
         kills += 1
     }
 
-    /// Ends it with SIGTERM; throws when its exit code is not 0.
+    /// Stops the process with SIGTERM.
+    ///
+    /// Throws if its exit code is not 0.
     func stop() throws {
         let status = try end(by: SIGTERM, seconds: 60)
         guard status == 0, process.terminationReason == .exit else {
@@ -71,7 +75,7 @@ final class WorkerProcess {
         }
     }
 
-    /// Ends it, if it still runs, whatever that takes.
+    /// Ends the process if it still runs.
     func clear() {
         if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
     }
@@ -84,13 +88,13 @@ final class WorkerProcess {
         return process.terminationStatus
     }
 
-    /// The end of its log.
+    /// The last lines of its log.
     var lastLines: String {
         let text = (try? String(contentsOf: log, encoding: .utf8)) ?? ""
         return text.split(separator: "\n").suffix(12).joined(separator: "\n")
     }
 
-    /// How many lines of its log tell this event.
+    /// Returns the number of lines of its log with this event.
     func count(of event: String) -> Int {
         let text = (try? String(contentsOf: log, encoding: .utf8)) ?? ""
         return text.split(separator: "\n").count { $0.contains(#""event":"\#(event)""#) }

@@ -1,36 +1,37 @@
 package import ByteStorage
 
-/// Versions of one request that a broker takes.
+/// The versions of one request that a broker supports.
 package struct RequestVersions: Sendable, Equatable {
-    /// The oldest.
+    /// The oldest version.
     package var min: Int32
-    /// The newest.
+    /// The newest version.
     package var max: Int32
 
-    /// Makes a range.
+    /// Creates a range.
     package init(min: Int32, max: Int32) {
         self.min = min
         self.max = max
     }
 }
 
-/// Reads what only librdkafka's debug lines tell, as bytes and without making strings.
+/// Parses librdkafka's debug lines for information that has no other source, as bytes and without creating strings.
 ///
-/// `debug=eos` says when the connection to the transaction coordinator went down; `debug=feature` says with every new
-/// connection which versions of each request the broker takes.
+/// `debug=eos` logs when the connection to the transaction coordinator is lost. `debug=feature` logs the supported
+/// versions of each request at every new connection.
 package struct DebugLogWatch: Sendable {
-    /// How often the transaction coordinator's connection is known to have gone down after it was up.
+    /// The number of times that the connection to the transaction coordinator was lost.
     ///
-    /// Before `initTransactions` returns it may count one too many: compare with the value when a transaction began.
+    /// The count may be one too high before `initTransactions` returns. Compare it with its value when a transaction
+    /// began.
     package private(set) var coordinatorDrops = 0
     private var coordinatorIsUp: Bool?
-    /// The newest versions that *every* broker seen so far takes, by request key (18 is ApiVersions).
+    /// The newest versions that *every* broker seen so far supports, by request key (18 is ApiVersions).
     package private(set) var requestVersions: [Int32: RequestVersions] = [:]
 
-    /// Makes a watch that has seen nothing.
+    /// Creates a watch that has parsed nothing.
     package init() {}
 
-    /// Reads one line.
+    /// Parses one line.
     package mutating func read(facility: ByteView, text: ByteView) {
         if facility.equals("COORD") {
             readCoordinator(text)
@@ -39,10 +40,10 @@ package struct DebugLogWatch: Sendable {
         }
     }
 
-    /// Reads `… Transaction coordinator is now down`, or `up`.
+    /// Parses `… Transaction coordinator is now down`, or `up`.
     ///
-    /// A line is written at every change, but says the state at the time of writing: of a drop that is quickly mended
-    /// both lines may say `up`. So an `up` after an `up` is a drop as well.
+    /// A line is written at every change but contains the state at the time of writing. After a short interruption,
+    /// both lines may contain `up`. A second `up` in a row therefore counts as a drop.
     private mutating func readCoordinator(_ text: ByteView) {
         if contains(text, "coordinator is now down") {
             if coordinatorIsUp != nil { coordinatorDrops += 1 }
@@ -53,14 +54,15 @@ package struct DebugLogWatch: Sendable {
         }
     }
 
-    /// Reads `… ApiKey TxnOffsetCommit (28) Versions 0..5`.
+    /// Parses `… ApiKey TxnOffsetCommit (28) Versions 0..5`.
     private mutating func readVersions(_ text: ByteView) {
         guard let start = index(of: "ApiKey ", in: text, from: 0),
             let open = text.dropFirst(start).firstIndex(of: UInt8(ascii: "("))
         else { return }
-        var place = start + open + 1
-        guard let key = number(text, &place), skip(") Versions ", text, &place), let low = number(text, &place),
-            skip("..", text, &place), let high = number(text, &place)
+        var position = start + open + 1
+        guard let key = number(text, &position), skip(") Versions ", text, &position),
+            let low = number(text, &position),
+            skip("..", text, &position), let high = number(text, &position)
         else { return }
         if let known = requestVersions[key] {
             requestVersions[key] = RequestVersions(min: max(known.min, low), max: min(known.max, high))
@@ -69,20 +71,20 @@ package struct DebugLogWatch: Sendable {
         }
     }
 
-    private func number(_ text: ByteView, _ place: inout Int) -> Int32? {
+    private func number(_ text: ByteView, _ position: inout Int) -> Int32? {
         var value: Int32 = 0
         var digits = 0
-        while place < text.count, digits < 6, case let digit = text[place] &- UInt8(ascii: "0"), digit < 10 {
+        while position < text.count, digits < 6, case let digit = text[position] &- UInt8(ascii: "0"), digit < 10 {
             value = value * 10 + Int32(digit)
             digits += 1
-            place += 1
+            position += 1
         }
         return digits == 0 ? nil : value
     }
 
-    private func skip(_ literal: StaticString, _ text: ByteView, _ place: inout Int) -> Bool {
-        guard text.dropFirst(place).hasPrefix(ByteView(literal)) else { return false }
-        place += literal.utf8CodeUnitCount
+    private func skip(_ literal: StaticString, _ text: ByteView, _ position: inout Int) -> Bool {
+        guard text.dropFirst(position).hasPrefix(ByteView(literal)) else { return false }
+        position += literal.utf8CodeUnitCount
         return true
     }
 
@@ -91,11 +93,11 @@ package struct DebugLogWatch: Sendable {
     }
 
     private func index(of literal: StaticString, in text: ByteView, from: Int) -> Int? {
-        let wanted = ByteView(literal)
-        var place = from
-        while place + wanted.count <= text.count {
-            if text.slice(place, place + wanted.count) == wanted { return place }
-            place += 1
+        let bytes = ByteView(literal)
+        var position = from
+        while position + bytes.count <= text.count {
+            if text.slice(position, position + bytes.count) == bytes { return position }
+            position += 1
         }
         return nil
     }

@@ -1,17 +1,17 @@
-/// What a broker says of a partition.
+/// A partition in a metadata response.
 package struct PartitionDescription: Sendable, Equatable {
     /// The partition's number.
     package var id: Int32
     /// The leader's node id, or -1.
     package var leader: Int32
-    /// Node ids of all replicas.
+    /// The node ids of all replicas.
     package var replicas: [Int32]
-    /// Node ids of the replicas that are in sync.
+    /// The node ids of the in-sync replicas.
     package var inSyncReplicas: [Int32]
     /// The partition's error, such as LEADER_NOT_AVAILABLE, or nil.
     package var error: KafkaError?
 
-    /// Makes a description.
+    /// Creates a description.
     package init(id: Int32, leader: Int32, replicas: [Int32], inSyncReplicas: [Int32], error: KafkaError?) {
         self.id = id
         self.leader = leader
@@ -21,19 +21,23 @@ package struct PartitionDescription: Sendable, Equatable {
     }
 }
 
-/// What a broker says of a topic.
+/// A topic in a metadata response.
 package struct TopicDescription: Sendable, Equatable {
     /// The name.
     package var name: String
-    /// The partitions by number; none where the topic is missing.
+    /// The partitions, ordered by number.
+    ///
+    /// Empty for a missing topic.
     package var partitions: [PartitionDescription]
     /// The topic's error, such as UNKNOWN_TOPIC_OR_PARTITION or TOPIC_AUTHORIZATION_FAILED, or nil.
     package var error: KafkaError?
 
-    /// Whether the topic is there (it may still have another error).
+    /// A Boolean value that indicates whether the topic exists.
+    ///
+    /// It may still have another error.
     package var exists: Bool { error?.code != .unknownTopicOrPartition && error?.code != .unknownTopic }
 
-    /// Makes a description.
+    /// Creates a description.
     package init(name: String, partitions: [PartitionDescription], error: KafkaError?) {
         self.name = name
         self.partitions = partitions
@@ -45,12 +49,12 @@ package struct TopicDescription: Sendable, Equatable {
 package struct BrokerDescription: Sendable, Equatable {
     /// The node id.
     package var id: Int32
-    /// Host and port that it tells clients.
+    /// The host name that the broker advertises.
     package var host: String
     /// The port.
     package var port: Int32
 
-    /// Makes a description.
+    /// Creates a description.
     package init(id: Int32, host: String, port: Int32) {
         self.id = id
         self.host = host
@@ -58,14 +62,14 @@ package struct BrokerDescription: Sendable, Equatable {
     }
 }
 
-/// The answer to a metadata request.
+/// The response to a metadata request.
 package struct ClusterMetadata: Sendable, Equatable {
     /// The brokers.
     package var brokers: [BrokerDescription]
-    /// The topics that were asked for, or all.
+    /// The requested topics, or all topics.
     package var topics: [TopicDescription]
 
-    /// Makes an answer.
+    /// Creates a response.
     package init(brokers: [BrokerDescription], topics: [TopicDescription]) {
         self.brokers = brokers
         self.topics = topics

@@ -1,15 +1,15 @@
 /// A topic to create.
 package struct TopicSpecification: Sendable, Equatable {
-    /// The name.
+    /// The topic's name.
     package var name: String
-    /// Number of partitions, or -1 for the broker's default.
+    /// The number of partitions, or -1 for the broker's default.
     package var partitions: Int32
-    /// Number of replicas, or -1 for the broker's default.
+    /// The number of replicas, or -1 for the broker's default.
     package var replication: Int32
     /// Topic settings, such as `retention.ms`.
     package var settings: [String: String]
 
-    /// Makes a specification.
+    /// Creates a specification.
     package init(name: String, partitions: Int32, replication: Int32 = -1, settings: [String: String] = [:]) {
         self.name = name
         self.partitions = partitions
@@ -18,30 +18,32 @@ package struct TopicSpecification: Sendable, Equatable {
     }
 }
 
-/// What became of one topic of an admin call.
+/// The result of an admin call for one topic.
 package struct TopicResult: Sendable, Equatable {
     /// The topic's name.
     package var name: String
-    /// Why not, or nil where it was done.
+    /// The error, or nil on success.
     package var error: KafkaError?
 
-    /// Makes a result.
+    /// Creates a result.
     package init(name: String, error: KafkaError?) {
         self.name = name
         self.error = error
     }
 }
 
-/// The settings of one topic or broker, or why they cannot be read.
+/// The settings of one topic or broker.
 package struct ResourceSettings: Sendable, Equatable {
     /// The topic's name or the broker's number.
     package var name: String
-    /// Values by name; a broker keeps the values of secret ones back (they are missing here).
+    /// The values by name.
+    ///
+    /// A broker does not return the values of secret settings, so they are missing here.
     package var values: [String: String]
-    /// Why not, or nil.
+    /// The error, or nil on success.
     package var error: KafkaError?
 
-    /// Makes settings.
+    /// Creates settings.
     package init(name: String, values: [String: String], error: KafkaError?) {
         self.name = name
         self.values = values

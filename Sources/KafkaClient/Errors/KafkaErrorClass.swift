@@ -1,4 +1,4 @@
-/// What kind of thing an authorization error speaks of.
+/// The kind of resource in an authorization error.
 package enum KafkaResource: String, Sendable, Equatable, CaseIterable {
     case topic
     case group
@@ -6,27 +6,28 @@ package enum KafkaResource: String, Sendable, Equatable, CaseIterable {
     case transactionalID = "transactional id"
 }
 
-/// What an error asks of an exactly-once worker; a pure function of code and flags.
+/// The reaction of an exactly-once worker to an error, a pure function of code and flags.
 ///
-/// Follows librdkafka's three dispositions (none of them set means fatal) with the exceptions that were observed:
-/// `_FENCED` may come as merely abortable and is fencing all the same; authorization errors come abortable or fatal
-/// and would loop for ever.
+/// It follows librdkafka's three flags (none of them means fatal), with exceptions that were observed. `_FENCED` may be
+/// only abortable and still means fencing. Authorization errors may be abortable or fatal, and retrying them would loop
+/// forever.
 package enum KafkaErrorClass: Sendable, Equatable {
-    /// Make the same call again with the same arguments.
+    /// Repeat the call with the same arguments.
     case retriable
-    /// Abort the transaction, rewind to the committed offsets, go on.
+    /// Abort the transaction, rewind to the committed offsets, and continue.
     case abortable
-    /// The producer's epoch was taken: by the transaction's timeout, or by a twin. Needs a new producer.
+    /// The producer's epoch was taken by the transaction's timeout or by another producer with the same id. A new
+    /// producer is needed.
     case fenced
-    /// The consumer's `group.instance.id` belongs to another member now: this process is the zombie.
+    /// The consumer's `group.instance.id` now belongs to another member. This process is the zombie.
     case fencedInstance
-    /// An ACL is missing; only an operator can help.
+    /// An ACL is missing. An operator must add it.
     case authorization(KafkaResource)
     /// The credentials were refused, or the TLS handshake failed.
     case authentication
-    /// The broker refuses a setting of ours; only an operator can help.
+    /// The broker rejects a setting of the worker. An operator must correct it.
     case configuration
-    /// The instance can do no more: needs a new producer, and a rewind to the committed offsets.
+    /// The instance is unusable. A new producer and a rewind to the committed offsets are needed.
     case fatal
 
     /// Classifies an error.
@@ -42,12 +43,13 @@ package enum KafkaErrorClass: Sendable, Equatable {
         }
     }
 
-    /// The classes that the code decides whatever the flags say.
+    /// Returns the class for codes whose class does not depend on the flags, or nil.
     private static func byCode(_ error: KafkaError) -> KafkaErrorClass? {
         switch error.code {
         case .queueFull: .retriable
         case .fenced, .producerFenced, .invalidProducerEpoch: .fenced
-        // In a transaction (abortable) it means that the group went on; from the consumer it ends this member.
+        // In a transaction (abortable) it means that the group has continued without this member. From the consumer it
+        // ends this member.
         case .fencedInstanceID: error.isAbortable ? .abortable : .fencedInstance
         case .topicAuthorizationFailed: .authorization(.topic)
         case .groupAuthorizationFailed: .authorization(.group)
@@ -62,11 +64,15 @@ package enum KafkaErrorClass: Sendable, Equatable {
 }
 
 extension KafkaErrorCode {
-    /// Whether the code speaks of one record, so that sending it again can only fail again.
+    /// A Boolean value that indicates whether the code is about one record.
+    ///
+    /// Sending the record again would fail again.
     package var isRecordLevel: Bool {
         self == .messageTooLarge || self == .invalidRecord || self == .invalidTimestamp
     }
 
-    /// Whether the code says that a purge (an abort's, too) took the message, which is no failed delivery.
+    /// A Boolean value that indicates whether the message was purged, also by an abort.
+    ///
+    /// This is not a failed delivery.
     package var isPurge: Bool { self == .purgedFromQueue || self == .purgedInFlight }
 }

@@ -1,76 +1,80 @@
 internal import CRdKafka
 
-/// The code of a Kafka error: a broker's (0 and above, Kafka's protocol) or librdkafka's own (below 0).
+/// The code of a Kafka error: a broker's code from Kafka's protocol (0 and above) or librdkafka's own (below 0).
 package struct KafkaErrorCode: RawRepresentable, Hashable, Sendable {
     /// The number, as in `rd_kafka_resp_err_t`.
     package let rawValue: Int32
 
-    /// Takes a number, known or not.
+    /// Creates a code from any number.
     package init(rawValue: Int32) { self.rawValue = rawValue }
 
-    /// Takes a number, known or not.
+    /// Creates a code from any number.
     package init(_ rawValue: Int32) { self.rawValue = rawValue }
 
-    /// The symbolic name, such as `REQUEST_TIMED_OUT` or `_FENCED`; an unknown number gives `ERR_n?`.
+    /// The symbolic name, such as `REQUEST_TIMED_OUT` or `_FENCED`.
+    ///
+    /// An unknown number has the name `ERR_n?`.
     package var name: String { String(cString: rd_kafka_err2name(rd_kafka_resp_err_t(rawValue: rawValue))) }
 
-    /// The sentence that librdkafka has for this code.
+    /// librdkafka's message for this code.
     package var text: String { String(cString: rd_kafka_err2str(rd_kafka_resp_err_t(rawValue: rawValue))) }
 }
 
-// The codes that this project asks for by name. Librdkafka's own have negative numbers.
+// The codes that this project uses by name. librdkafka's own have negative numbers.
 extension KafkaErrorCode {
     /// No error.
     package static let none = KafkaErrorCode(0)
-    /// The client is going away.
+    /// The client is being destroyed.
     package static let destroy = KafkaErrorCode(-197)
-    /// A connection broke.
+    /// A connection failed.
     package static let transport = KafkaErrorCode(-195)
     /// A host name could not be resolved.
     package static let resolve = KafkaErrorCode(-193)
     /// A message was not delivered in time.
     package static let messageTimedOut = KafkaErrorCode(-192)
-    /// The end of a partition was reached; not a fault.
+    /// The end of a partition was reached, which is not a failure.
     package static let partitionEOF = KafkaErrorCode(-191)
-    /// The partition does not exist, as far as the client knows.
+    /// The partition does not exist according to the client's metadata.
     package static let unknownPartition = KafkaErrorCode(-190)
-    /// The topic does not exist, as far as the client knows.
+    /// The topic does not exist according to the client's metadata.
     package static let unknownTopic = KafkaErrorCode(-188)
-    /// No broker of the list can be reached.
+    /// None of the brokers can be reached.
     package static let allBrokersDown = KafkaErrorCode(-187)
-    /// An argument is wrong.
+    /// An argument is invalid.
     package static let invalidArgument = KafkaErrorCode(-186)
-    /// A call did not end in its time.
+    /// A call exceeded its time limit.
     package static let timedOut = KafkaErrorCode(-185)
-    /// The producer's queue is full: poll and offer the record again.
+    /// The producer's queue is full.
+    ///
+    /// Poll and produce the record again.
     package static let queueFull = KafkaErrorCode(-184)
     /// TLS failed.
     package static let ssl = KafkaErrorCode(-181)
-    /// The call does not fit the state that the client is in.
+    /// The call is not allowed in the client's current state.
     package static let state = KafkaErrorCode(-172)
     /// Authentication failed.
     package static let authentication = KafkaErrorCode(-169)
     /// No committed offset.
     package static let noOffset = KafkaErrorCode(-168)
-    /// The feature is not there in this library or broker.
+    /// The library or the broker does not support the feature.
     package static let unsupportedFeature = KafkaErrorCode(-165)
     /// A message was purged from the queue by an abort or by `purge`.
     package static let purgedFromQueue = KafkaErrorCode(-152)
-    /// A message was purged while on its way by an abort or by `purge`.
+    /// A message was purged in flight by an abort or by `purge`.
     package static let purgedInFlight = KafkaErrorCode(-151)
-    /// The client met a fatal error; `fatalError` tells which.
+    /// The client has a fatal error, which `fatalError` returns.
     package static let fatal = KafkaErrorCode(-150)
     /// The application did not poll for `max.poll.interval.ms`.
     package static let maxPollExceeded = KafkaErrorCode(-147)
-    /// A newer producer, or the transaction's timeout, took the producer's epoch.
+    /// The producer's epoch was taken by a newer producer or by the transaction's timeout.
     package static let fenced = KafkaErrorCode(-144)
     /// The partition assignment was lost.
     package static let assignmentLost = KafkaErrorCode(-142)
     /// Nothing to do.
     package static let noop = KafkaErrorCode(-141)
-    /// The wanted offset does not exist and `auto.offset.reset` is `error`.
+    /// The requested offset does not exist and `auto.offset.reset` is `error`.
     package static let autoOffsetReset = KafkaErrorCode(-140)
-    /// A broker's error without a better name.
+    /// An error of a broker without a specific code.
     package static let unknown = KafkaErrorCode(-1)
     /// OFFSET_OUT_OF_RANGE.
     package static let offsetOutOfRange = KafkaErrorCode(1)
@@ -94,7 +98,7 @@ extension KafkaErrorCode {
     package static let invalidTopic = KafkaErrorCode(17)
     /// NOT_ENOUGH_REPLICAS.
     package static let notEnoughReplicas = KafkaErrorCode(19)
-    /// ILLEGAL_GENERATION: the group has gone on without this member.
+    /// ILLEGAL_GENERATION: the group has continued without this member.
     package static let illegalGeneration = KafkaErrorCode(22)
     /// UNKNOWN_MEMBER_ID.
     package static let unknownMember = KafkaErrorCode(25)
@@ -124,9 +128,9 @@ extension KafkaErrorCode {
     package static let invalidTransactionState = KafkaErrorCode(48)
     /// INVALID_PRODUCER_ID_MAPPING.
     package static let invalidProducerIDMapping = KafkaErrorCode(49)
-    /// INVALID_TRANSACTION_TIMEOUT: above the broker's `transaction.max.timeout.ms`.
+    /// INVALID_TRANSACTION_TIMEOUT: longer than the broker's `transaction.max.timeout.ms`.
     package static let invalidTransactionTimeout = KafkaErrorCode(50)
-    /// CONCURRENT_TRANSACTIONS: the predecessor's transaction is still being ended.
+    /// CONCURRENT_TRANSACTIONS: the predecessor's transaction is still ending.
     package static let concurrentTransactions = KafkaErrorCode(51)
     /// TRANSACTIONAL_ID_AUTHORIZATION_FAILED.
     package static let transactionalIDAuthorizationFailed = KafkaErrorCode(53)
@@ -138,7 +142,7 @@ extension KafkaErrorCode {
     package static let fencedInstanceID = KafkaErrorCode(82)
     /// INVALID_RECORD.
     package static let invalidRecord = KafkaErrorCode(87)
-    /// UNSTABLE_OFFSET_COMMIT: offsets of a transaction that is not ended yet.
+    /// UNSTABLE_OFFSET_COMMIT: the offsets belong to a transaction that has not ended.
     package static let unstableOffsetCommit = KafkaErrorCode(88)
     /// PRODUCER_FENCED.
     package static let producerFenced = KafkaErrorCode(90)

@@ -1,16 +1,18 @@
 package import KafkaClient
 package import ByteStorage
 
-/// One decision, encoded: what goes to the output topic for one device.
+/// One encoded decision: the output record for one device.
 package struct ProducedDecision {
-    /// The device's id, the key of the output record: lives as long as the consumed batch or the arena.
+    /// The device's id, which is the key of the output record.
+    ///
+    /// It is valid as long as the consumed batch or the arena.
     package var key: ByteView
-    /// The decision's JSON: lives in the arena until its reset.
+    /// The decision's JSON, valid until the arena is reset.
     package var value: ByteView
-    /// What was decided, for counters.
+    /// The outcome, for counters.
     package var outcome: DecisionOutcome
 
-    /// Makes a decision's record.
+    /// Creates a decision's record.
     package init(key: ByteView, value: ByteView, outcome: DecisionOutcome) {
         self.key = key
         self.value = value
@@ -18,25 +20,27 @@ package struct ProducedDecision {
     }
 }
 
-/// The five outcomes of a decision, for counters (`route-table`, 3.6).
+/// The five outcomes of a decision, for counters.
 package enum DecisionOutcome: UInt8, Sendable, CaseIterable {
     case navigate, external, deferred, none, reject
 }
 
-/// Why a record yields no decision: what its dead letter says.
+/// The cause of a dead letter: the reason why a record has no decisions.
 ///
-/// A class, so that the nil of nearly every record is one word that nothing has to be done about.
+/// This is a class so that nil, the result of nearly every record, is a single word without reference counting.
 package final class DeadLetterCause: Sendable, Equatable {
-    /// Stable code.
+    /// The stable code.
     package let reason: DeadLetterReason
-    /// What was expected and where; at most 512 bytes, never content of the payload.
+    /// A description of what was expected and where.
+    ///
+    /// It has at most 512 bytes and never contains the payload.
     package let detail: String
-    /// JSON pointer (RFC 6901) of the member at fault, when there is one.
+    /// The JSON pointer (RFC 6901) of the invalid member, or nil.
     package let pointer: String?
-    /// The event's own id, when it could be read.
+    /// The event's own id, or nil if it could not be read.
     package let event: [UInt8]?
 
-    /// Makes a cause.
+    /// Creates a cause.
     package init(reason: DeadLetterReason, detail: String, pointer: String? = nil, event: [UInt8]? = nil) {
         self.reason = reason
         self.detail = detail
@@ -44,13 +48,13 @@ package final class DeadLetterCause: Sendable, Equatable {
         self.event = event
     }
 
-    /// Whether both say the same.
+    /// Returns a Boolean value that indicates whether two causes are equal.
     package static func == (a: DeadLetterCause, b: DeadLetterCause) -> Bool {
         a.reason == b.reason && a.detail == b.detail && a.pointer == b.pointer && a.event == b.event
     }
 }
 
-/// The stable codes of dead letters, in the order of the stages that find them.
+/// The stable reason codes of dead letters, in the order of the stages that detect them.
 package enum DeadLetterReason: String, Sendable, CaseIterable {
     case nullValue = "null_value"
     case emptyValue = "empty_value"
@@ -72,7 +76,9 @@ package enum DeadLetterReason: String, Sendable, CaseIterable {
     case refusedOutput = "refused_output"
     case `internal`
 
-    /// The stage that a dead letter with this reason names; `internal` may come from any and says `resolve`.
+    /// The stage of this reason in the dead letter's headers.
+    ///
+    /// `internal` may come from any stage and is listed as `resolve`.
     package var stage: String {
         switch self {
         case .nullValue, .emptyValue, .oversizeInput, .notUTF8, .badJSON, .schemaUnsupported, .encodingUnsupported:
@@ -87,12 +93,14 @@ package enum DeadLetterReason: String, Sendable, CaseIterable {
     }
 }
 
-/// From one record's bytes to its decisions, without I/O: the same bytes and tables give the same decisions.
+/// A processor that turns one record's bytes into decisions, without I/O.
+///
+/// The same bytes and tables yield the same decisions.
 package protocol RecordProcessing: ~Copyable {
     /// Resolves one record for each of its devices.
     ///
-    /// Appends the decisions to `decisions` in the order of the event's devices; their bytes go into `arena`.
-    /// Returns nil, or the cause of a dead letter; then nothing was appended.
+    /// Appends the decisions to `decisions` in the order of the event's devices and writes their bytes to `arena`.
+    /// Returns nil on success. Otherwise returns the cause of a dead letter and appends nothing.
     mutating func process(
         _ record: ConsumedRecord, topicName: ByteView, into arena: inout OutputArena,
         decisions: inout [ProducedDecision]

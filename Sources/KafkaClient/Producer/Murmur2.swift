@@ -1,30 +1,31 @@
 package import ByteStorage
 
-/// The partitioner of Java's clients, `murmur2_random` in librdkafka: where a key goes, so that any client that uses
-/// it puts the records of one key in one partition.
+/// The partitioner of Java's clients, named `murmur2_random` in librdkafka.
+///
+/// All clients that use it put the records of a key in the same partition.
 package enum Murmur2 {
-    /// The hash of Kafka's `Utils.murmur2` (MurmurHash2, 32 bit, seed 0x9747b28c).
+    /// Returns the hash of Kafka's `Utils.murmur2` (MurmurHash2, 32 bit, seed 0x9747b28c).
     @inlinable
     package static func hash(_ key: ByteView) -> UInt32 {
         let multiplier: UInt32 = 0x5bd1_e995
         var hash: UInt32 = 0x9747_b28c ^ UInt32(truncatingIfNeeded: key.count)
         let base = UnsafeRawPointer(key.start)
-        var place = 0
-        while place &+ 4 <= key.count {
-            var word = UInt32(littleEndian: (base + place).loadUnaligned(as: UInt32.self))
+        var index = 0
+        while index &+ 4 <= key.count {
+            var word = UInt32(littleEndian: (base + index).loadUnaligned(as: UInt32.self))
             word = word &* multiplier
             word ^= word &>> 24
             word = word &* multiplier
             hash = (hash &* multiplier) ^ word
-            place &+= 4
+            index &+= 4
         }
-        if place < key.count {
+        if index < key.count {
             var rest: UInt32 = 0
             var shift: UInt32 = 0
-            while place < key.count {
-                rest |= UInt32(key.start[place]) &<< shift
+            while index < key.count {
+                rest |= UInt32(key.start[index]) &<< shift
                 shift &+= 8
-                place &+= 1
+                index &+= 1
             }
             hash = (hash ^ rest) &* multiplier
         }
@@ -33,7 +34,7 @@ package enum Murmur2 {
         return hash ^ (hash &>> 15)
     }
 
-    /// The partition of a key among `count` partitions, which must be at least 1.
+    /// Returns the partition of a key among `count` partitions, which must be at least 1.
     @inlinable
     package static func partition(of key: ByteView, among count: Int32) -> Int32 {
         assert(count > 0)

@@ -3,67 +3,73 @@ package import LinkCoordinator
 package import LinkIngest
 package import ByteStorage
 
-/// Bounds of what is written for one record, judged while it is written: a record that passes one has no decision.
+/// The size limits of the output of one record, checked while it is written.
+///
+/// A record that exceeds one has no decisions.
 package struct OutputLimits: Sendable, Equatable {
-    /// `limits.decision.bytes`: longest decision, in bytes.
+    /// `limits.decision.bytes`: the largest decision, in bytes.
     package var decisionBytes: Int
-    /// `limits.output.bytes`: most bytes of all decisions of one record.
+    /// `limits.output.bytes`: the largest sum of all decisions of one record, in bytes.
     package var recordBytes: Int
 
-    /// Makes limits; without arguments those of the settings table.
+    /// Creates limits.
+    ///
+    /// The defaults are those of the settings table.
     package init(decisionBytes: Int = 1_000_000, recordBytes: Int = 8 << 20) {
         self.decisionBytes = decisionBytes
         self.recordBytes = recordBytes
     }
 
-    /// A decision is over its limit.
+    /// The cause for a decision that exceeds its limit.
     var oversizeDecision: DeadLetterCause {
         DeadLetterCause(
             reason: .oversizeOutput,
-            detail: "a decision has more than \(decisionBytes) bytes, the limit (limits.decision.bytes)")
+            detail: "a decision is longer than \(decisionBytes) bytes, the limit (limits.decision.bytes)")
     }
 
-    /// The decisions together are over their limit.
+    /// Returns the cause for decisions that exceed their limit together.
     func oversizeRecord(_ devices: Int) -> DeadLetterCause {
         DeadLetterCause(
             reason: .oversizeOutput,
-            detail: "the decisions for \(devices) devices have more than \(recordBytes) bytes together, the limit "
-                + "(limits.output.bytes)")
+            detail: "the decisions for \(counted(devices, "device")) have more than \(recordBytes) bytes together, "
+                + "the limit (limits.output.bytes)")
     }
 }
 
-/// From a record's bytes to its decisions: the reader, the choice of the table and the resolver, one after another.
+/// The processor of a lane: reads a record, chooses the table and resolves the link.
 ///
-/// One per lane, used for every record of its life. It does no I/O, has no clock and allocates nothing per record: the
-/// same record and tables give the same bytes.
+/// One instance serves a lane for its whole life. It performs no I/O, has no clock and allocates nothing per record.
+/// The same record and tables yield the same bytes.
 package struct RecordProcessor: RecordProcessing, ~Copyable {
     private var reader: EventReader
-    /// One resolver for each view that devices may have of one request; only the first is made before it is needed.
+    /// One resolver for each view of a request.
+    ///
+    /// All but the first are created on demand.
     private let resolvers: UnsafeMutablePointer<Resolver>
     private var resolverCount = 1
     private let views: UnsafeMutablePointer<RequestView>
     private let tables: TableSet
     private let outputs: OutputLimits
-    /// The table of all events that name no application, if there is one only.
-    private let only: TableHandle?
-    /// `topic-partition-offset` of the record, the start of its decisions' ids.
+    /// The table of all events without an application, if only one table is served.
+    private let singleTable: TableHandle?
+    /// `topic-partition-offset` of the record, the beginning of its decisions' ids.
     private var source = SourceName()
     private let head: UnsafeMutablePointer<DecisionHead>
 
-    /// Makes a processor.
+    /// Creates a processor.
     ///
     /// - Parameters:
     ///   - tables: The tables that are served.
-    ///   - limits: Bounds of a record.
-    ///   - passthrough: Names of the event's members that are copied into `context`.
-    ///   - outputs: Bounds of a record's decisions.
+    ///   - limits: The limits of a record.
+    ///   - passthrough: The names of the event's members that are copied into `context`.
+    ///   - outputs: The limits of a record's decisions.
     package init(
         tables: TableSet, limits: IngestLimits = IngestLimits(), passthrough: [String] = [],
         outputs: OutputLimits = OutputLimits()
     ) {
         self.tables = tables
         self.outputs = outputs
-        only = tables.single
+        singleTable = tables.single
         resolvers = .allocate(capacity: RequestView.most)
         resolvers.initialize(to: Resolver())
         views = .allocate(capacity: RequestView.most)
@@ -82,13 +88,14 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
         views.deallocate()
     }
 
-    /// Reads, resolves and encodes one record, as the protocol says.
+    /// Reads, resolves and encodes one record.
     package mutating func process(
         _ record: ConsumedRecord, topicName: ByteView, into arena: inout OutputArena,
         decisions: inout [ProducedDecision]
     ) -> DeadLetterCause? {
         guard let value = record.value else {
-            return DeadLetterCause(reason: .nullValue, detail: "expected a value: a tombstone means nothing here")
+            return DeadLetterCause(
+                reason: .nullValue, detail: "expected an event, the record has no value (a tombstone)")
         }
         source.set(topic: topicName, partition: record.partition, offset: record.offset)
         let before = decisions.count
@@ -101,7 +108,9 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
         return cause
     }
 
-    /// Resolves a value without a broker: the decisions come without the worker's members, nothing ever expires.
+    /// Resolves a value without a broker.
+    ///
+    /// The decisions have no worker members, and events never expire.
     package mutating func process(
         value: ByteView, key: ByteView?, into arena: inout OutputArena,
         body: (_ device: ByteView, _ decision: ByteView, _ outcome: DecisionOutcome) -> Void
@@ -118,20 +127,20 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
         let event = reader.eventPointer
         arena.recordLimit = outputs.decisionBytes
         defer { arena.recordLimit = .max }
-        guard event.pointee.isUsual, !event.pointee.hasApplication, let table = only else {
+        guard event.pointee.isUsual, !event.pointee.hasApplication, let table = singleTable else {
             return processDevices(value, timestamp: timestamp, hasHead: hasHead, into: &arena, body: body)
         }
         let device = reader.devicePointer
         let request = event.pointer(to: \.request).unsafelyUnwrapped
         let facts = device.pointer(to: \.facts).unsafelyUnwrapped
         if hasHead { fillHead(event, device, index: 0) }
-        let id = Self.lasting(device, in: &arena)
+        let id = Self.stableID(of: device, in: &arena)
         arena.begin()
-        let place = hasHead ? UnsafePointer(head) : nil
+        let decisionHead = hasHead ? UnsafePointer(head) : nil
         let summary =
             Self.isOver(event, timestamp)
-            ? resolvers.pointee.expire(request, facts, table: table, head: place, into: &arena)
-            : resolvers.pointee.resolve(request, facts, table: table, head: place, into: &arena)
+            ? resolvers.pointee.expire(request, facts, table: table, head: decisionHead, into: &arena)
+            : resolvers.pointee.resolve(request, facts, table: table, head: decisionHead, into: &arena)
         if arena.overflowed { return outputs.oversizeDecision }
         let decision = arena.finish()
         if decision.count > outputs.recordBytes { return outputs.oversizeRecord(1) }
@@ -140,7 +149,9 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
         return nil
     }
 
-    /// Resolves an event of any kind: what it asks is read once for all devices that have the same view of it.
+    /// Resolves an event of any kind.
+    ///
+    /// The request is read once for all devices with the same view of it.
     @inline(never)
     private mutating func processDevices(
         _ value: ByteView, timestamp: Int64, hasHead: Bool, into arena: inout OutputArena,
@@ -151,7 +162,7 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
         let request = event.pointer(to: \.request).unsafelyUnwrapped
         let facts = device.pointer(to: \.facts).unsafelyUnwrapped
         let isOver = Self.isOver(event, timestamp)
-        let place = hasHead ? UnsafePointer(head) : nil
+        let decisionHead = hasHead ? UnsafePointer(head) : nil
         var viewCount = 0
         var written = 0
         for index in 0..<event.pointee.deviceCount {
@@ -167,18 +178,19 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
                 viewCount = number + 1
             }
             if hasHead { fillHead(event, device, index: index) }
-            let id = Self.lasting(device, in: &arena)
+            let id = Self.stableID(of: device, in: &arena)
             arena.begin()
             let summary: DecisionSummary
             if isOver {
                 summary = resolvers[number].expire(
-                    request, facts, table: views[number].table, head: place, into: &arena)
+                    request, facts, table: views[number].table, head: decisionHead, into: &arena)
             } else if known == nil {
                 summary = resolvers[number].resolve(
-                    request, facts, table: views[number].table, head: place, keepsReadings: views[number].isSearched,
+                    request, facts, table: views[number].table, head: decisionHead,
+                    keepsReadings: views[number].isSearched,
                     into: &arena)
             } else {
-                summary = resolvers[number].resolveNext(facts, head: place, into: &arena)
+                summary = resolvers[number].resolveNext(facts, head: decisionHead, into: &arena)
             }
             if arena.overflowed { return outputs.oversizeDecision }
             let decision = arena.finish()
@@ -190,14 +202,16 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
         return nil
     }
 
-    /// The view that the device which was selected has of the request, if another had it before.
+    /// Returns the selected device's view of the request if an earlier device had the same one.
     private mutating func view(of request: UnsafePointer<LinkRequest>, among count: Int) -> Int? {
         let root = RequestView.root(of: request)
         for number in 0..<count where views[number].root == root { return number }
         return nil
     }
 
-    /// Makes a view of the request: its table is chosen; false where none is it.
+    /// Creates a view of the request and chooses its table.
+    ///
+    /// Returns false if no table matches.
     private mutating func addView(
         _ number: Int, of request: UnsafePointer<LinkRequest>
     ) throws(ReadingFailure) -> Bool {
@@ -210,7 +224,7 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
         let table = try tables.table(application: application, request: request, using: &resolvers[number])
         guard let table else { return false }
         views[number] = RequestView(
-            root: RequestView.root(of: request), table: table, isSearched: application == nil && only == nil)
+            root: RequestView.root(of: request), table: table, isSearched: application == nil && singleTable == nil)
         return true
     }
 
@@ -219,7 +233,7 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
         timestamp >= 0 && event.pointee.expires.map { timestamp > $0 } ?? false
     }
 
-    /// Fills the worker's members of a decision, in place.
+    /// Fills in the worker's members of a decision, in place.
     private mutating func fillHead(
         _ event: UnsafeMutablePointer<IngestedEvent>, _ device: UnsafeMutablePointer<EventDevice>, index: Int
     ) {
@@ -232,19 +246,19 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
         head.pointee.context = event.pointee.context
     }
 
-    /// The device's id for as long as the batch: in the record itself, which the consumer keeps until its batch is
-    /// over, or a copy of what the next device or record takes back.
+    /// Returns the device's id with the lifetime of the batch: a view into the record, or a copy if the id is in memory
+    /// that the reader reuses.
     @inline(__always)
-    private static func lasting(
-        _ device: UnsafeMutablePointer<EventDevice>, in arena: inout OutputArena
+    private static func stableID(
+        of device: UnsafeMutablePointer<EventDevice>, in arena: inout OutputArena
     ) -> ByteView {
         let id = device.pointee.id
-        return device.pointee.isPlain ? ByteView(start: id.start, count: id.count) : kept(id, in: &arena)
+        return device.pointee.isPlain ? ByteView(start: id.start, count: id.count) : copy(of: id, in: &arena)
     }
 
-    /// A copy of an id that may stand in the reader's memory, which the next device or record takes back.
+    /// Returns a copy of an id in the reader's memory, which the next device or record overwrites.
     @inline(never)
-    private static func kept(_ id: ByteView, in arena: inout OutputArena) -> ByteView {
+    private static func copy(of id: ByteView, in arena: inout OutputArena) -> ByteView {
         arena.begin()
         arena.append(id)
         return arena.finish()
@@ -253,7 +267,7 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
     @inline(never)
     private static func internalError(_ event: IngestedEvent) -> DeadLetterCause {
         DeadLetterCause(
-            reason: .internal, detail: "what was read strictly does not read again: report this with the record",
+            reason: .internal, detail: "the second read of an accepted value failed: report this bug with the record",
             event: event.id.isEmpty ? nil : event.id.array)
     }
 
@@ -263,31 +277,34 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
             reason: .applicationUnknown,
             detail: event.hasApplication
                 ? "expected an application that one table lists"
-                : "expected `application`, or a link that exactly one table claims",
+                : "expected `application`, or a link that exactly one table matches",
             pointer: event.hasApplication ? "/application" : nil, event: event.id.isEmpty ? nil : event.id.array)
     }
 }
 
-/// What devices see of one request: of a message for several platforms its own part for each, else all the same.
+/// A view that devices have of one request.
+///
+/// In a message for several platforms, each platform has its own part.
 struct RequestView: BitwiseCopyable {
-    /// Most views of one request: of FCM's `apns.payload`, `android` and `webpush`, and of the message alone.
+    /// The maximum number of views of one request: FCM's `apns.payload`, `android` and `webpush`, and the message
+    /// alone.
     static let most = 4
 
-    /// Where the part begins that is looked into before the message, or nil.
+    /// The start of the platform's part, which is searched before the message, or nil.
     var root: UnsafePointer<UInt8>?
     /// The table that decides.
     var table: TableHandle
-    /// Whether the payload was read for the choice of the table.
+    /// A Boolean value that indicates whether choosing the table has read the payload.
     var isSearched: Bool
 
-    /// What tells the selected device's view from others.
+    /// Returns the address that identifies the selected device's view.
     static func root(of request: UnsafePointer<LinkRequest>) -> UnsafePointer<UInt8>? {
         request.pointee.roots.count > 1 ? request.pointee.roots[0].start : nil
     }
 }
 
 extension DecisionOutcome {
-    /// The outcome of the core.
+    /// Creates the outcome from that of a decision.
     init(_ outcome: DecisionSummary.Outcome) {
         switch outcome {
         case .navigate: self = .navigate
@@ -300,7 +317,7 @@ extension DecisionOutcome {
 }
 
 extension DeadLetterCause {
-    /// The cause that a reader's failure is, with the pointer of its place.
+    /// Creates the cause from a reader's failure, with the pointer to its location.
     convenience init(_ failure: IngestFailure, value: ByteView) {
         self.init(
             reason: DeadLetterReason(rawValue: failure.reason.rawValue) ?? .internal, detail: failure.detail,

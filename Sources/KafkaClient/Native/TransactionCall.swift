@@ -2,7 +2,7 @@ internal import CRdKafka
 
 extension KafkaProducer {
     /// Ends a transaction call: copies its error, serves reports and log lines, then throws the error.
-    func ended(_ native: OpaquePointer?) throws(KafkaError) {
+    func finishTransactionCall(_ native: OpaquePointer?) throws(KafkaError) {
         let error = KafkaError.taking(native)
         serve(timeoutMilliseconds: 0)
         if let error { throw error }

@@ -1,11 +1,13 @@
 internal import CRdKafka
 
-// Places in partitions: committed offsets, seeks, pauses, watermarks.
+// Offsets: committed offsets, seeks, pauses and watermarks.
 extension KafkaConsumer {
-    /// The group's committed offsets; with `isolation.level=read_committed` only stable ones (UNSTABLE_OFFSET_COMMIT
-    /// is repeated inside, up to the timeout).
+    /// Fetches the group's committed offsets.
     ///
-    /// - Returns: One result per partition; no offset and no error means that nothing is committed.
+    /// With `isolation.level=read_committed`, only stable offsets are returned, and the library repeats
+    /// UNSTABLE_OFFSET_COMMIT up to the timeout.
+    ///
+    /// - Returns: One result per partition. A result without offset and error means that nothing is committed.
     package func committed(
         _ partitions: [TopicPartition], timeoutMilliseconds: Int32
     ) throws(KafkaError) -> [PartitionResult] {
@@ -16,47 +18,51 @@ extension KafkaConsumer {
         return list.results
     }
 
-    /// How long a seek may wait for the library's own threads, in milliseconds; no broker is asked.
+    /// The time that a seek may wait for the library's threads, in milliseconds.
+    ///
+    /// A seek sends no request to a broker.
     private static var seekMilliseconds: Int32 { 10_000 }
 
-    /// Goes on from these offsets.
+    /// Continues at these offsets and drops everything that was fetched before.
     ///
-    /// Everything that was fetched before is dropped.
-    ///
-    /// - Returns: One result per partition; one with an error was not moved.
+    /// - Returns: One result per partition. A partition with an error was not moved.
     package func seek(_ offsets: [PartitionOffset]) throws(KafkaError) -> [PartitionResult] {
         if offsets.isEmpty { return [] }
         let list = PartitionList(offsets)
-        // Before 2.1.0 a timeout was taken as microseconds (librdkafka issue 4230).
+        // Before 2.1.0 the timeout was interpreted in microseconds (librdkafka issue 4230).
         let timeout: Int32 = LibraryInfo.isAtLeast(2, 1, 0) ? Self.seekMilliseconds : Self.seekMilliseconds * 1_000
         try KafkaError.check(handle.call(.seek) { rd_kafka_seek_partitions($0, list.pointer, timeout) })
         return list.results
     }
 
-    /// Stops fetching these partitions; polling goes on.
+    /// Pauses fetching of these partitions.
+    ///
+    /// Polling continues.
     package func pause(_ partitions: [TopicPartition]) throws(KafkaError) -> [PartitionResult] {
         let list = PartitionList(partitions)
         try KafkaError.check(handle.call(.pause) { rd_kafka_pause_partitions($0, list.pointer) })
         return list.results
     }
 
-    /// Fetches these partitions again.
+    /// Resumes fetching of these partitions.
     package func resume(_ partitions: [TopicPartition]) throws(KafkaError) -> [PartitionResult] {
         let list = PartitionList(partitions)
         try KafkaError.check(handle.call(.resume) { rd_kafka_resume_partitions($0, list.pointer) })
         return list.results
     }
 
-    /// Commits these offsets for the group and waits for the answer up to the timeout (at least once; a transaction's
-    /// offsets go with the producer).
+    /// Commits these offsets for the group and waits for the answer up to the timeout.
     ///
-    /// Not `rd_kafka_commit`, which waits as long as the coordinator is away, and as long as it does not answer.
+    /// This is for at-least-once. A transaction's offsets are sent by the producer.
     ///
-    /// - Throws: A partition's error, too; `timedOut` says that nobody knows what came of it: the commit may still take
-    ///   effect.
+    /// `rd_kafka_commit` is not used because it waits as long as the coordinator is unavailable or does not answer.
+    ///
+    /// - Throws: Also the error of a single partition. After `timedOut` the outcome is unknown, and the commit may
+    ///   still take effect.
     package func commit(_ offsets: [PartitionOffset], timeoutMilliseconds: Int32) throws(KafkaError) {
         if offsets.isEmpty { return }
-        // A queue of its own: the answer to a commit that was given up is not taken for this one's.
+        // A new queue for each commit, so that the answer to an earlier commit that timed out is not taken for this
+        // one's.
         guard let answers = CommitQueue(of: handle) else { throw KafkaError(code: .state) }
         try answers.start(offsets)
         let outcome = handle.call(.commit) { _ in answers.answer(timeoutMilliseconds: timeoutMilliseconds) }
@@ -64,38 +70,46 @@ extension KafkaConsumer {
         if let error = outcome.error { throw error }
     }
 
-    /// Sends a commit and does not wait; its outcome is asked for by `commitOutcome`.
+    /// Sends a commit without waiting.
     ///
-    /// At most one should be under way: a later one may overtake an earlier one that is repeated.
+    /// `commitOutcome` returns its outcome.
+    ///
+    /// Only one commit should be under way. A later one may overtake an earlier one that is repeated.
     package func startCommit(_ offsets: [PartitionOffset]) throws(KafkaError) {
         try commits?.start(offsets)
     }
 
-    /// The outcome of a commit that was started, or nil while there is none; waits for it up to the timeout.
+    /// Returns the outcome of a started commit.
+    ///
+    /// Waits for it up to the timeout, then returns nil.
     package func commitOutcome(timeoutMilliseconds: Int32) -> CommitOutcome? {
         commits?.answer(timeoutMilliseconds: timeoutMilliseconds)
     }
 
-    /// Offsets behind the last record that was handed out; past control records at the end of a partition, too.
+    /// Returns the offsets after the last returned records.
     ///
-    /// Not for a transaction's offsets: it counts records that were handed out and not processed.
+    /// At the end of a partition they include control records.
+    ///
+    /// Do not use them for a transaction's offsets, because they include records that were returned and not processed.
     package func position(_ partitions: [TopicPartition]) throws(KafkaError) -> [PartitionResult] {
         let list = PartitionList(partitions)
-        try KafkaError.check(handle.quickly { rd_kafka_position($0, list.pointer) })
+        try KafkaError.check(handle.callWithoutWaiting { rd_kafka_position($0, list.pointer) })
         return list.results
     }
 
-    /// The two ends of a partition, asked from its leader; `high` is the last stable offset for read_committed.
+    /// Fetches the low and high watermarks of a partition from its leader.
+    ///
+    /// With read_committed, `high` is the last stable offset.
     package func watermarks(
         of partition: TopicPartition, timeoutMilliseconds: Int32
     ) throws(KafkaError) -> Watermarks {
         try handle.watermarks(of: partition, timeoutMilliseconds: timeoutMilliseconds)
     }
 
-    /// What the last answers to fetches said of a partition's ends; nil before the first one.
+    /// Returns the watermarks from the last fetch responses without a request, or nil before the first response.
     ///
-    /// Asks nobody. `high` is the high watermark whatever the isolation level: behind transactions a reader of
-    /// committed records never comes to it, since their control records are not handed out. `low` may be old or -1.
+    /// `high` is the high watermark regardless of the isolation level. A reader of committed records does not reach it
+    /// after a transaction, because control records are not returned. `low` may be outdated or -1.
     package func cachedWatermarks(of partition: TopicPartition) -> Watermarks? {
         handle.cachedWatermarks(of: partition)
     }

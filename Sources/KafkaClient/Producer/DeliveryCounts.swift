@@ -1,22 +1,23 @@
-/// What delivery reports told since the producer was made.
+/// The counts of delivery reports since the producer was created.
 package struct DeliveryCounts: Sendable, Equatable {
-    /// Records that a broker has.
+    /// Records that a broker has stored.
     package var delivered: Int
-    /// Records that failed, without purged ones.
+    /// Records that failed, not including purged ones.
     package var failed: Int
-    /// Records that an abort or a purge took.
+    /// Records that were purged, also by an abort.
     package var purged: Int
-    /// Failed records by code, since errors were forgotten last.
+    /// Failed records by code since `forgetDeliveryErrors`.
     package var failures: [KafkaErrorCode: Int]
-    /// The last error that speaks of one record (too large, invalid, bad timestamp), since errors were forgotten last.
+    /// The last error since `forgetDeliveryErrors` that is about one record (too large, invalid, bad timestamp), or
+    /// nil.
     package var lastRecordError: KafkaError?
-    /// The last error of any kind, since errors were forgotten last.
+    /// The last error since `forgetDeliveryErrors`, or nil.
     package var lastError: KafkaError?
 
-    /// Records whose fate is known.
+    /// The number of records with a delivery report.
     package var reported: Int { delivered + failed + purged }
 
-    /// Makes counts.
+    /// Creates counts.
     package init(
         delivered: Int = 0, failed: Int = 0, purged: Int = 0, failures: [KafkaErrorCode: Int] = [:],
         lastRecordError: KafkaError? = nil, lastError: KafkaError? = nil

@@ -1,22 +1,22 @@
 internal import CRdKafka
 
-/// librdkafka's cluster inside the process, for `linkd demo` and for tests of what a client does.
+/// librdkafka's mock cluster, which runs inside the process, for `linkd demo` and for tests of clients.
 ///
-/// It has no transactions: transactional offsets are thrown away, aborted records are visible, nobody is fenced (before
-/// librdkafka 2.15). It can never show that something happens exactly once.
+/// It does not implement transactions. Transactional offsets are discarded, aborted records are visible, and producers
+/// are not fenced (before librdkafka 2.15). It can therefore never prove exactly-once processing.
 package final class MockCluster {
     private let handle: ClientHandle
     private let cluster: MockClusterHandle
 
-    /// Starts a cluster; it ends with this object.
+    /// Starts a cluster, which ends with this object.
     package init(brokers: Int32 = 1) throws(ConfigurationError) {
-        // Its log lines have no reader; a queue of them would only grow.
+        // Nobody reads the cluster's log lines, so a queue of them would only grow.
         handle = try ClientHandle(
             .producer, configuration: try NativeConfiguration(ClientConfiguration(["log_level": "0"])),
             watch: CallWatch())
         guard let cluster = MockClusterHandle(handle, brokers: brokers) else {
             throw ConfigurationError(
-                kind: .refused, property: nil, text: "librdkafka could not start a mock cluster of \(brokers) brokers")
+                kind: .refused, property: nil, text: "librdkafka did not start its mock cluster, brokers: \(brokers)")
         }
         self.cluster = cluster
     }
@@ -26,37 +26,39 @@ package final class MockCluster {
         handle.destroy()
     }
 
-    /// Where clients connect: a list for `bootstrap.servers`.
+    /// The addresses of the brokers, for `bootstrap.servers`.
     ///
-    /// Other processes may use it too.
+    /// Other processes can use them, too.
     package var bootstrapServers: String { cluster.bootstrapServers }
 
     /// Creates a topic.
-    package func createTopic(_ name: String, partitions: Int32, replication: Int32 = 1) throws(KafkaError) {
-        try cluster.check { rd_kafka_mock_topic_create($0, name, partitions, replication) }
+    package func createTopic(_ name: String, partitions: Int32) throws(KafkaError) {
+        try cluster.check { rd_kafka_mock_topic_create($0, name, partitions, 1) }
     }
 
-    /// Makes every request of a broker (from 1, or -1 for all) take this much longer.
+    /// Adds a delay to every request of a broker, numbered from 1, or of all brokers with -1.
     package func setRoundTripTime(ofBroker id: Int32 = -1, milliseconds: Int32) throws(KafkaError) {
         try cluster.check { rd_kafka_mock_broker_set_rtt($0, id, milliseconds) }
     }
 
-    /// Answers the next requests of a kind with these errors, one each; `.transport` cuts the connection.
+    /// Answers the next requests of a kind with these errors, one each.
+    ///
+    /// `.transport` closes the connection.
     ///
     /// - Parameters:
-    ///   - errors: The answers, in order; `.none` lets a request through.
+    ///   - errors: The answers, in order. `.none` lets a request succeed.
     ///   - key: The request's key in Kafka's protocol, such as 26 for EndTxn.
     package func push(errors: [KafkaErrorCode], forRequest key: Int16) {
         let codes = errors.map(\.native)
         cluster.call { rd_kafka_mock_push_request_errors_array($0, key, codes.count, codes) }
     }
 
-    /// Forgets the errors that were pushed for a kind of request and not used.
+    /// Removes the pushed errors of a kind of request that were not used.
     package func clearErrors(forRequest key: Int16) {
         cluster.call { rd_kafka_mock_clear_request_errors($0, key) }
     }
 
-    /// Answers everything about a topic with this error, until `.none` is set.
+    /// Answers all requests about a topic with this error, until `.none` is set.
     package func setError(ofTopic name: String, _ code: KafkaErrorCode) {
         cluster.call { rd_kafka_mock_topic_set_error($0, name, code.native) }
     }
@@ -66,12 +68,12 @@ package final class MockCluster {
         try cluster.check { rd_kafka_mock_coordinator_set($0, kind, key, id) }
     }
 
-    /// Cuts a broker's connections (-1: all brokers') and refuses new ones.
+    /// Closes a broker's connections, or those of all brokers with -1, and refuses new ones.
     package func setDown(broker id: Int32 = -1) throws(KafkaError) {
         try cluster.check { rd_kafka_mock_broker_set_down($0, id) }
     }
 
-    /// Takes connections to a broker (-1: all) again.
+    /// Accepts connections to a broker again, or to all brokers with -1.
     package func setUp(broker id: Int32 = -1) throws(KafkaError) {
         try cluster.check { rd_kafka_mock_broker_set_up($0, id) }
     }

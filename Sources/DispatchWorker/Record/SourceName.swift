@@ -1,6 +1,8 @@
 internal import ByteStorage
 
-/// `topic-partition-offset` of a record as text, kept from one record to the next: mostly only its last digit changes.
+/// The text `topic-partition-offset` of a record.
+///
+/// It is kept between records, because usually only the last digit changes.
 struct SourceName: ~Copyable {
     private let bytes: UnsafeMutablePointer<UInt8>
     private var count = 0
@@ -8,7 +10,9 @@ struct SourceName: ~Copyable {
     private var partition: Int32 = -1
     private var offset: Int64 = -1
 
-    /// Most bytes of a topic's name (Kafka allows 249).
+    /// The maximum size of a topic's name.
+    ///
+    /// Kafka allows 249 bytes.
     private static let maxTopicBytes = 249
     private static let maxBytes = maxTopicBytes + 40
 
@@ -16,10 +20,10 @@ struct SourceName: ~Copyable {
 
     deinit { bytes.deallocate() }
 
-    /// The text; it lives until the next record.
+    /// The text, which is valid until the next record.
     var view: ByteView { ByteView(start: bytes, count: count) }
 
-    /// Makes the text that of a record.
+    /// Updates the text for a record.
     @inline(__always)
     mutating func set(topic: ByteView, partition: Int32, offset: Int64) {
         let last = bytes + (count &- 1)
@@ -35,7 +39,7 @@ struct SourceName: ~Copyable {
 
     @inline(never)
     private mutating func write(topic: ByteView, partition: Int32, offset: Int64) {
-        // A copy of the name, to compare with, stands behind the text.
+        // A copy of the name for comparisons follows the text.
         let kept = bytes + Self.maxBytes
         let length = min(topic.count, Self.maxTopicBytes)
         kept.update(from: topic.start, count: length)
@@ -48,7 +52,7 @@ struct SourceName: ~Copyable {
         add(offset)
     }
 
-    /// Adds a dash and a number.
+    /// Appends a dash and a number.
     private mutating func add(_ number: Int64) {
         bytes[count] = UInt8(ascii: "-")
         count += 1
@@ -63,8 +67,8 @@ struct SourceName: ~Copyable {
             digits += 1
         }
         rest = number.magnitude
-        for place in stride(from: count + digits - 1, through: count, by: -1) {
-            bytes[place] = UInt8(ascii: "0") + UInt8(rest % 10)
+        for index in stride(from: count + digits - 1, through: count, by: -1) {
+            bytes[index] = UInt8(ascii: "0") + UInt8(rest % 10)
             rest /= 10
         }
         count += digits

@@ -1,22 +1,24 @@
-/// An error of librdkafka or of a broker: everything that its C object says, copied once.
+/// An error of librdkafka or of a broker, with everything that its C object contains.
 ///
-/// The three flags decide what to do next and stand in this order: retriable (call the same again), abortable (abort
-/// the transaction), neither (fatal for the producer), as librdkafka's manual says.
+/// The three flags decide what to do next, in this order: retriable (repeat the call), abortable (abort the
+/// transaction), neither (fatal for the producer). This follows librdkafka's manual.
 package struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The code.
     package let code: KafkaErrorCode
     /// The code's symbolic name, such as `_FENCED`.
     package let name: String
-    /// What librdkafka or the broker says about it; never holds a payload.
+    /// The message of librdkafka or the broker, which never contains a payload.
     package let text: String
-    /// Whether the client instance can do no more.
+    /// A Boolean value that indicates whether the client instance is unusable.
     package let isFatal: Bool
-    /// Whether the same call with the same arguments may be made again.
+    /// A Boolean value that indicates whether the same call can be repeated with the same arguments.
     package let isRetriable: Bool
-    /// Whether the open transaction must be aborted (`txn_requires_abort`).
+    /// A Boolean value that indicates whether the open transaction must be aborted (`txn_requires_abort`).
     package let isAbortable: Bool
 
-    /// Makes an error; without a text the code's own sentence is taken.
+    /// Creates an error.
+    ///
+    /// Without a text, the code's own message is used.
     package init(
         code: KafkaErrorCode, text: String? = nil, isFatal: Bool = false, isRetriable: Bool = false,
         isAbortable: Bool = false
@@ -29,7 +31,7 @@ package struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
         self.isAbortable = isAbortable
     }
 
-    /// Name, text and flags, fit for a log line.
+    /// The name, flags and text, for a log line.
     package var description: String {
         var flags: [String] = []
         if isFatal { flags.append("fatal") }

@@ -1,16 +1,16 @@
 internal import KafkaClient
 
-// Where partitions go on, and answers to rebalances: calls that the machine asks for, and their results.
+// The calls that position partitions and answer rebalances.
 extension Lane where Processing: ~Copyable {
-    func performPlace(_ action: LaneAction) {
+    func performPositioning(_ action: LaneAction) {
         guard let consumer else { return }
         switch action {
         case .fetchCommitted(let partitions): fetchCommitted(consumer, partitions)
         case .seek(let offsets): seek(consumer, offsets)
         case .reassign(let offsets, let all): reassign(consumer, offsets, all)
         case .findEnds(let partition): findEnds(consumer, partition)
-        case .take(let added, let all): take(consumer, added, all)
-        case .give(let partitions): give(consumer, partitions)
+        case .assign(let added, let all): assign(consumer, added, all)
+        case .unassign(let partitions): unassign(consumer, partitions)
         default: break
         }
     }
@@ -20,7 +20,7 @@ extension Lane where Processing: ~Copyable {
         let took = attempt(.fetchCommitted) { () throws(KafkaError) in
             results = try consumer.committed(partitions, timeoutMilliseconds: 5_000)
         }
-        if took != nil { machine.located(results, now: environment.now()) }
+        if took != nil { machine.committedOffsetsFetched(results, now: environment.now()) }
     }
 
     private func findEnds(_ consumer: Environment.Consumer, _ partition: TopicPartition) {
@@ -33,9 +33,9 @@ extension Lane where Processing: ~Copyable {
 
     private func seek(_ consumer: Environment.Consumer, _ offsets: [PartitionOffset]) {
         do {
-            machine.sought(offsets, failed: try consumer.seek(offsets).filter { $0.error != nil })
+            machine.seekFinished(offsets, failed: try consumer.seek(offsets).filter { $0.error != nil })
         } catch {
-            machine.sought(
+            machine.seekFinished(
                 offsets, failed: offsets.map { PartitionResult(partition: $0.partition, offset: nil, error: error) })
         }
     }
@@ -47,9 +47,9 @@ extension Lane where Processing: ~Copyable {
         if took != nil { machine.reassigned(offsets) }
     }
 
-    private func take(_ consumer: Environment.Consumer, _ added: [PartitionOffset], _ all: [PartitionOffset]) {
-        _ = attempt(.take) { () throws(KafkaError) in try consumer.take(added, all: all) }
-        machine.taken(now: environment.now())
+    private func assign(_ consumer: Environment.Consumer, _ added: [PartitionOffset], _ all: [PartitionOffset]) {
+        _ = attempt(.assign) { () throws(KafkaError) in try consumer.assign(added, all: all) }
+        machine.assigned(now: environment.now())
         if added.contains(where: { opened[topics.deadLetterTopic(of: $0.partition.topic)] == nil }) {
             machine.topicsNeeded()
         } else {
@@ -57,8 +57,8 @@ extension Lane where Processing: ~Copyable {
         }
     }
 
-    private func give(_ consumer: Environment.Consumer, _ partitions: [TopicPartition]) {
-        _ = attempt(.give) { () throws(KafkaError) in try consumer.give(partitions) }
-        machine.given()
+    private func unassign(_ consumer: Environment.Consumer, _ partitions: [TopicPartition]) {
+        _ = attempt(.unassign) { () throws(KafkaError) in try consumer.unassign(partitions) }
+        machine.unassigned()
     }
 }

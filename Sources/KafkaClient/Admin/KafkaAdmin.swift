@@ -1,4 +1,4 @@
-/// Questions and orders to the cluster: topics, their settings, brokers.
+/// A client for admin requests: topics, their settings, and brokers.
 ///
 /// All calls come from one thread.
 package final class KafkaAdmin {
@@ -6,9 +6,9 @@ package final class KafkaAdmin {
     private var topics = TopicHandles()
     private var inbox = ClientInbox()
 
-    /// Makes a client; it connects on its own.
+    /// Creates a client, which connects on its own.
     ///
-    /// Its calls stand in `watch` while they last.
+    /// `watch` lists its calls.
     package init(_ configuration: ClientConfiguration, watch: CallWatch = CallWatch()) throws(ConfigurationError) {
         var configuration = configuration
         configuration["allow.auto.create.topics"] = "false"
@@ -17,20 +17,24 @@ package final class KafkaAdmin {
 
     deinit { close() }
 
-    /// Destroys the instance; a second call does nothing.
+    /// Destroys the instance.
+    ///
+    /// A second call has no effect.
     package func close() {
         guard handle.isOpen else { return }
         topics.release()
         handle.destroy()
     }
 
-    /// Brokers and all topics of the cluster that this client may see.
+    /// Fetches the brokers and all topics of the cluster that this client may describe.
     package func metadata(timeoutMilliseconds: Int32) throws(KafkaError) -> ClusterMetadata {
         defer { serve() }
         return try ClusterMetadata(asking: handle, topic: nil, timeoutMilliseconds: timeoutMilliseconds)
     }
 
-    /// What a broker says of these topics, in their order; `exists` is false where one is missing.
+    /// Fetches the descriptions of these topics, in order.
+    ///
+    /// `exists` is false for a missing topic.
     package func describe(
         topics names: [String], timeoutMilliseconds: Int32
     ) throws(KafkaError) -> [TopicDescription] {
@@ -44,7 +48,9 @@ package final class KafkaAdmin {
         return found
     }
 
-    /// Brokers of the cluster and one topic, which is left out or has an error when it is missing.
+    /// Fetches the brokers of the cluster and one topic.
+    ///
+    /// A missing topic is absent or has an error.
     package func metadata(
         ofTopic name: String, timeoutMilliseconds: Int32
     ) throws(KafkaError) -> ClusterMetadata {
@@ -53,9 +59,9 @@ package final class KafkaAdmin {
         return try ClusterMetadata(asking: handle, topic: topic, timeoutMilliseconds: timeoutMilliseconds)
     }
 
-    /// Creates topics; one result per topic.
+    /// Creates topics and returns one result per topic.
     ///
-    /// With `validateOnly` the broker only says whether it would.
+    /// With `validateOnly`, the broker only checks the request.
     package func create(
         topics: [TopicSpecification], validateOnly: Bool = false, timeoutMilliseconds: Int32
     ) throws(KafkaError) -> [TopicResult] {
@@ -65,14 +71,14 @@ package final class KafkaAdmin {
             .create(topics, validateOnly: validateOnly)
     }
 
-    /// Deletes topics; one result per topic.
+    /// Deletes topics and returns one result per topic.
     package func delete(topics: [String], timeoutMilliseconds: Int32) throws(KafkaError) -> [TopicResult] {
         if topics.isEmpty { return [] }
         defer { serve() }
         return try AdminCall(handle, .deleteTopics, timeoutMilliseconds: timeoutMilliseconds).delete(topics)
     }
 
-    /// The settings of these topics, one result per topic.
+    /// Fetches the settings of these topics, with one result per topic.
     package func settings(ofTopics names: [String], timeoutMilliseconds: Int32) throws(KafkaError)
         -> [ResourceSettings]
     {
@@ -82,7 +88,7 @@ package final class KafkaAdmin {
             .settings(of: names, brokers: false)
     }
 
-    /// The settings of one broker.
+    /// Fetches the settings of one broker.
     package func settings(ofBroker id: Int32, timeoutMilliseconds: Int32) throws(KafkaError) -> ResourceSettings {
         defer { serve() }
         let results = try AdminCall(handle, .describeSettings, timeoutMilliseconds: timeoutMilliseconds)
@@ -91,7 +97,7 @@ package final class KafkaAdmin {
         return first
     }
 
-    /// Takes over the log lines, statistics and errors that have come, oldest first.
+    /// Returns and removes the log lines, statistics and errors that have arrived, oldest first.
     package func takeEvents() -> [ClientEvent] {
         serve()
         return inbox.takeEvents()

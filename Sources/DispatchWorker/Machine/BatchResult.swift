@@ -1,0 +1,34 @@
+/// The result of processing a batch or a part of it.
+package struct BatchResult: Sendable, Equatable {
+    /// The number of messages that were read from the batch.
+    package var messages = 0
+    /// The number of new records of owned partitions among them.
+    package var records = 0
+    /// Decisions.
+    package var decisions = 0
+    /// Dead letters.
+    package var deadLetters = 0
+    /// The size of all outputs of the transaction in the arena, in bytes.
+    package var bytes = 0
+    /// The longest run of consecutive dead letters of one partition.
+    package var longestDeadLetterRun = 0
+    /// A Boolean value that indicates whether a dead letter had no open topic.
+    ///
+    /// This is a bug, and the transaction must not be committed.
+    package var isBroken = false
+    /// A Boolean value that indicates whether the time limit ended processing before the batch did.
+    package var isLate = false
+
+    /// Creates an empty result.
+    package init() {}
+}
+
+/// The rest of the last poll.
+package enum BatchState: Sendable, Equatable {
+    /// Nothing.
+    case none
+    /// Messages that are not processed yet, at least one.
+    case left(Int)
+    /// Messages that are released unprocessed.
+    case void
+}

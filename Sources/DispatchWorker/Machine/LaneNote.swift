@@ -1,0 +1,22 @@
+package import KafkaClient
+
+/// An event of a lane for the log.
+package enum LaneNote: Sendable, Equatable {
+    case ready(milliseconds: Int)
+    case assigned([TopicPartition])
+    case revoked([TopicPartition])
+    case lost([TopicPartition])
+    case committed(TransactionContent, milliseconds: Int)
+    case aborted(AbortCause, KafkaErrorCode?)
+    case rewound(partitions: Int)
+    case rotated(RotationCause)
+    case recreated(String, KafkaErrorCode)
+    case fenced
+    case dataLost(TopicPartition, wanted: Int64, got: Int64)
+    /// A committed offset no longer exists. `from` determines where to continue.
+    case commitVanished(TopicPartition, had: Int64)
+    /// A broker refuses a record's outputs even when they are sent alone. `isDeadLetter` is true if the output is the
+    /// record's dead letter.
+    case refused(TopicPartition, offset: Int64, isDeadLetter: Bool, KafkaErrorCode)
+    case failed(LaneCall, KafkaError)
+}
