@@ -130,6 +130,13 @@ extension TableSource {
         /// Most query pieces.
         package var maxQueryItems = 128
 
+        /// The bounds of `maxBytes`.
+        package static let bytesBounds: ClosedRange<Int64> = 1...65536
+        /// The bounds of `maxSegments`.
+        package static let segmentsBounds: ClosedRange<Int64> = 1...256
+        /// The bounds of `maxQueryItems`.
+        package static let queryItemsBounds: ClosedRange<Int64> = 1...1024
+
         /// Makes the default limits.
         package init() {}
     }

@@ -24,7 +24,7 @@ extension TableReader {
         switch value.kind {
         case .number, .bool: return constant(value).map { Placed(.constant($0), at: value.offset) }
         case .object:
-            guard let members = object(value, "a constant", keys: ["const"], required: ["const"]),
+            guard let members = object(value, "a constant", .constant),
                 let inner = members["const"]
             else { return nil }
             return constant(inner).map { Placed(.constant($0), at: value.offset) }

@@ -24,10 +24,7 @@ extension TableReader {
 
     /// Reads `when`.
     mutating func condition(_ value: JSONValue) -> TableSource.Condition? {
-        let keys = [
-            "app", "os", "capability", "claim", "platform", "region", "locale", "attributes", "query",
-        ]
-        guard let members = object(value, "when", keys: keys) else { return nil }
+        guard let members = object(value, "when", .condition) else { return nil }
         var condition = TableSource.Condition(offset: value.offset)
         condition.app = members["app"].map { versionTests($0, "app") } ?? []
         condition.os = members["os"].map { versionTests($0, "os") } ?? []

@@ -12,7 +12,7 @@ extension TableReader {
             wrongType(value, "a fallback rule", "an object", suggestion: "write { \"outcome\": \"\(text)\" }")
             return nil
         }
-        guard let members = object(value, "a fallback rule", keys: ["on", "outcome", "to"], required: ["outcome"]),
+        guard let members = object(value, "a fallback rule", .fallbackRule),
             let outcome = members["outcome"]
         else { return nil }
         var rule = TableSource.FallbackRule(
@@ -60,14 +60,8 @@ extension TableReader {
         (list(value, "examples") ?? []).compactMap { example($0) }
     }
 
-    /// Facts of a device; its id, which events have, decides nothing.
-    private static let deviceKeys = [
-        "platform", "app", "os", "locale", "region", "capabilities", "claims", "attributes", "coordinator", "id",
-    ]
-
     private mutating func example(_ value: JSONValue) -> TableSource.Example? {
-        let keys = ["link", "request", "device"] + TableSource.Example.members
-        guard let members = object(value, "an example", keys: keys),
+        guard let members = object(value, "an example", .example),
             let key = onlyKey(of: ["link", "request"], in: members), let asked = members[key]
         else { return nil }
         var request = TableSource.Example.Request.request(asked)
@@ -80,7 +74,7 @@ extension TableReader {
         } else if !checkRequest(asked) {
             return nil
         }
-        if let device = members["device"] { _ = object(device, "device", keys: Self.deviceKeys) }
+        if let device = members["device"] { _ = object(device, "device", .deviceFacts) }
         let expectations = TableSource.Example.members.compactMap { name in
             members[name].map { TableSource.Example.Expectation(member: name, value: Self.normalized($0)) }
         }
@@ -90,8 +84,7 @@ extension TableReader {
     }
 
     private mutating func checkRequest(_ value: JSONValue) -> Bool {
-        let keys = ["link", "path", "mode", "route", "params", "payload"]
-        guard let members = object(value, "request", keys: keys),
+        guard let members = object(value, "request", .exampleRequest),
             let form = onlyKey(of: ["link", "path", "route", "payload"], in: members), let asked = members[form]
         else { return false }
         for (key, owner) in [("mode", "path"), ("params", "route")] {

@@ -2,10 +2,6 @@ internal import ByteStorage
 internal import StrictJSON
 
 extension TableReader {
-    private static let blockKeys = [
-        "schemes", "schemeCase", "host", "hosts", "path", "query", "rewrites", "repair", "payload", "limits",
-    ]
-
     /// Reads `link`: one block, or a list of blocks with disjoint schemes.
     mutating func link(_ value: JSONValue, _ source: inout TableSource) {
         putsVarsIn = true
@@ -18,8 +14,7 @@ extension TableReader {
         readPathCase(blocks)
         source.foldsPathCase = foldsPathCase
         for (index, block) in blocks.enumerated() {
-            guard let members = object(block, "a link block", keys: Self.blockKeys, required: ["schemes", "host"])
-            else { continue }
+            guard let members = object(block, "a link block", .linkBlock) else { continue }
             source.blocks.append(self.block(members))
             if index == 0 {
                 if let payload = members["payload"] { source.payload = self.payload(payload) }
@@ -67,7 +62,7 @@ extension TableReader {
         }
         block.hostRole = hostRole(members)
         readHosts(members, &block)
-        if let path = members["path"], let path = object(path, "path", keys: ["case", "emptySegments"]) {
+        if let path = members["path"], let path = object(path, "path", .pathOptions) {
             block.emptySegments = choice(path["emptySegments"], "path.emptySegments", .collapse)
         }
         if let query = members["query"] { block.query = dialect(query) }
@@ -171,8 +166,7 @@ extension TableReader {
 
     private mutating func dialect(_ value: JSONValue) -> TableSource.QueryDialect {
         var dialect = TableSource.QueryDialect()
-        let keys = ["pairSeparators", "names", "duplicates", "decode", "plus", "nulls", "flatten"]
-        guard let members = object(value, "query", keys: keys) else { return dialect }
+        guard let members = object(value, "query", .queryOptions) else { return dialect }
         if let value = members["pairSeparators"], let text = filledText(value, "query.pairSeparators") {
             let excluded = Array("=%#".utf8)
             if text.value.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !excluded.contains($0) }) {
@@ -198,7 +192,7 @@ extension TableReader {
 
     private mutating func rewrite(_ value: JSONValue) -> TableSource.Rewrite? {
         guard
-            let members = object(value, "a rewrite", keys: ["stripPrefix", "as"], required: ["stripPrefix"]),
+            let members = object(value, "a rewrite", .rewrite),
             let prefix = members["stripPrefix"].flatMap({ text($0, "stripPrefix") })
         else { return nil }
         do throws(TextError) {
@@ -221,7 +215,7 @@ extension TableReader {
 
     private mutating func payload(_ value: JSONValue) -> TableSource.PayloadPointers {
         var pointers = TableSource.PayloadPointers()
-        guard let members = object(value, "payload", keys: ["link", "route", "params"]) else { return pointers }
+        guard let members = object(value, "payload", .payloadPointers) else { return pointers }
         if let links = members["link"] {
             pointers.link = (list(links, "payload.link") ?? []).compactMap { pointer($0, "an item of payload.link") }
         }
@@ -244,18 +238,20 @@ extension TableReader {
 
     private mutating func limits(_ value: JSONValue) -> TableSource.LinkLimits {
         var limits = TableSource.LinkLimits()
-        guard let members = object(value, "limits", keys: ["maxBytes", "maxSegments", "maxQueryItems"]) else {
-            return limits
+        guard let members = object(value, "limits", .linkLimits) else { return limits }
+        typealias Limits = TableSource.LinkLimits
+        if let value = members["maxBytes"], let limit = integer(value, "limits.maxBytes", in: Limits.bytesBounds) {
+            limits.maxBytes = Int(limit)
         }
-        if let value = members["maxBytes"] {
-            limits.maxBytes = integer(value, "limits.maxBytes", in: 1...65536).map(Int.init) ?? limits.maxBytes
+        if let value = members["maxSegments"],
+            let limit = integer(value, "limits.maxSegments", in: Limits.segmentsBounds)
+        {
+            limits.maxSegments = Int(limit)
         }
-        if let value = members["maxSegments"] {
-            limits.maxSegments = integer(value, "limits.maxSegments", in: 1...256).map(Int.init) ?? limits.maxSegments
-        }
-        if let value = members["maxQueryItems"] {
-            limits.maxQueryItems =
-                integer(value, "limits.maxQueryItems", in: 1...1024).map(Int.init) ?? limits.maxQueryItems
+        if let value = members["maxQueryItems"],
+            let limit = integer(value, "limits.maxQueryItems", in: Limits.queryItemsBounds)
+        {
+            limits.maxQueryItems = Int(limit)
         }
         return limits
     }

@@ -29,8 +29,7 @@ extension TableReader {
     mutating func capabilities(_ value: JSONValue) -> [TableSource.Capability] {
         (members(value, "capabilities") ?? []).compactMap { member in
             name(member.name, at: member.nameOffset - 1, "a capability", .identifier)
-            let keys = ["minApp", "minOS", "platforms", "listed"]
-            guard let members = object(member.value, "the capability '\(member.name)'", keys: keys) else { return nil }
+            guard let members = object(member.value, "the capability '\(member.name)'", .capability) else { return nil }
             var read = TableSource.Capability(
                 name: Placed(member.name, at: member.nameOffset - 1),
                 minApp: members["minApp"].flatMap { version($0, "minApp") },
@@ -58,8 +57,7 @@ extension TableReader {
         (members(value, "coordinators") ?? []).compactMap { member in
             name(member.name, at: member.nameOffset - 1, "a coordinator", .path)
             let what = "the coordinator '\(member.name)'"
-            let keys = ["screens", "initial", "parent", "guard", "slot"]
-            guard let own = object(member.value, what, keys: keys, required: ["screens"]) else { return nil }
+            guard let own = object(member.value, what, .coordinator) else { return nil }
             var isSingle = false
             if let slot = own["slot"].flatMap({ text($0, "slot") }) {
                 isSingle = slot.value == "single"
@@ -77,8 +75,7 @@ extension TableReader {
     private mutating func screen(_ member: JSONMember) -> TableSource.Screen {
         name(member.name, at: member.nameOffset - 1, "a screen", .path)
         var screen = TableSource.Screen(name: Placed(member.name, at: member.nameOffset - 1))
-        let keys = ["needs", "present", "nav", "identity", "view", "since", "until", "requires"]
-        guard let members = object(member.value, "the screen '\(member.name)'", keys: keys) else { return screen }
+        guard let members = object(member.value, "the screen '\(member.name)'", .screen) else { return screen }
         screen.needs = members["needs"].map { texts($0, "needs") } ?? []
         screen.present = members["present"].map { presentations($0) } ?? []
         screen.nav = bool(members["nav"], "nav", false)

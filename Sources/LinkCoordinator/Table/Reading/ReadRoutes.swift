@@ -1,11 +1,6 @@
 internal import StrictJSON
 
 extension TableReader {
-    private static let routeKeys = [
-        "id", "match", "alias", "query", "priority", "overlaps", "to", "variants", "redirect", "exclude", "bind",
-        "onInvalid", "requireAll", "unknownScreen", "unsupported", "notice", "status", "sunset",
-    ]
-
     /// Reads `routes`; those that do not read whole are marked as damaged.
     mutating func routes(_ value: JSONValue, models: [TableSource.Model]) -> [TableSource.Route] {
         var routes: [TableSource.Route] = []
@@ -17,7 +12,7 @@ extension TableReader {
         }
         for element in list(value, "routes") ?? [] {
             let before = problems.count
-            guard let members = object(element, "a route", keys: Self.routeKeys, required: ["id"]),
+            guard let members = object(element, "a route", .route),
                 let id = members["id"].flatMap({ text($0, "id") })
             else {
                 damage.routeIDs = true
@@ -89,7 +84,7 @@ extension TableReader {
                     value, "exclude", "an object", suggestion: "write { \"outcome\": \"\(outcome.rawValue)\" }")
                 return nil
             }
-            guard let own = object(value, "exclude", keys: ["outcome"], required: ["outcome"]),
+            guard let own = object(value, "exclude", .exclusion),
                 let outcome = own["outcome"]
             else { return nil }
             return .exclude(choice(outcome, "exclude.outcome", .reject))
@@ -97,7 +92,7 @@ extension TableReader {
     }
 
     private mutating func variant(_ value: JSONValue, notice: Placed<[String]>?) -> TableSource.Variant? {
-        guard let members = object(value, "a variant", keys: ["when", "to", "notice"], required: ["to"]) else {
+        guard let members = object(value, "a variant", .variant) else {
             return nil
         }
         let when = members["when"].flatMap { condition($0) }
@@ -135,7 +130,7 @@ extension TableReader {
 
     private mutating func unsupported(_ value: JSONValue) -> TableSource.Route.Unsupported {
         if case .object = value.kind {
-            let to = object(value, "unsupported", keys: ["to"], required: ["to"])?["to"]
+            let to = object(value, "unsupported", .unsupported)?["to"]
             return to.flatMap { target($0) }.map { .to($0) } ?? .fallback
         }
         guard case .string = value.kind, let text = text(value, "unsupported") else {
@@ -191,8 +186,7 @@ extension TableReader {
                 suggestion: isList ? "write the first in 'match', and the others as the list of 'alias'" : nil)
             return []
         }
-        let keys = ["path", "anySegment", "scheme", "host"]
-        guard let members = object(value, "a pattern", keys: keys),
+        guard let members = object(value, "a pattern", .pattern),
             let key = onlyKey(of: ["path", "anySegment"], in: members),
             let text = members[key].flatMap({ text($0, key) })
         else { return [] }

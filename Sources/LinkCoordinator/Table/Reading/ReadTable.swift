@@ -28,11 +28,6 @@ extension TableSource {
 }
 
 extension TableReader {
-    private static let keys = [
-        "schemaVersion", "table", "link", "models", "capabilities", "coordinators", "guards", "vars", "externals",
-        "routes", "fallback", "examples",
-    ]
-
     /// Reads the whole file.
     mutating func table() -> TableSource? {
         guard file.count <= TableSource.maxFileBytes else {
@@ -51,8 +46,7 @@ extension TableReader {
             }
             return nil
         }
-        let required = ["schemaVersion", "table", "link", "routes"]
-        guard let all = object(value, "the table file", keys: Self.keys, required: required) else { return nil }
+        guard let all = object(value, "the table file", .file) else { return nil }
         if let version = all["schemaVersion"] { _ = integer(version, "schemaVersion", in: 1...1) }
         var source = head(all["table"])
         if let vars = all["vars"] { readVars(vars, &source) }
@@ -88,10 +82,7 @@ extension TableReader {
     /// Reads `table`.
     private mutating func head(_ value: JSONValue?) -> TableSource {
         var source = TableSource(id: Placed("", at: 0), version: Placed("", at: 0))
-        let keys = ["id", "version", "applications", "canary"]
-        guard let value, let members = object(value, "table", keys: keys, required: ["id", "version"]) else {
-            return source
-        }
+        guard let value, let members = object(value, "table", .table) else { return source }
         if let id = members["id"].flatMap({ text($0, "table.id") }) {
             name(id.value, at: id.offset, "a table", .identifier)
             source.id = id
@@ -108,8 +99,7 @@ extension TableReader {
     }
 
     private mutating func canary(_ value: JSONValue) -> TableSource.Canary? {
-        let keys = ["percent", "salt", "compareTo"]
-        guard let members = object(value, "canary", keys: keys) else { return nil }
+        guard let members = object(value, "canary", .canary) else { return nil }
         var percent: Double?
         if let share = members["percent"] {
             if case .number(let text) = share.kind, let number = Double(text), (0...100).contains(number) {
@@ -143,7 +133,7 @@ extension TableReader {
 
     /// Reads `externals`.
     private mutating func externals(_ value: JSONValue, _ externals: inout TableSource.Externals) {
-        guard let members = object(value, "externals", keys: ["schemes", "hosts"]) else { return }
+        guard let members = object(value, "externals", .externals) else { return }
         if let schemes = members["schemes"] {
             externals.schemes = texts(schemes, "externals.schemes").map { scheme in
                 checkScheme(scheme, exactCase: false)

@@ -8,8 +8,7 @@ extension TableReader {
             wrongType(value, "a target", "an object", suggestion: "write { \(form) }")
             return nil
         }
-        let keys = ["path", "root", "external", "mode", "parents", "present", "dismissModals"]
-        guard let members = object(value, "a target", keys: keys), let destination = destination(members) else {
+        guard let members = object(value, "a target", .target), let destination = destination(members) else {
             return nil
         }
         let place = members["path"] ?? members["root"] ?? members["external"] ?? value
@@ -137,11 +136,9 @@ extension TableReader {
         (members(value, "guards") ?? []).compactMap { member in
             name(member.name, at: member.nameOffset - 1, "a guard", .identifier)
             let what = "the guard '\(member.name)'"
-            guard let own = object(member.value, what, keys: ["claim", "else"], required: ["claim", "else"]),
+            guard let own = object(member.value, what, .guardRule),
                 let claim = own["claim"].flatMap({ filledText($0, "claim") }),
-                let otherwise = own["else"].flatMap({
-                    object($0, "else", keys: ["to", "resume"], required: ["to"])
-                }),
+                let otherwise = own["else"].flatMap({ object($0, "else", .guardTarget) }),
                 let target = otherwise["to"].flatMap({ target($0) })
             else { return nil }
             return TableSource.Guard(
@@ -151,7 +148,7 @@ extension TableReader {
     }
 
     private mutating func resume(_ value: JSONValue) -> TableSource.Guard.Resume? {
-        guard let members = object(value, "resume", keys: ["ttl", "once"], required: ["ttl"]) else { return nil }
+        guard let members = object(value, "resume", .resumeOptions) else { return nil }
         let once = bool(members["once"], "resume.once", true)
         guard let ttl = members["ttl"] else { return nil }
         if case .number(let number) = ttl.kind {

@@ -69,16 +69,15 @@ struct Members {
 
 extension TableReader {
     /// Reads an object with known keys: unknown ones and missing ones are errors; nil if it is no object.
-    mutating func object(
-        _ value: JSONValue, _ what: String, keys: [String], required: [String] = []
-    ) -> Members? {
+    mutating func object(_ value: JSONValue, _ what: String, _ object: TableObject) -> Members? {
         guard let members = members(value, what) else { return nil }
+        let keys = object.keys
         for member in members where !keys.contains(member.name) {
             problems.error(
                 .unknownKey, at: member.nameOffset - 1, "unknown key '\(member.name)' in \(what)",
                 suggestion: LikelyKeys.advice(member.name, in: value, keys: keys))
         }
-        for key in required where value[key] == nil {
+        for key in object.required where value[key] == nil {
             problems.error(
                 .missingKey, at: value.offset, "\(what) lacks the key '\(key)'", suggestion: "add \"\(key)\": …")
         }
