@@ -131,6 +131,21 @@ struct TableReadingTests {
         #expect(source.routes[0].bindings.map { "\($0.model.value).\($0.field.value)" } == ["B.y", "B.x", "A.z"])
     }
 
+    @Test("a table may name its JSON schema, with text only")
+    func schemaReference() throws {
+        func file(_ schema: String) -> String {
+            """
+            { "$schema": \(schema), "schemaVersion": 1, "table": { "id": "t", "version": "1" },
+              "link": { "schemes": ["t"], "host": "segment" },
+              "routes": [ { "id": "a", "match": "/a", "to": { "root": true } } ] }
+            """
+        }
+        #expect(try source(file("\"../schemas/table.schema.json\"")).routes.count == 1)
+        let (_, problems) = TableSource.inspect(Array(file("1").utf8))
+        #expect(problems.map(\.code) == [.wrongType])
+        #expect(problems.first?.pointer == "/$schema")
+    }
+
     @Test("a file that is no table at all gives one problem", arguments: ["", "[]", "{", "null", "{\"a\":1}x"])
     func noTable(text: String) {
         let (source, problems) = TableSource.inspect(Array(text.utf8))

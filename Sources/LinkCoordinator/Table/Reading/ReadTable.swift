@@ -47,6 +47,7 @@ extension TableReader {
             return nil
         }
         guard let all = object(value, "the table file", .file) else { return nil }
+        if let schema = all["$schema"] { _ = text(schema, "$schema") }
         if let version = all["schemaVersion"] { _ = integer(version, "schemaVersion", in: 1...1) }
         var source = head(all["table"])
         if let vars = all["vars"] { readVars(vars, &source) }

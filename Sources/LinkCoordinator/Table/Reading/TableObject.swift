@@ -25,7 +25,7 @@ package enum TableObject: Int, Sendable, CaseIterable {
         case .file:
             [
                 "schemaVersion", "table", "link", "models", "capabilities", "coordinators", "guards", "vars",
-                "externals", "routes", "fallback", "examples",
+                "externals", "routes", "fallback", "examples", "$schema",
             ]
         case .table: ["id", "version", "applications", "canary"]
         case .canary: ["percent", "salt", "compareTo"]
