@@ -1,0 +1,79 @@
+internal import StrictJSON
+internal import TestSupport
+internal import Testing
+
+@testable internal import LinkCoordinator
+
+/// The reference of decisions against the schema, whose order of members is that of decisions, and against the code.
+@Suite struct DecisionReferenceTests {
+    let page: ReferencePage
+    let schema: JSONValue
+
+    init() throws {
+        page = try ReferencePage(path: "Sources/LinkCoordinator/LinkCoordinator.docc/DecisionReference.md")
+        schema = try SchemaKeyTests.schema("decision")
+    }
+
+    @Test(
+        "The reference has the members of a decision, of an entry, and of a resume, in their order",
+        arguments: [
+            ("Members", ""), ("Stack entries", "/$defs/entry"), ("Resume", "/properties/resume"),
+        ])
+    func members(section: String, place: String) throws {
+        let table = try #require(page.table(section, "Member"))
+        let object = try #require(SchemaKeyTests.value(at: place, in: schema))
+        #expect(table.names == object["properties"]?.object?.map(\.name))
+    }
+
+    @Test("The reference has the outcomes")
+    func outcomes() throws {
+        let words = schema["properties"]?["outcome"]?["enum"]?.array?.compactMap(\.string)
+        #expect(page.table("Outcomes", "Outcome")?.names == words)
+    }
+
+    @Test("The reference has the reasons, in the order in which they are found")
+    func reasons() throws {
+        let table = try #require(page.table("Reasons", "Phase"))
+        var found: [String] = []
+        for name in table.column("Reason").flatMap(ReferencePage.code) where !found.contains(name) {
+            found.append(name)
+        }
+        // A payload without a link is found before the selection, and a defect is no decision.
+        let reasons = Reason.allCases.filter { $0 != .internalError }
+        #expect(Set(found) == Set(reasons.map(\.rawValue)))
+        #expect(found.filter { $0 != "no_link" } == reasons.filter { $0 != .noLink }.map(\.rawValue))
+    }
+
+    @Test("The schema and the reference have the same reasons")
+    func schemaReasons() throws {
+        let words = Set(schema["properties"]?["reason"]?["enum"]?.array?.compactMap(\.string) ?? [])
+        let reserved: Set = ["expired", "open_app", "needs_resolution"]
+        #expect(words.subtracting(reserved) == Set(Reason.allCases.map(\.rawValue)))
+        #expect(reserved.isSubset(of: Set(ReferencePage.code(page.text))))
+    }
+
+    @Test("The reference has the notes that the code makes")
+    func notes() throws {
+        let files = try Checkout.trackedFiles().filter {
+            $0.path.hasPrefix("Sources/LinkCoordinator/") && $0.suffix == "swift"
+        }
+        var heads: Set<String> = []
+        for file in files {
+            for match in (file.text ?? "").matches(of: #/\bNote\(\s*"([^"]+)"/#) { heads.insert(String(match.1)) }
+        }
+        #expect(heads.count >= 10)
+        let names = page.table("Notes", "Note")?.names ?? []
+        #expect(heads.filter { head in !names.contains { $0.hasPrefix(head) } } == [])
+        #expect(names.filter { name in !heads.contains { name.hasPrefix($0) } } == [])
+    }
+
+    @Test("The decision in the reference is the one that the table in the reference gives")
+    func example() throws {
+        let tables = try ReferencePage(path: "Sources/LinkCoordinator/LinkCoordinator.docc/RouteTableReference.md")
+        let text = try #require(tables.blocks("A complete table").first).text
+        let table = try Table.load([UInt8](text.utf8))
+        let decision = table.resolve("shop://o/12", device: Device(app: "6.1.0", claims: ["session"]))
+        let expected = try #require(page.blocks("Overview").first).text.replacing("\n", with: "")
+        #expect(String(decoding: decision.json, as: UTF8.self) == expected)
+    }
+}

@@ -1,0 +1,56 @@
+internal import StrictJSON
+internal import TestSupport
+internal import Testing
+
+@testable internal import LinkIngest
+@testable internal import LinkdCommands
+
+/// The reference of events against the reader and the schema.
+@Suite struct EventReferenceTests {
+    let page: ReferencePage
+
+    init() throws { page = try ReferencePage(path: "Sources/LinkIngest/LinkIngest.docc/EventReference.md") }
+
+    @Test("The reference and the schema have the members of an event")
+    func members() throws {
+        let names = Set(page.table("Events", "Member")?.names ?? [])
+        #expect(names == Set(EventMember.allCases.map(\.name.description) + ["$schema"]))
+        let properties = try SchemaKeyTests.schema("event")["properties"]?.object?.map(\.name)
+        #expect(names == Set(properties ?? []))
+    }
+
+    @Test("The reference has the members of a device")
+    func devices() throws {
+        let schema = try SchemaKeyTests.schema("event")
+        let properties = schema["$defs"]?["device"]?["properties"]?.object?.map(\.name)
+        #expect(page.table("Devices", "Member")?.names == properties)
+    }
+
+    @Test("The reference has the reasons of refusals, in their order")
+    func refusals() {
+        #expect(page.table("Refusals", "Reason")?.names == IngestFailure.Reason.allCases.map(\.rawValue))
+    }
+
+    @Test("The reference has the limits of an event with their settings")
+    func limits() throws {
+        let limits = IngestLimits()
+        let table = try #require(page.table("Limits", "Limit"))
+        let expected = [
+            limits.recordBytes, limits.devices, limits.depth, IngestLimits.eventIDBytes, IngestLimits.deviceIDBytes,
+            IngestLimits.factBytes, IngestLimits.factElements, IngestLimits.contextNames, IngestLimits.contextBytes,
+        ]
+        #expect(table.column("Default") == expected.map { "\($0)" })
+        for name in table.column("Setting").flatMap(ReferencePage.code) {
+            #expect(SettingsTable.rows.contains { $0.name == name }, "\(name)")
+        }
+    }
+
+    @Test("The event in the reference is an event")
+    func example() throws {
+        for block in page.blocks("Events") where block.language == "json" {
+            let event = try LinkEvent.read(Array(block.text.utf8))
+            #expect(event.devices.first?.claims == ["session"])
+            #expect(event.expires == 1_795_255_200_000)
+        }
+    }
+}

@@ -1,0 +1,110 @@
+internal import Foundation
+internal import StrictJSON
+internal import TestSupport
+internal import Testing
+
+@testable internal import LinkCoordinator
+
+/// The JSON schemas against the code, and what editors show of them.
+@Suite struct SchemaKeyTests {
+    static func schema(_ name: String) throws -> JSONValue {
+        let file = Checkout.root.appending(path: "config/schemas/\(name).schema.json")
+        return try JSONValue.parse([UInt8](try Data(contentsOf: file)))
+    }
+
+    /// The place of an object's properties in the schema of tables.
+    static func place(of object: TableObject) -> String {
+        switch object {
+        case .file: ""
+        case .table: "/properties/table"
+        case .canary: "/properties/table/properties/canary"
+        case .linkBlock: "/$defs/firstBlock"
+        case .pathOptions: "/$defs/blockMember/properties/path"
+        case .queryOptions: "/$defs/blockMember/properties/query"
+        case .payloadPointers: "/$defs/firstBlock/properties/payload"
+        case .linkLimits: "/$defs/firstBlock/properties/limits"
+        case .rewrite: "/$defs/blockMember/properties/rewrites/items"
+        case .capability: "/properties/capabilities/additionalProperties"
+        case .coordinator: "/$defs/coordinator"
+        case .screen: "/$defs/screen"
+        case .guardRule: "/properties/guards/additionalProperties"
+        case .guardTarget: "/properties/guards/additionalProperties/properties/else"
+        case .resumeOptions: "/properties/guards/additionalProperties/properties/else/properties/resume"
+        case .externals: "/properties/externals"
+        case .route: "/$defs/route"
+        case .pattern: "/$defs/match/oneOf/1"
+        case .target: "/$defs/target"
+        case .variant: "/$defs/route/properties/variants/items"
+        case .condition: "/$defs/when"
+        case .exclusion: "/$defs/route/properties/exclude"
+        case .unsupported: "/$defs/route/properties/unsupported/oneOf/1"
+        case .constant: "/$defs/source/oneOf/2"
+        case .fallbackRule: "/$defs/fallbackRule"
+        case .example: "/$defs/example"
+        case .exampleRequest: "/$defs/example/properties/request"
+        case .deviceFacts: "/$defs/example/properties/device"
+        }
+    }
+
+    /// The value at a pointer without escapes.
+    static func value(at pointer: String, in root: JSONValue) -> JSONValue? {
+        pointer.split(separator: "/").reduce(root) { value, step in
+            Int(step).flatMap { index in value?.array?[index] } ?? value?[String(step)]
+        }
+    }
+
+    @Test("The schema of tables has the keys of every object", arguments: TableObject.allCases)
+    func keys(object: TableObject) throws {
+        let place = try #require(Self.value(at: Self.place(of: object), in: try Self.schema("table")))
+        #expect(Set(place["properties"]?.object?.map(\.name) ?? []) == Set(object.keys))
+        #expect(Set(place["required"]?.array?.compactMap(\.string) ?? []) == Set(object.required))
+    }
+
+    @Test("The schema of tables has the limits of a link")
+    func limits() throws {
+        let place = Self.value(at: Self.place(of: .linkLimits), in: try Self.schema("table"))
+        let limits = TableSource.LinkLimits()
+        let expected = [
+            ("maxBytes", limits.maxBytes, TableSource.LinkLimits.bytesBounds),
+            ("maxSegments", limits.maxSegments, TableSource.LinkLimits.segmentsBounds),
+            ("maxQueryItems", limits.maxQueryItems, TableSource.LinkLimits.queryItemsBounds),
+        ]
+        for (name, otherwise, bounds) in expected {
+            let property = place?["properties"]?[name]
+            #expect(property?["default"]?.integer == Int64(otherwise))
+            #expect(property?["minimum"]?.integer == bounds.lowerBound)
+            #expect(property?["maximum"]?.integer == bounds.upperBound)
+        }
+    }
+
+    @Test("Every property of a schema has a description", arguments: ["table", "event"])
+    func descriptions(name: String) throws {
+        let root = try Self.schema(name)
+        var missing: [String] = []
+        Self.walk(root, "", root, &missing)
+        #expect(missing == [])
+    }
+
+    /// Collects the properties of a schema and of the schemas in it that say nothing of themselves.
+    private static func walk(_ schema: JSONValue, _ place: String, _ root: JSONValue, _ missing: inout [String]) {
+        for property in schema["properties"]?.object ?? [] {
+            let own = "\(place)/\(property.name)"
+            // `false` forbids the property.
+            guard property.value.object != nil else { continue }
+            let target = property.value["$ref"]?.string.flatMap { value(at: String($0.dropFirst()), in: root) }
+            if property.value["description"] == nil, target?["description"] == nil { missing.append(own) }
+            walk(property.value, own, root, &missing)
+        }
+        for key in ["items", "additionalProperties"] {
+            if let inner = schema[key] { walk(inner, "\(place)/\(key)", root, &missing) }
+        }
+        for key in ["oneOf", "prefixItems"] {
+            for (index, inner) in (schema[key]?.array ?? []).enumerated() {
+                walk(inner, "\(place)/\(key)/\(index)", root, &missing)
+            }
+        }
+        for inner in schema["$defs"]?.object ?? [] {
+            walk(inner.value, "\(place)/$defs/\(inner.name)", root, &missing)
+        }
+    }
+}
