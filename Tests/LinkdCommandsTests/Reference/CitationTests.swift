@@ -1,0 +1,42 @@
+internal import Foundation
+internal import TestSupport
+internal import Testing
+
+/// Comments in the code that cite a section of a reference.
+@Suite struct CitationTests {
+    @Test("Every cited section is a heading of its reference")
+    func sections() throws {
+        let files = try Checkout.trackedFiles()
+        var headings: [String: Set<String>] = [:]
+        for file in files where file.path.hasSuffix("Reference.md") {
+            let name = URL(filePath: file.path).deletingPathExtension().lastPathComponent
+            headings[name] = Set(try ReferencePage(path: file.path).headings)
+        }
+        let citation = #/(\w+Reference), ((?:"[^"]+"(?:, | and )?)+)/#
+        var count = 0
+        var wrong: [String] = []
+        for file in files where file.path.hasPrefix("Sources/") && file.suffix == "swift" {
+            // A comment may go on in the next line.
+            let text = (file.text ?? "").replacing(#/\n *\/{2,3} ?/#, with: " ")
+            for match in text.matches(of: citation) {
+                for section in match.2.split(separator: "\"").enumerated() where section.offset % 2 == 0 {
+                    count += 1
+                    let isThere = headings[String(match.1)]?.contains(String(section.element)) ?? false
+                    if !isThere { wrong.append("\(file.path): \(match.1), \(section.element)") }
+                }
+            }
+        }
+        #expect(count > 50)
+        #expect(wrong == [])
+    }
+
+    @Test("No comment cites the specification that the references replace")
+    func oldSpecification() throws {
+        // In pieces, or this file would find itself.
+        let words = ["route-" + "table.md", "kafka-" + "worker.md", "events" + ".md", "payload-" + "formats"]
+        let places = ["Sources/StrictJSON/", "Sources/LinkIngest/", "Sources/LinkCoordinator/"]
+        let found = try Checkout.trackedFiles().filter { file in places.contains { file.path.hasPrefix($0) } }
+            .flatMap { file in words.filter { file.text?.contains($0) ?? false }.map { "\(file.path): \($0)" } }
+        #expect(found == [])
+    }
+}
