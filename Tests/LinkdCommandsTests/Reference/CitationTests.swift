@@ -34,7 +34,7 @@ internal import Testing
     func oldSpecification() throws {
         // In pieces, or this file would find itself.
         let words = ["route-" + "table.md", "kafka-" + "worker.md", "events" + ".md", "payload-" + "formats"]
-        let places = ["Sources/StrictJSON/", "Sources/LinkIngest/", "Sources/LinkCoordinator/"]
+        let places = ["StrictJSON", "LinkIngest", "LinkCoordinator", "RouteAnalysis"].map { "Sources/\($0)/" }
         let found = try Checkout.trackedFiles().filter { file in places.contains { file.path.hasPrefix($0) } }
             .flatMap { file in words.filter { file.text?.contains($0) ?? false }.map { "\(file.path): \($0)" } }
         #expect(found == [])

@@ -139,7 +139,7 @@ internal import Testing
         // A redirect to nothing is an error if it has no captures, and a warning otherwise.
         let errors = TableProblem.Code.allCases.filter { !warnings.contains($0) || $0 == .redirectNowhere }
         #expect(Set(page.table("Problem codes", "Code")?.names ?? []) == Set(errors.map(\.rawValue)))
-        let article = try ReferencePage(path: "Sources/LinkCoordinator/LinkCoordinator.docc/Warnings.md")
+        let article = try ReferencePage(path: "Sources/RouteAnalysis/RouteAnalysis.docc/Warnings.md")
         #expect(Set(article.table("Overview", "Code")?.names ?? []) == Set(warnings.map(\.rawValue)))
     }
 
