@@ -43,8 +43,8 @@ enum LoadBenchmark {
         var whole: [Double] = []
         var compiled: [Double] = []
         for _ in 0..<rounds {
-            var loaded: Table?
-            whole.append(try nanoseconds { loaded = try Table.checked(text) } / 1e6)
+            var loaded: RouteTable?
+            whole.append(try nanoseconds { loaded = try RouteTable.checked(text) } / 1e6)
             guard let source = loaded?.source else { continue }
             compiled.append(nanoseconds { _ = CompiledTable(source, hash: "00000000") } / 1e6)
         }

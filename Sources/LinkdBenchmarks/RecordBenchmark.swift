@@ -17,7 +17,7 @@ struct RecordBenchmark {
                 text:
                     "the table \(table) cannot be read: run from the checkout or pass --table", code: 78)
         }
-        tables = TableSet([try Table.load([UInt8](data))])
+        tables = TableSet([try RouteTable(json: [UInt8](data))])
     }
 
     func run(_ options: BenchmarkOptions, _ report: Report) throws {

@@ -1,14 +1,14 @@
 public import LinkCoordinator
 
-extension Table {
+extension RouteTable {
     /// Loads a table as `load` does, and proves it: every pattern has a link, and no two routes overlap without
     /// declaring it.
     ///
-    /// - Throws: `TableError` with every problem that was found, worst first.
-    public static func checked(_ json: [UInt8]) throws(TableError) -> Table {
+    /// - Throws: `RouteTableError` with every problem that was found, worst first.
+    public static func checked(_ json: [UInt8]) throws(RouteTableError) -> RouteTable {
         let (table, problems) = check(json)
         if let table { return table }
-        throw TableError(problems: problems)
+        throw RouteTableError(problems: problems)
     }
 
     /// Returns every problem of a table's file, worst first, as `linkd routes check` prints them: all that `checked`
@@ -21,7 +21,7 @@ extension Table {
     ///   well. That is work for an author's check, not for a worker that starts.
     package static func check(
         _ json: [UInt8], advises: Bool = false
-    ) -> (table: Table?, problems: [TableProblem]) {
+    ) -> (table: RouteTable?, problems: [TableProblem]) {
         var loader = TableLoader(json)
         loader.prove()
         if advises, let source = loader.source { TableAdvice.run(source, into: &loader.problems) }

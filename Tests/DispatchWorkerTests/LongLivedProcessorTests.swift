@@ -6,19 +6,20 @@ import Testing
 
 @Suite("A long-lived processor makes the same decisions as a new one")
 struct LongLivedProcessorTests {
-    private static func table() throws -> Table {
-        try Table.load(
-            Array(
-                """
-                {"schemaVersion":1,"table":{"id":"versions","version":"1"},
-                 "link":{"schemes":["t"],"host":"segment"},
-                 "coordinators":{"c":{"initial":"a","screens":{"a":{},"b":{},"d":{}}}},
-                 "routes":[{"id":"r","match":"/x","variants":[
-                   {"when":{"app":">=5","os":">=5"},"to":{"path":"/c/a"}},
-                   {"when":{"app":">=5"},"to":{"path":"/c/b"}},
-                   {"to":{"path":"/c/d"}}]}],
-                 "fallback":{"outcome":"reject"}}
-                """.utf8))
+    private static func table() throws -> RouteTable {
+        try RouteTable(
+            json:
+                Array(
+                    """
+                    {"schemaVersion":1,"table":{"id":"versions","version":"1"},
+                     "link":{"schemes":["t"],"host":"segment"},
+                     "coordinators":{"c":{"initial":"a","screens":{"a":{},"b":{},"d":{}}}},
+                     "routes":[{"id":"r","match":"/x","variants":[
+                       {"when":{"app":">=5","os":">=5"},"to":{"path":"/c/a"}},
+                       {"when":{"app":">=5"},"to":{"path":"/c/b"}},
+                       {"to":{"path":"/c/d"}}]}],
+                     "fallback":{"outcome":"reject"}}
+                    """.utf8))
     }
 
     private static func version(_ generator: inout SeededGenerator) -> String {
@@ -48,7 +49,7 @@ struct LongLivedProcessorTests {
                     decided = decision.array
                 }
             }
-            let expected = table.resolve("t://x", device: Device(app: app, os: os))
+            let expected = table.resolve("t://x", device: DeviceFacts(app: app, os: os))
             #expect(
                 cause == nil && decided == expected.json,
                 "seed \(generator.seed) round \(round): app \(app), os \(os)")

@@ -6,18 +6,19 @@ import Testing
 
 @Suite("The size of a record's decisions is limited while they are written")
 struct OutputLimitTests {
-    private static func table() throws -> Table {
-        try Table.load(
-            Array(
-                """
-                {"schemaVersion":1,"table":{"id":"t","version":"1"},
-                 "link":{"schemes":["t"],"host":"segment","payload":{"link":["/link"],"route":"/route"}},
-                 "models":{"M":{"q":"string?"}},
-                 "coordinators":{"a":{"guard":"in","screens":{"x":{"needs":["M"]}}},"l":{"screens":{"f":{}}}},
-                 "guards":{"in":{"claim":"s","else":{"to":{"path":"/l/f"},"resume":{"ttl":"1m","once":true}}}},
-                 "routes":[{"id":"r","match":"/x","to":{"path":"/a/x"},"bind":{"M":{"q":"payload./q"}}}],
-                 "fallback":{"outcome":"reject"}}
-                """.utf8))
+    private static func table() throws -> RouteTable {
+        try RouteTable(
+            json:
+                Array(
+                    """
+                    {"schemaVersion":1,"table":{"id":"t","version":"1"},
+                     "link":{"schemes":["t"],"host":"segment","payload":{"link":["/link"],"route":"/route"}},
+                     "models":{"M":{"q":"string?"}},
+                     "coordinators":{"a":{"guard":"in","screens":{"x":{"needs":["M"]}}},"l":{"screens":{"f":{}}}},
+                     "guards":{"in":{"claim":"s","else":{"to":{"path":"/l/f"},"resume":{"ttl":"1m","once":true}}}},
+                     "routes":[{"id":"r","match":"/x","to":{"path":"/a/x"},"bind":{"M":{"q":"payload./q"}}}],
+                     "fallback":{"outcome":"reject"}}
+                    """.utf8))
     }
 
     private static func event(bytes: Int, devices: Int) -> [UInt8] {

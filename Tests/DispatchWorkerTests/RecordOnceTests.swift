@@ -43,8 +43,8 @@ enum ManyDevices {
 
     static func tables() throws -> TableSet {
         TableSet([
-            try Table.load(file("one", scheme: "t", pointers: #""/l","/x/0","/data/link""#)),
-            try Table.load(file("two", scheme: "u", pointers: #""/l","/data/link""#)),
+            try RouteTable(json: file("one", scheme: "t", pointers: #""/l","/x/0","/data/link""#)),
+            try RouteTable(json: file("two", scheme: "u", pointers: #""/l","/data/link""#)),
         ])
     }
 
@@ -162,19 +162,20 @@ enum ManyDevices {
 
     @Test("values that cannot be read again are rejected as internal in spite of a fallback")
     func failsClosed() throws {
-        let table = try Table.load(
-            Array(
-                String(decoding: ManyDevices.file("one", scheme: "t", pointers: #""/l""#), as: UTF8.self)
-                    .replacing(
-                        #""routes":["#, with: #""fallback":{"outcome":"navigate","to":{"root":true}},"routes":["#
-                    )
-                    .utf8))
-        func reason(_ make: (ByteView) -> LinkRequest, _ text: String) -> DecisionSummary {
+        let table = try RouteTable(
+            json:
+                Array(
+                    String(decoding: ManyDevices.file("one", scheme: "t", pointers: #""/l""#), as: UTF8.self)
+                        .replacing(
+                            #""routes":["#, with: #""fallback":{"outcome":"navigate","to":{"root":true}},"routes":["#
+                        )
+                        .utf8))
+        func reason(_ make: (ByteView) -> RequestView, _ text: String) -> DecisionSummary {
             var resolver = Resolver()
             var arena = OutputArena(chunkBytes: 4096)
             return Array(text.utf8).withUnsafeBufferPointer { bytes in
                 withUnsafePointer(to: make(ByteView(bytes))) { request in
-                    withUnsafePointer(to: DeviceFacts()) { facts in
+                    withUnsafePointer(to: DeviceView()) { facts in
                         arena.begin()
                         let summary = resolver.resolve(
                             request, facts, table: table.compiled.handle, head: nil, into: &arena)
@@ -184,8 +185,8 @@ enum ManyDevices {
                 }
             }
         }
-        let route: (ByteView) -> LinkRequest = { text in
-            var request = LinkRequest(form: .route, text: ByteView("any"), isPlain: true)
+        let route: (ByteView) -> RequestView = { text in
+            var request = RequestView(form: .route, text: ByteView("any"), isPlain: true)
             request.params = text
             return request
         }
@@ -194,9 +195,9 @@ enum ManyDevices {
         }
         let roots = UnsafeMutablePointer<ByteView>.allocate(capacity: 1)
         defer { roots.deallocate() }
-        let payload: (ByteView) -> LinkRequest = { text in
+        let payload: (ByteView) -> RequestView = { text in
             roots.initialize(to: text)
-            var request = LinkRequest(form: .payload, text: .empty, isPlain: true)
+            var request = RequestView(form: .payload, text: .empty, isPlain: true)
             request.payload = text
             request.roots = UnsafeBufferPointer(start: roots, count: 1)
             return request

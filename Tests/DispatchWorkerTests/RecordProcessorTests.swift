@@ -9,20 +9,21 @@ import Testing
 /// Decisions for records, with two small tables that match different links.
 @Suite("A record has decisions or the cause of a dead letter")
 struct RecordProcessorTests {
-    static func table(_ id: String, scheme: String, hosts: String, application: String) throws -> Table {
-        try Table.load(
-            Array(
-                """
-                {"schemaVersion":1,"table":{"id":"\(id)","version":"1","applications":["\(application)","shared"]},
-                 "link":{"schemes":["\(scheme)","https"],"host":"authority","hosts":[\(hosts)],
-                         "payload":{"link":["/aps/link","/deep_link","/data/deep_link"]}},
-                 "coordinators":{"home":{"initial":"feed","screens":{"feed":{}}}},
-                 "routes":[{"id":"home","match":"/","to":{"path":"/home/feed"}}],
-                 "fallback":{"outcome":"reject"}}
-                """.utf8))
+    static func table(_ id: String, scheme: String, hosts: String, application: String) throws -> RouteTable {
+        try RouteTable(
+            json:
+                Array(
+                    """
+                    {"schemaVersion":1,"table":{"id":"\(id)","version":"1","applications":["\(application)","shared"]},
+                     "link":{"schemes":["\(scheme)","https"],"host":"authority","hosts":[\(hosts)],
+                             "payload":{"link":["/aps/link","/deep_link","/data/deep_link"]}},
+                     "coordinators":{"home":{"initial":"feed","screens":{"feed":{}}}},
+                     "routes":[{"id":"home","match":"/","to":{"path":"/home/feed"}}],
+                     "fallback":{"outcome":"reject"}}
+                    """.utf8))
     }
 
-    static func tables() throws -> [Table] {
+    static func tables() throws -> [RouteTable] {
         [
             try table("one", scheme: "one", hosts: #""one.example","shared.example","""#, application: "com.one"),
             try table("two", scheme: "two", hosts: #""two.example","shared.example","""#, application: "com.two"),
@@ -38,7 +39,7 @@ struct RecordProcessorTests {
 
     /// Processes one value as the record at offset 7 of partition 3 of `links`.
     static func process(
-        _ value: String, key: String? = "k", timestamp: Int64 = 1000, tables: [Table]? = nil,
+        _ value: String, key: String? = "k", timestamp: Int64 = 1000, tables: [RouteTable]? = nil,
         passthrough: [String] = []
     ) throws -> ([Seen], DeadLetterCause?) {
         var processor = RecordProcessor(tables: TableSet(try tables ?? self.tables()), passthrough: passthrough)

@@ -30,20 +30,21 @@ struct Answer: Equatable, CustomStringConvertible {
 
 @Suite("The caches of a processor never change a decision")
 struct RememberedTests {
-    static func table(_ id: String = "shop", host: String = "shop.example", more: String = "") throws -> Table {
-        try Table.load(
-            Array(
-                """
-                {"schemaVersion":1,"table":{"id":"\(id)","version":"1"},
-                 "link":{"schemes":["shop","https"],"host":"authority","hosts":["\(host)","*.\(host)"\(more)],
-                         "payload":{"link":["/link","/data/link"]}},
-                 "coordinators":{"c":{"initial":"a","screens":{"a":{},"b":{},"d":{}}}},
-                 "routes":[{"id":"new","match":"/p/new","variants":[
-                   {"when":{"attributes":{"zz":"1"}},"to":{"path":"/c/a"}},
-                   {"when":{"attributes":{"zz":"2"}},"to":{"path":"/c/b"}},
-                   {"to":{"path":"/c/d"}}]}],
-                 "fallback":{"outcome":"reject"}}
-                """.utf8))
+    static func table(_ id: String = "shop", host: String = "shop.example", more: String = "") throws -> RouteTable {
+        try RouteTable(
+            json:
+                Array(
+                    """
+                    {"schemaVersion":1,"table":{"id":"\(id)","version":"1"},
+                     "link":{"schemes":["shop","https"],"host":"authority","hosts":["\(host)","*.\(host)"\(more)],
+                             "payload":{"link":["/link","/data/link"]}},
+                     "coordinators":{"c":{"initial":"a","screens":{"a":{},"b":{},"d":{}}}},
+                     "routes":[{"id":"new","match":"/p/new","variants":[
+                       {"when":{"attributes":{"zz":"1"}},"to":{"path":"/c/a"}},
+                       {"when":{"attributes":{"zz":"2"}},"to":{"path":"/c/b"}},
+                       {"to":{"path":"/c/d"}}]}],
+                     "fallback":{"outcome":"reject"}}
+                    """.utf8))
     }
 
     @Test(

@@ -69,7 +69,7 @@ import Testing
 
     @Test("a resumed request with the claim has the same decision as the first request with the claim")
     func law() throws {
-        let table = try Table.load(Array(Self.file.utf8))
+        let table = try RouteTable(json: Array(Self.file.utf8))
         var processor = RecordProcessor(tables: TableSet([table]))
         var generator = SeededGenerator(seed: 0x2E5)
         var (deferred, forms) = (0, [String: Int]())
@@ -111,7 +111,7 @@ import Testing
 
     @Test("a push that is a record on its own can be sent as a payload at any depth", arguments: 50...70)
     func depth(_ depth: Int) throws {
-        var processor = RecordProcessor(tables: TableSet([try Table.load(Array(Self.file.utf8))]))
+        var processor = RecordProcessor(tables: TableSet([try RouteTable(json: Array(Self.file.utf8))]))
         let junk = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
         let pushes = [
             #"{"message":{"token":"d","data":{"link":"t:///under"},"junk":\#(junk)}}"#,

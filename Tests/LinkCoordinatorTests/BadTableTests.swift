@@ -25,7 +25,7 @@ struct BadTable: Sendable, CustomTestStringConvertible {
     let isAdvised: Bool
 
     /// What is found in it.
-    var problems: [TableProblem] { isAdvised ? Table.problems(in: file) : TableSource.inspect(file).problems }
+    var problems: [TableProblem] { isAdvised ? RouteTable.problems(in: file) : TableSource.inspect(file).problems }
 
     var testDescription: String { name }
 

@@ -7,8 +7,8 @@ import Testing
 @Suite("Values and where they are bound") struct BindingTests {
     private static let head = #"{"schemaVersion":1,"table":{"id":"t","version":"1"},"#
 
-    private static func table(_ parts: String...) throws -> Table {
-        try Table.load([UInt8]((head + parts.joined(separator: ",") + "}").utf8))
+    private static func table(_ parts: String...) throws -> RouteTable {
+        try RouteTable(json: [UInt8]((head + parts.joined(separator: ",") + "}").utf8))
     }
 
     /// A query, and what comes of the route's three lists: the data or the detail of `param_invalid`, and the note.
@@ -76,14 +76,14 @@ import Testing
                    "unsupported":{"to":{"path":"/c/leaf"}}}]
         """#
 
-    private static func parents(drops: Bool) throws -> Table {
+    private static func parents(drops: Bool) throws -> RouteTable {
         try table(parents.replacing("\"DROP\"", with: drops ? #""onInvalid":"drop","# : ""))
     }
 
     @Test("an entry of a parent route whose value is invalid is dropped with a note, never the leaf (2.6)")
     func invalidParents() throws {
         let table = try Self.parents(drops: false)
-        let device = Device(app: "6")
+        let device = DeviceFacts(app: "6")
         #expect(table.resolve("t:///leaf", device: device).path == "/c/o/p/leaf")
         let single = table.resolve("t:///leaf?n=x", device: device)
         #expect(single.path == "/c/p/leaf" && single.notes == ["parent dropped:c.o"])
@@ -97,7 +97,7 @@ import Testing
 
     @Test("a parent route that drops what is invalid keeps its entry without it (2.7)")
     func droppingParents() throws {
-        let decision = try Self.parents(drops: true).resolve("t:///leaf?n=x&p=3", device: Device(app: "6"))
+        let decision = try Self.parents(drops: true).resolve("t:///leaf?n=x&p=3", device: DeviceFacts(app: "6"))
         #expect(decision.path == "/c/o/p/leaf" && decision.notes == ["dropped:O.n"])
         #expect(decision.stack[0].value["data"]?.text == #"{"O":{"n":null,"tags":[]}}"#)
     }
@@ -105,13 +105,13 @@ import Testing
     @Test("parents bind when the route binds: notes come in the order of the phases (3.6)")
     func order() throws {
         let table = try Self.parents(drops: false)
-        let cut = table.resolve("t:///new?n=%205&p=x", device: Device(app: "1"))
+        let cut = table.resolve("t:///new?n=%205&p=x", device: DeviceFacts(app: "1"))
         #expect(cut.path == "/c/o")
         #expect(cut.notes == ["unsupported:c.new", "repaired:query.n:space", "parent dropped:c.p"])
         // Parents of a stack that is not shown bind nothing.
-        let other = table.resolve("t:///other?n=%205&p=x", device: Device(app: "1"))
+        let other = table.resolve("t:///other?n=%205&p=x", device: DeviceFacts(app: "1"))
         #expect(other.path == "/c/leaf" && other.notes == ["unsupported:c.new"])
-        let trace = table.explain(.link("t:///leaf?n=x"), device: Device(app: "6"))
+        let trace = table.explain(.link("t:///leaf?n=x"), device: DeviceFacts(app: "6"))
         #expect(trace.failure == nil && trace.decision.path == "/c/p/leaf")
     }
 

@@ -38,7 +38,7 @@ import Testing
     @Test("decisions of another table, and routes that the table does not have, are told apart")
     func foreign() throws {
         let table = try ExplainTests.anchor()
-        let other = try Table.load(TableFiles.shipped("seeds/easydev991"))
+        let other = try RouteTable(json: TableFiles.shipped("seeds/easydev991"))
         let strange = try #require(
             Decision(json: [UInt8](#"{"table":"shop@41+00000000","route":"gone","outcome":"navigate"}"#.utf8)))
         let coverage = table.coverage(of: [other.resolve("myapp://simple"), strange])

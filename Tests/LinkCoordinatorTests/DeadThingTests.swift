@@ -39,10 +39,10 @@ struct DeadThingTests {
             """
     }
 
-    private static func device(_ generator: inout SeededGenerator) -> Device {
+    private static func device(_ generator: inout SeededGenerator) -> DeviceFacts {
         func some(_ list: [String?]) -> String? { list.randomElement(using: &generator) ?? nil }
         func several(_ list: [String]) -> [String]? { list.filter { _ in Bool.random(using: &generator) } }
-        var device = Device()
+        var device = DeviceFacts()
         device.app = some([nil, "4", "5", "5.0.1-beta", "5.0.1", "6", "6.0.1", "7"])
         device.os = some([nil, "16", "17", "18"])
         device.platform = some([nil, "ios", "IOS", "web", "android", "tv", "other"])
@@ -61,10 +61,10 @@ struct DeadThingTests {
         for _ in 0..<150 {
             let conditions = (0..<Int.random(in: 2...8, using: &generator)).map { _ in Self.condition(&generator) }
             let file = Array(Self.table(conditions).utf8)
-            let pointers = Set(Table.problems(in: file).filter { $0.code == .neverHolds }.map(\.pointer))
+            let pointers = Set(RouteTable.problems(in: file).filter { $0.code == .neverHolds }.map(\.pointer))
             let dead = Set(conditions.indices.filter { pointers.contains("/routes/0/variants/\($0)/when") })
             told += dead.count
-            let table = try Table.load(file)
+            let table = try RouteTable(json: file)
             for _ in 0..<60 {
                 let device = Self.device(&generator)
                 for link in ["app://a", "app://a?q=1", "app://a?q=2"] {
@@ -84,8 +84,8 @@ struct DeadThingTests {
              "routes": [{"id": "a", "match": "/r/x", "to": {"root": true}},
               {"id": "b", "match": "/x", "to": {"root": true}}]}
             """
-        #expect(Table.problems(in: Array(file.utf8)).map(\.code) == [.hiddenByRewrite])
-        let table = try Table.load(Array(file.utf8))
+        #expect(RouteTable.problems(in: Array(file.utf8)).map(\.code) == [.hiddenByRewrite])
+        let table = try RouteTable(json: Array(file.utf8))
         #expect(table.resolve("app://r/x").route == "b")
     }
 }

@@ -104,7 +104,7 @@ struct TableChange: Sendable, CustomTestStringConvertible {
             [["models.OrderRef", "nothing", "tab string?"]]),
     ]
 
-    private static func table(_ edits: [(String, String)]) throws -> Table {
+    private static func table(_ edits: [(String, String)]) throws -> RouteTable {
         var text = String(decoding: try TableFiles.shipped("shop"), as: UTF8.self)
         let examples = try #require(text.firstRange(of: #""examples""#))
         let comma = try #require(text[..<examples.lowerBound].lastIndex(of: ","))
@@ -113,7 +113,7 @@ struct TableChange: Sendable, CustomTestStringConvertible {
             try #require(text.contains(old), "\(old)")
             text = text.replacing(old, with: new)
         }
-        return try Table.load(Array(text.utf8))
+        return try RouteTable(json: Array(text.utf8))
     }
 
     @Test("each edit is told once, with what stood and stands there, whether it breaks anything", arguments: changes)
@@ -140,7 +140,7 @@ struct TableChange: Sendable, CustomTestStringConvertible {
 
     @Test("applications that a table no longer lists are a loss of events, others are not")
     func applications() throws {
-        func table(_ names: String) throws -> Table {
+        func table(_ names: String) throws -> RouteTable {
             try Self.table([(#"["com.example.shop"]"#, "[\(names)]")])
         }
         let one = try table(#""com.a", "com.b""#)
@@ -193,15 +193,15 @@ struct TableChange: Sendable, CustomTestStringConvertible {
                 { "id": "x", "match": "/x", "to": { "path": "/own/x" } } ] }
             """
         try #require(file.contains(old))
-        let before = try #require(Table.unchecked(Array(file.utf8)))
-        let after = try #require(Table.unchecked(Array(file.replacing(old, with: new).utf8)))
+        let before = try #require(RouteTable.unchecked(Array(file.utf8)))
+        let after = try #require(RouteTable.unchecked(Array(file.replacing(old, with: new).utf8)))
         let told = after.difference(from: before).groups.flatMap { $0.causes.map { [$0.place, $0.old, $0.new] } }
         #expect(told == [cause], "\(told)")
     }
 
     @Test("an edit of each of many routes is a cause of its own, and none of the others")
     func many() throws {
-        func table(_ screen: (Int) -> String) throws -> Table {
+        func table(_ screen: (Int) -> String) throws -> RouteTable {
             let routes = (0..<40).map {
                 #"{ "id": "r\#($0)", "match": "/r\#($0)", "to": { "path": "/main/\#(screen($0))" } }"#
             }
@@ -211,7 +211,7 @@ struct TableChange: Sendable, CustomTestStringConvertible {
                   "coordinators": { "main": { "screens": { "x": {}, "y": {} } } },
                   "routes": [ \(routes.joined(separator: ",\n")) ] }
                 """
-            return try Table.load(Array(file.utf8))
+            return try RouteTable(json: Array(file.utf8))
         }
         let difference = try table { $0 % 10 == 3 ? "y" : "x" }.difference(from: table { _ in "x" })
         #expect(

@@ -13,10 +13,12 @@ struct DifferenceLawTests {
     }
 
     private static let devices = [
-        Device(), Device(platform: "ios", app: "6.0.0", os: "17", capabilities: ["listed", "cap"]),
-        Device(platform: "android", app: "4.0.0", os: "2", locale: "en-GB", region: "GB", claims: ["session", "vip"]),
-        Device(app: "2.0", os: "1", claims: ["session"], attributes: ["tier": "gold"]),
-        Device(platform: "web", app: "1.0", claims: ["vip"]), Device(app: "4.0.0", os: "2", capabilities: ["listed"]),
+        DeviceFacts(), DeviceFacts(platform: "ios", app: "6.0.0", os: "17", capabilities: ["listed", "cap"]),
+        DeviceFacts(
+            platform: "android", app: "4.0.0", os: "2", locale: "en-GB", region: "GB", claims: ["session", "vip"]),
+        DeviceFacts(app: "2.0", os: "1", claims: ["session"], attributes: ["tier": "gold"]),
+        DeviceFacts(platform: "web", app: "1.0", claims: ["vip"]),
+        DeviceFacts(app: "4.0.0", os: "2", capabilities: ["listed"]),
     ]
 
     /// A table that differs from another in one route or in one part.
@@ -136,7 +138,7 @@ struct DifferenceLawTests {
         #expect(found.differing > 0)
     }
 
-    private func chosen(_ table: Table, _ link: String) -> String? {
+    private func chosen(_ table: RouteTable, _ link: String) -> String? {
         table.explain(.link(link)).candidates.first(where: \.chosen)?.route
     }
 }

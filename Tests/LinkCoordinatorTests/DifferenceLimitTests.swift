@@ -21,9 +21,9 @@ struct LimitChange: Sendable, CustomTestStringConvertible {
         self.lost = lost
     }
 
-    func tables() throws -> (old: Table, new: Table) { (try table(nil), try table(limits)) }
+    func tables() throws -> (old: RouteTable, new: RouteTable) { (try table(nil), try table(limits)) }
 
-    private func table(_ limits: String?) throws -> Table {
+    private func table(_ limits: String?) throws -> RouteTable {
         let file = #"""
             { "schemaVersion": 1, "table": { "id": "t", "version": "1" },
               "link": { \#(block)\#(limits.map { #", "limits": { \#($0) }"# } ?? "") },
@@ -32,7 +32,7 @@ struct LimitChange: Sendable, CustomTestStringConvertible {
               "externals": { "schemes": ["s"], "hosts": ["e.example"] },
               "fallback": { "outcome": "reject" }, "routes": [ \#(routes) ] }
             """#
-        return try #require(Table.unchecked(Array(file.utf8)), "\(testDescription)")
+        return try #require(RouteTable.unchecked(Array(file.utf8)), "\(testDescription)")
     }
 }
 
@@ -106,7 +106,7 @@ struct DifferenceLimitTests {
 
     @Test("a longer redirect loses the longest links, though the limits are the same")
     func longerRedirect() throws {
-        func table(_ template: String) throws -> Table {
+        func table(_ template: String) throws -> RouteTable {
             let change = LimitChange("", Self.growing.replacing("/q/1/2/3/{rest}", with: template), "", lost: nil)
             return try change.tables().old
         }

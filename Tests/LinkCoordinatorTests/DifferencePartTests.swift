@@ -187,9 +187,9 @@ struct TablePair: Sendable, CustomTestStringConvertible {
                 #""root": true, "dismissModals": true"#)),
     ]
 
-    func table(_ text: String) throws -> Table {
+    func table(_ text: String) throws -> RouteTable {
         let file = #"{ "schemaVersion": 1, "table": { "id": "t", "version": "1" }, \#(self.file) }"#
-        return try #require(Table.unchecked(Array(file.replacing("PLACE", with: text).utf8)), "\(testDescription)")
+        return try #require(RouteTable.unchecked(Array(file.replacing("PLACE", with: text).utf8)), "\(testDescription)")
     }
 }
 

@@ -4,14 +4,14 @@ import Testing
 
 @Suite("The difference of tables that ask much of devices")
 struct DifferenceScaleTests {
-    private func table(_ routes: [String]) throws -> Table {
+    private func table(_ routes: [String]) throws -> RouteTable {
         let file = """
             { "schemaVersion": 1, "table": { "id": "t", "version": "1" },
               "link": { "schemes": ["s"], "host": "segment" },
               "coordinators": { "main": { "screens": { "x": {}, "y": {} } } },
               "routes": [ \(routes.joined(separator: ",\n")) ] }
             """
-        return try #require(Table.unchecked(Array(file.utf8)))
+        return try #require(RouteTable.unchecked(Array(file.utf8)))
     }
 
     private func route(_ id: String, _ conditions: [String], last: String = "y") -> String {

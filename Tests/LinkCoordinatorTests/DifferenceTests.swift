@@ -6,8 +6,9 @@ import Testing
 @Suite("What two tables decide differently")
 struct DifferenceTests {
     private static let devices = [
-        Device(), Device(app: "1.0"), Device(app: "2.0.0"), Device(app: "3.1", claims: ["c"]), Device(claims: ["c"]),
-        Device(platform: "ios", app: "2.5"), Device(platform: "android"),
+        DeviceFacts(), DeviceFacts(app: "1.0"), DeviceFacts(app: "2.0.0"), DeviceFacts(app: "3.1", claims: ["c"]),
+        DeviceFacts(claims: ["c"]),
+        DeviceFacts(platform: "ios", app: "2.5"), DeviceFacts(platform: "android"),
     ]
 
     private static func variants(_ when: String, _ to: String, _ otherwise: String) -> String {
@@ -42,8 +43,8 @@ struct DifferenceTests {
             case 2: others[place].action = world.patterns.pick(Self.actions)
             default: break
             }
-            let old = try #require(Table.unchecked(world.file(routes)))
-            let new = try #require(Table.unchecked(world.file(others, version: "2")))
+            let old = try #require(RouteTable.unchecked(world.file(routes)))
+            let new = try #require(RouteTable.unchecked(world.file(others, version: "2")))
             let difference = new.difference(from: old)
             #expect(difference.unproved.isEmpty && difference.sampled.isEmpty)
             let told = Set(difference.changes.map { Key(old: $0.oldChoice?.route, new: $0.newChoice?.route) })
@@ -80,22 +81,23 @@ struct DifferenceTests {
         #expect(found.different > 10)
     }
 
-    private func chosen(_ link: SmallWorld.Link, _ table: Table, _ world: SmallWorld) -> String? {
+    private func chosen(_ link: SmallWorld.Link, _ table: RouteTable, _ world: SmallWorld) -> String? {
         table.source.routes.filter { world.takes($0, link) }
             .min { Precedence.compare($0.precedence(of: $0.patterns[0]), $1.precedence(of: $1.patterns[0])) < 0 }?
             .id.value
     }
 
-    private func table(_ rest: String) throws -> Table {
-        try Table.load(
-            Array(
-                """
-                { "schemaVersion": 1, "table": { "id": "t", "version": "1" },
-                  "link": { "schemes": ["s"], "host": "segment" }, \(rest) }
-                """.utf8))
+    private func table(_ rest: String) throws -> RouteTable {
+        try RouteTable(
+            json:
+                Array(
+                    """
+                    { "schemaVersion": 1, "table": { "id": "t", "version": "1" },
+                      "link": { "schemes": ["s"], "host": "segment" }, \(rest) }
+                    """.utf8))
     }
 
-    private func item(_ type: String, since: String) throws -> Table {
+    private func item(_ type: String, since: String) throws -> RouteTable {
         try table(
             """
             "models": { "M": { "n": "\(type)", "id": "int(1..)" } },

@@ -14,18 +14,23 @@ struct EdgeCase: Sendable, CustomTestStringConvertible {
 
     let row: Int
     let source: Source
-    let request: Request
-    var device = Device()
+    let request: LinkRequest
+    var device = DeviceFacts()
     /// Members that the decision must have; nil means that it has no such member.
     let expected: [String: String?]
 
     var testDescription: String { "row \(row): \(request)" }
 
-    init(_ row: Int, _ source: Source, _ link: String, device: Device = Device(), _ expected: [String: String?]) {
+    init(
+        _ row: Int, _ source: Source, _ link: String, device: DeviceFacts = DeviceFacts(), _ expected: [String: String?]
+    ) {
         self.init(row, source, .link(link), device: device, expected)
     }
 
-    init(_ row: Int, _ source: Source, _ request: Request, device: Device = Device(), _ expected: [String: String?]) {
+    init(
+        _ row: Int, _ source: Source, _ request: LinkRequest, device: DeviceFacts = DeviceFacts(),
+        _ expected: [String: String?]
+    ) {
         self.row = row
         self.source = source
         self.request = request
@@ -33,10 +38,10 @@ struct EdgeCase: Sendable, CustomTestStringConvertible {
         self.expected = expected
     }
 
-    func table() throws -> Table {
+    func table() throws -> RouteTable {
         switch source {
-        case .named("anchor"): return try Table.load(TableFiles.fixture("anchor-features.json"))
-        case .named(let name): return try Table.load(TableFiles.shipped("seeds/\(name)"))
+        case .named("anchor"): return try RouteTable(json: TableFiles.fixture("anchor-features.json"))
+        case .named(let name): return try RouteTable(json: TableFiles.shipped("seeds/\(name)"))
         case .routes(let routes, let overlaps):
             let list = routes.sorted { $0.key < $1.key }.map { id, pattern in
                 let declared = overlaps[id].map { #","overlaps":["\#($0)"]"# } ?? ""
@@ -46,7 +51,7 @@ struct EdgeCase: Sendable, CustomTestStringConvertible {
                 {"schemaVersion":1,"table":{"id":"t","version":"1"},
                  "link":{"schemes":["t"],"host":"authority","hosts":["*"]},"routes":[\(list.joined(separator: ","))]}
                 """
-            return try Table.load([UInt8](text.utf8))
+            return try RouteTable(json: [UInt8](text.utf8))
         }
     }
 }
@@ -126,12 +131,12 @@ private let rows: [EdgeCase] = [
     EdgeCase(
         36, anchor, .payload(#"{"data":{"deep_link":"shop:///p/new"},"aps":{"link":"shop:///"}}"#), ["route": "home"]),
     EdgeCase(
-        37, anchor, "https://shop.example/p/\(other)", device: Device(app: "x"),
+        37, anchor, "https://shop.example/p/\(other)", device: DeviceFacts(app: "x"),
         ["outcome": "external", "notes": #"["device.app unknown"]"#]),
     EdgeCase(38, demo, "coordinator://auth/a/profile/a", ["path": "/auth/a/profile/a"]),
     EdgeCase(39, demo, .path("auth/c"), ["path": "/auth/c", "mode": "append"]),
     EdgeCase(39, demo, .path("c"), reject("unknown_screen", "c")),
-    EdgeCase(39, demo, .path("c"), device: Device(coordinator: "auth"), ["path": "/auth/c", "mode": "append"]),
+    EdgeCase(39, demo, .path("c"), device: DeviceFacts(coordinator: "auth"), ["path": "/auth/c", "mode": "append"]),
     EdgeCase(40, easy, "myapp://simple#x", ["route": "simple"]),
 ]
 
@@ -152,7 +157,7 @@ private let rows: [EdgeCase] = [
 
     @Test("the same link again is the same decision, byte for byte (row 35)")
     func again() throws {
-        let table = try Table.load(TableFiles.fixture("anchor-features.json"))
+        let table = try RouteTable(json: TableFiles.fixture("anchor-features.json"))
         let first = table.resolve("shop:///p/new")
         for _ in 0..<3 { #expect(table.resolve("shop:///p/new").json == first.json) }
     }
@@ -168,10 +173,10 @@ private let rows: [EdgeCase] = [
 
     @Test("a redirect A->B->A is a load error if literal, with captures it ends at run time (row 34)")
     func circles() throws {
-        let (table, problems) = Table.check(Self.circle("/a", "/b", "/b", "/a"))
+        let (table, problems) = RouteTable.check(Self.circle("/a", "/b", "/b", "/a"))
         #expect(table == nil)
         #expect(problems.map(\.code) == [.redirectCircle])
-        let decision = try Table.load(Self.circle("/a/{x}", "/b/{x}", "/b/{x}", "/a/{x}")).resolve("t:///a/1")
+        let decision = try RouteTable(json: Self.circle("/a/{x}", "/b/{x}", "/b/{x}", "/a/{x}")).resolve("t:///a/1")
         #expect(decision.reason == "redirect_limit")
         #expect(decision.via == ["a", "b"])
     }

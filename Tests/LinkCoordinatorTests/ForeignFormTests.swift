@@ -82,7 +82,7 @@ struct ForeignFormTests {
              "models": {"M": {"a": "string?", "b": "string?", "c": "string?", "d": "string?", "e": "string?"}},
              "routes": [\(routes)]}
             """
-        return Table.problems(in: Array(text.utf8))
+        return RouteTable.problems(in: Array(text.utf8))
     }
 
     private static func quoted(_ text: String) -> String { JSONValue(.string(text)).text }

@@ -16,11 +16,11 @@ import Testing
     /// Most bytes of a decision: a link of 8192 bytes is echoed a few times, with escapes.
     private static let maxDecisionBytes = 256 << 10
 
-    private static func tables() throws -> [Table] {
+    private static func tables() throws -> [RouteTable] {
         let files =
             try names.map { try TableFiles.shipped($0) } + ParityTests.tables.map { try TableFiles.parity($0) }
             + [TableFiles.fixture("anchor-features.json")]
-        return try files.map { try Table.load($0) }
+        return try files.map { try RouteTable(json: $0) }
     }
 
     /// Resolves every input with the tables in turn and counts outcomes; stops at the first that is no decision.
@@ -133,7 +133,7 @@ import Testing
             }
             let params = "{\(members.joined(separator: ","))}"
             let payloads = ["{\"data\":{\"deep_link\":\"\(text)\"}}", "{\"aps\":{\"link\":5}}", params, "[", ""]
-            let requests: [Request] = [
+            let requests: [LinkRequest] = [
                 .path(text, mode: generator.pick([nil, .append, .reuse, .replace])),
                 .route(generator.pick(routes + [text]), params: params), .payload(generator.pick(payloads)),
             ]

@@ -5,9 +5,9 @@ import Testing
 @Suite("A host that a browser would read elsewhere is none")
 struct HostTests {
     private static func table(_ hosts: String, schemes: String = #""t","http","https""#, path: String = "/p/new") throws
-        -> Table
+        -> RouteTable
     {
-        try Table.checked(
+        try RouteTable.checked(
             Array(
                 """
                 {"schemaVersion":1,"table":{"id":"h","version":"1"},
@@ -70,7 +70,7 @@ struct HostTests {
 
     @Test("a host with an empty label cannot be listed", arguments: ["a..b", "*.a..b", ".a", "a.."])
     func listed(host: String) {
-        #expect(throws: TableError.self) { try Self.table(#""\#(host)""#) }
+        #expect(throws: RouteTableError.self) { try Self.table(#""\#(host)""#) }
     }
 
     @Test("witnesses, samples and links back name a host or another scheme")
@@ -81,7 +81,7 @@ struct HostTests {
             #expect(table.resolve(link).route == "r", "\(hosts): \(link)")
         }
         // Nothing reads a link of https under this table, so its one route is never chosen.
-        #expect(throws: TableError.self) { try Self.table(#""""#, schemes: #""https""#) }
+        #expect(throws: RouteTableError.self) { try Self.table(#""""#, schemes: #""https""#) }
     }
 
     @Test("two tables that differ in the empty host only differ in links of other schemes")

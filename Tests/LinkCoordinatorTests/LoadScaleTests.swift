@@ -9,8 +9,8 @@ struct LoadScaleTests {
     @Test("four times the routes take about four times the time", arguments: LoadShape.all)
     func growth(shape: LoadShape) {
         let (few, many) = (shape.file(100), shape.file(400))
-        let short = ThreadTime.milliseconds { _ = Table.check(few, advises: true) }
-        let long = ThreadTime.milliseconds { _ = Table.check(many, advises: true) }
+        let short = ThreadTime.milliseconds { _ = RouteTable.check(few, advises: true) }
+        let long = ThreadTime.milliseconds { _ = RouteTable.check(many, advises: true) }
         print("\(shape.testDescription): 100 routes \(Int(short)) ms, 400 routes \(Int(long)) ms")
         // What grows with the square takes sixteen times as long.
         #expect(long < 8 * short + 20)
@@ -18,7 +18,7 @@ struct LoadScaleTests {
 
     @Test("a table of each shape is taken or refused", arguments: LoadShape.all)
     func taken(shape: LoadShape) {
-        let (table, problems) = Table.check(shape.file(100))
+        let (table, problems) = RouteTable.check(shape.file(100))
         #expect((table == nil) == shape.isRefused, "\(problems.prefix(2).map(\.message))")
     }
 }

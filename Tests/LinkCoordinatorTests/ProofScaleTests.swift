@@ -115,7 +115,7 @@ struct ManyProblemTests {
         let routes = (0...count).map {
             #"{ "id": "r\#($0)", "match": "/a", "priority": \#(1_000 - $0), "to": { "root": true } }"#
         }
-        let (table, problems) = Table.check(
+        let (table, problems) = RouteTable.check(
             Array(
                 """
                 { "schemaVersion": 1, "table": { "id": "t", "version": "1" },
@@ -136,7 +136,7 @@ struct ManyProblemTests {
                 { "id": "a", "match": "/a", "to": { "root": true } },
                 { "id": "b", "match": "/a", "to": { "root": true } } ] }
             """.utf8)
-        let (table, problems) = Table.check(file)
+        let (table, problems) = RouteTable.check(file)
         #expect(table == nil)
         #expect(problems.first?.code == .unreachable && problems.first?.severity == .error)
         #expect(problems.count == ProblemList.maxCount)

@@ -98,7 +98,7 @@ struct ProofTests {
                 #expect(problem.code == .unreachable && problem.routes.count == 1, "\(problem)")
                 continue
             }
-            let table = try #require(Table.unchecked(file))
+            let table = try #require(RouteTable.unchecked(file))
             let explanation = table.explain(.link(link))
             let taking = explanation.candidates.map(\.route)
             #expect(taking.contains(problem.routes[0]), "\(link) \(problem)")

@@ -21,7 +21,7 @@ struct RouterTrap: Sendable, CustomTestStringConvertible {
     var testDescription: String { "row \(row), \(router): \(path)" }
 
     /// A table whose screens show the captures of the route.
-    func table(_ order: [(id: String, pattern: String)]) throws -> Table {
+    func table(_ order: [(id: String, pattern: String)]) throws -> RouteTable {
         let names = Set(order.flatMap { Self.names($0.pattern) }).sorted()
         let fields = names.map { "\"\($0)\": \"string?\"" }.joined(separator: ", ")
         let routes = order.map { id, pattern in
@@ -39,7 +39,7 @@ struct RouterTrap: Sendable, CustomTestStringConvertible {
               "coordinators": { "app": { "screens": { "page": { "needs": ["Captures"] } } } },
               "routes": [ \(routes.joined(separator: ",\n")) ] }
             """
-        return try Table.load([UInt8](text.utf8))
+        return try RouteTable(json: [UInt8](text.utf8))
     }
 
     private static func names(_ pattern: String) -> [String] {

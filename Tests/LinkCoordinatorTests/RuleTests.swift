@@ -50,8 +50,8 @@ struct DialectCase: Sendable, CustomTestStringConvertible {
 
     @Test("a name that stands twice, with nulls and without, flattened and not (N8)", arguments: dialects)
     func duplicates(_ one: DialectCase) throws {
-        let table = try Table.load(
-            [UInt8](
+        let table = try RouteTable(
+            json: [UInt8](
                 #"""
                 {"schemaVersion":1,"table":{"id":"t","version":"1"},
                  "link":{"schemes":["t"],"host":"authority","hosts":["*"],"query":{\#(one.dialect)}},
@@ -73,10 +73,10 @@ struct DialectCase: Sendable, CustomTestStringConvertible {
     }
 
     /// A table of the scheme `t` whose link block is `link`, with two screens and what `parts` add.
-    private func load(_ link: String, _ parts: String...) throws(TableError) -> Table {
+    private func load(_ link: String, _ parts: String...) throws(RouteTableError) -> RouteTable {
         let head = #"{"schemaVersion":1,"table":{"id":"t","version":"1"},"link":{\#(link)},"#
         let screens = #""coordinators":{"home":{"initial":"feed","screens":{"feed":{},"new":{"since":"9"}}}},"#
-        return try Table.load([UInt8]((head + screens + parts.joined(separator: ",") + "}").utf8))
+        return try RouteTable(json: [UInt8]((head + screens + parts.joined(separator: ",") + "}").utf8))
     }
 
     private let anyHost = #""schemes":["t"],"host":"authority","hosts":["*"]"#
@@ -87,7 +87,7 @@ struct DialectCase: Sendable, CustomTestStringConvertible {
             _ = try load(anyHost + #","query":{"decode":"\#(decode)","plus":"space"}"#, #""routes":[]"#)
         }
         _ = try load(anyHost + #","query":{"decode":"none","plus":"literal"}"#, #""routes":[]"#)
-        let error = #expect(throws: TableError.self) {
+        let error = #expect(throws: RouteTableError.self) {
             try load(anyHost + #","query":{"decode":"none","plus":"space"}"#, #""routes":[]"#)
         }
         #expect(error?.problems.first?.message.contains("'space'") == true)
@@ -100,7 +100,7 @@ struct DialectCase: Sendable, CustomTestStringConvertible {
         let table = try load(
             #""schemes":["t"],"host":"segment","path":{"emptySegments":"reset"}"#,
             #""routes":[{"id":"p","match":"/{p:coordinatorPath}","to":{"path":"{p}"}}]"#)
-        let decision = table.resolve(link, device: Device(app: "9"))
+        let decision = table.resolve(link, device: DeviceFacts(app: "9"))
         #expect(decision.path == "/" && decision.notes == ["empty segments reset"])
         #expect(decision.mode == .replace)
     }
@@ -110,10 +110,10 @@ struct DialectCase: Sendable, CustomTestStringConvertible {
         let table = try load(
             #""schemes":["t"],"host":"segment","path":{"emptySegments":"reset"}"#,
             #""routes":[{"id":"p","match":"/{p:coordinatorPath}","to":{"path":"{p}"}}]"#)
-        let device = Device(app: "9")
+        let device = DeviceFacts(app: "9")
         let decision = table.resolve(link, device: device)
         #expect(decision.path == "/home/feed" && decision.notes.isEmpty)
-        for request in [Request.path("/"), .link("t:///")] {
+        for request in [LinkRequest.path("/"), .link("t:///")] {
             #expect(table.resolve(request, device: device).notes.isEmpty)
         }
     }
@@ -145,18 +145,18 @@ struct DialectCase: Sendable, CustomTestStringConvertible {
                       {"id":"can","match":"/can","variants":[
                          {"when":{"capability":"touch"},"to":{"path":"/home/feed"}},{"to":{"root":true}}]}]
             """#)
-        let device = Device(platform: platform)
+        let device = DeviceFacts(platform: platform)
         #expect(table.resolve("t:///when", device: device).variant == 0)
         #expect(table.resolve("t:///can", device: device).variant == 0)
         #expect(table.explain(.link("t:///when"), device: device).trials.first?.holds == true)
         // Only ASCII is folded.
-        #expect(table.resolve("t:///when", device: Device(platform: "ıos")).variant == 1)
-        #expect(table.resolve("t:///can", device: Device(platform: "watchos")).variant == 1)
+        #expect(table.resolve("t:///when", device: DeviceFacts(platform: "ıos")).variant == 1)
+        #expect(table.resolve("t:///can", device: DeviceFacts(platform: "watchos")).variant == 1)
     }
 
     @Test("tables that write a platform in other letters decide alike, which the difference proves")
     func platformDifference() throws {
-        func table(_ platform: String) throws -> Table {
+        func table(_ platform: String) throws -> RouteTable {
             try load(
                 anyHost,
                 #"""
@@ -173,7 +173,7 @@ struct DialectCase: Sendable, CustomTestStringConvertible {
 
     @Test("an external URL without captures may stand where a device lacks a screen (2.5)")
     func unsupportedExternal() throws {
-        func table(_ url: String) throws(TableError) -> Table {
+        func table(_ url: String) throws(RouteTableError) -> RouteTable {
             try load(
                 #""schemes":["https"],"host":"authority","hosts":["a.example"]"#,
                 #"""
@@ -183,16 +183,16 @@ struct DialectCase: Sendable, CustomTestStringConvertible {
                 """#)
         }
         let old = try table("https://a.example/update")
-        let decision = old.resolve("https://a.example/new/1", device: Device(app: "8"))
+        let decision = old.resolve("https://a.example/new/1", device: DeviceFacts(app: "8"))
         #expect(decision.outcome == .external && decision.url == "https://a.example/update")
         #expect(decision.notes == ["unsupported:home.new"] && decision.notice == "/home/feed")
-        #expect(old.resolve("https://a.example/new/1", device: Device(app: "9")).path == "/home/feed/new")
+        #expect(old.resolve("https://a.example/new/1", device: DeviceFacts(app: "9")).path == "/home/feed/new")
         // A bound value that is there must be valid, for an external target too (2.7).
-        #expect(old.resolve("https://a.example/new/x", device: Device(app: "8")).reason == "param_invalid")
-        let trace = old.explain(.link("https://a.example/new/1"), device: Device(app: "8"))
+        #expect(old.resolve("https://a.example/new/x", device: DeviceFacts(app: "8")).reason == "param_invalid")
+        let trace = old.explain(.link("https://a.example/new/1"), device: DeviceFacts(app: "8"))
         #expect(trace.failure == nil && trace.decision.url == decision.url && trace.bindings.count == 1)
         for wrong in ["https://a.example/{id}", "https://a.example/?q={query.q}", "https://b.example/"] {
-            #expect(throws: TableError.self) { try table(wrong) }
+            #expect(throws: RouteTableError.self) { try table(wrong) }
         }
     }
 }

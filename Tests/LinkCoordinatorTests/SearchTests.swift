@@ -112,8 +112,8 @@ struct SearchTests {
             }
             let source = try #require(TableSource.read(table(routes)).source)
             // Most of these tables overlap and would be refused; the search must agree all the same.
-            let compiled = try #require(Table.unchecked(table(routes)))
-            let shuffled = try #require(Table.unchecked(table(routes.shuffled(using: &patterns.generator))))
+            let compiled = try #require(RouteTable.unchecked(table(routes)))
+            let shuffled = try #require(RouteTable.unchecked(table(routes.shuffled(using: &patterns.generator))))
             for _ in 0..<60 {
                 let link = link(&patterns)
                 let wanted = expected(source, link)

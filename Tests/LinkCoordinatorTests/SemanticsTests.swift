@@ -7,10 +7,10 @@ import Testing
     /// A table with the usual head; `parts` are members of the file.
     private func table(
         _ parts: String..., link: String = #""schemes":["t"],"host":"authority","hosts":["*"]"#, isList: Bool = false
-    ) throws -> Table {
+    ) throws -> RouteTable {
         let blocks = isList ? "[{\(link)}]" : "{\(link)}"
         let head = #"{"schemaVersion":1,"table":{"id":"t","version":"1"},"link":\#(blocks),"#
-        return try Table.load([UInt8]((head + parts.joined(separator: ",") + "}").utf8))
+        return try RouteTable(json: [UInt8]((head + parts.joined(separator: ",") + "}").utf8))
     }
 
     private let screens = #"""
@@ -70,7 +70,7 @@ import Testing
                 + #""bind":{"Item":{"id":"path.id"}}},"#
                 + #"{"id":"new","match":"/new/{id}","to":{"path":"/home/new"},"bind":{"Item":{"id":"path.id"}},"#
                 + #""unsupported":{"to":{"path":"/home/feed","parents":"route:item"}}}]"#)
-        let decision = table.resolve("t:///new/7", device: Device(app: "1"))
+        let decision = table.resolve("t:///new/7", device: DeviceFacts(app: "1"))
         #expect(decision.path == "/home/item/feed")
         #expect(decision.stack.first?.value["data"]?.text == #"{"Item":{"id":"7"}}"#)
         #expect(decision.notes == ["unsupported:home.new"])

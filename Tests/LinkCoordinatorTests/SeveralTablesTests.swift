@@ -33,7 +33,7 @@ private final class Run: Sendable {
             let decisions = set.tables.map { table in
                 Decision(
                     json: runner.decide(
-                        Array("\(table.id == "a" ? "app" : "b"):///x".utf8), DeviceFacts(), table.compiled))
+                        Array("\(table.id == "a" ? "app" : "b"):///x".utf8), DeviceView(), table.compiled))
             }
             seen.requests += 1
             if versions[0] != newest { seen.sets += 1 }
@@ -53,15 +53,17 @@ private final class Run: Sendable {
 
 @Suite("Several tables at once")
 struct SeveralTablesTests {
-    private func table(_ id: String, _ link: String, applications: String = "[]", version: String = "1") throws -> Table
+    private func table(_ id: String, _ link: String, applications: String = "[]", version: String = "1") throws
+        -> RouteTable
     {
-        try Table.load(
-            Array(
-                """
-                { "schemaVersion": 1,
-                  "table": { "id": "\(id)", "version": "\(version)", "applications": \(applications) },
-                  "link": \(link), "routes": [ { "id": "all", "match": "/{r*}", "to": { "root": true } } ] }
-                """.utf8))
+        try RouteTable(
+            json:
+                Array(
+                    """
+                    { "schemaVersion": 1,
+                      "table": { "id": "\(id)", "version": "\(version)", "applications": \(applications) },
+                      "link": \(link), "routes": [ { "id": "all", "match": "/{r*}", "to": { "root": true } } ] }
+                    """.utf8))
     }
 
     private static let segment = #"{ "schemes": ["app"], "host": "segment" }"#

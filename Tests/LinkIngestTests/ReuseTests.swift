@@ -48,7 +48,7 @@ struct ReuseTests {
 
     /// Properties that the resolver requires: a screened link has no forbidden bytes, and the bytes after it belong to
     /// the record.
-    private func check(_ request: LinkRequest, in record: ByteView, _ text: String) {
+    private func check(_ request: RequestView, in record: ByteView, _ text: String) {
         let link = request.text
         if request.isScreened {
             #expect(link.array.allSatisfy { $0 >= 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\") }, "\(text)")

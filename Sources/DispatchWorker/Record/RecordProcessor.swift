@@ -47,7 +47,7 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
     /// All but the first are created on demand.
     private let resolvers: UnsafeMutablePointer<Resolver>
     private var resolverCount = 1
-    private let views: UnsafeMutablePointer<RequestView>
+    private let views: UnsafeMutablePointer<RequestRoot>
     private let tables: TableSet
     private let outputs: OutputLimits
     /// The table of all events without an application, if only one table is served.
@@ -70,9 +70,9 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
         self.tables = tables
         self.outputs = outputs
         singleTable = tables.single
-        resolvers = .allocate(capacity: RequestView.most)
+        resolvers = .allocate(capacity: RequestRoot.most)
         resolvers.initialize(to: Resolver())
-        views = .allocate(capacity: RequestView.most)
+        views = .allocate(capacity: RequestRoot.most)
         reader = EventReader(limits: limits, passthrough: passthrough)
         head = .allocate(capacity: 1)
         head.initialize(
@@ -168,7 +168,7 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
         for index in 0..<event.pointee.deviceCount {
             if !reader.selectDevice(at: index) { return DeadLetterCause(reader.failure, value: value) }
             let known = view(of: request, among: viewCount)
-            let number = known ?? min(viewCount, RequestView.most - 1)
+            let number = known ?? min(viewCount, RequestRoot.most - 1)
             if known == nil {
                 do throws(ReadingFailure) {
                     guard try addView(number, of: request) else { return Self.applicationUnknown(event.pointee) }
@@ -203,8 +203,8 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
     }
 
     /// Returns the selected device's view of the request if an earlier device had the same one.
-    private mutating func view(of request: UnsafePointer<LinkRequest>, among count: Int) -> Int? {
-        let root = RequestView.root(of: request)
+    private mutating func view(of request: UnsafePointer<RequestView>, among count: Int) -> Int? {
+        let root = RequestRoot.root(of: request)
         for number in 0..<count where views[number].root == root { return number }
         return nil
     }
@@ -213,7 +213,7 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
     ///
     /// Returns false if no table matches.
     private mutating func addView(
-        _ number: Int, of request: UnsafePointer<LinkRequest>
+        _ number: Int, of request: UnsafePointer<RequestView>
     ) throws(ReadingFailure) -> Bool {
         while resolverCount <= number {
             (resolvers + resolverCount).initialize(to: Resolver())
@@ -223,8 +223,8 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
         let application = event.pointee.hasApplication ? event.pointee.application : nil
         let table = try tables.table(application: application, request: request, using: &resolvers[number])
         guard let table else { return false }
-        views[number] = RequestView(
-            root: RequestView.root(of: request), table: table, isSearched: application == nil && singleTable == nil)
+        views[number] = RequestRoot(
+            root: RequestRoot.root(of: request), table: table, isSearched: application == nil && singleTable == nil)
         return true
     }
 
@@ -282,10 +282,10 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
     }
 }
 
-/// A view that devices have of one request.
+/// The part of a request that some of its devices resolve, and the table that decides for them.
 ///
 /// In a message for several platforms, each platform has its own part.
-struct RequestView: BitwiseCopyable {
+struct RequestRoot: BitwiseCopyable {
     /// The maximum number of views of one request: FCM's `apns.payload`, `android` and `webpush`, and the message
     /// alone.
     static let most = 4
@@ -298,7 +298,7 @@ struct RequestView: BitwiseCopyable {
     var isSearched: Bool
 
     /// Returns the address that identifies the selected device's view.
-    static func root(of request: UnsafePointer<LinkRequest>) -> UnsafePointer<UInt8>? {
+    static func root(of request: UnsafePointer<RequestView>) -> UnsafePointer<UInt8>? {
         request.pointee.roots.count > 1 ? request.pointee.roots[0].start : nil
     }
 }

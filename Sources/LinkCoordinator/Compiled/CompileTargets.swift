@@ -149,7 +149,7 @@ extension TableCompiler {
         return text.isEmpty ? "/" : text
     }
 
-    private static func mode(_ mode: TableSource.Target.Mode) -> LinkRequest.Mode {
+    private static func mode(_ mode: TableSource.Target.Mode) -> RequestView.Mode {
         switch mode {
         case .replace: .replace
         case .append: .append

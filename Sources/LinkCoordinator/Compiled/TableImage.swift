@@ -226,7 +226,7 @@ package struct TargetImage: BitwiseCopyable {
     /// The form of the target.
     package var kind: Kind
     /// Mode, or `unsaid` for the default.
-    var mode: LinkRequest.Mode
+    var mode: RequestView.Mode
     var dismissModals: Bool
     /// The path's entries with their static parents before them.
     var entries: UnsafeBufferPointer<EntryImage>

@@ -50,7 +50,7 @@ public struct Decision: Sendable {
     /// Ids of the routes that redirected here.
     public var via: [String] { value["via"]?.array?.compactMap(\.string) ?? [] }
     /// How the stack is applied.
-    public var mode: Request.Mode? { text("mode").flatMap(Request.Mode.init) }
+    public var mode: LinkRequest.Mode? { text("mode").flatMap(LinkRequest.Mode.init) }
     /// Whether sheets and covers are closed first.
     public var dismissModals: Bool {
         if case .bool(true)? = value["dismissModals"]?.kind { return true }

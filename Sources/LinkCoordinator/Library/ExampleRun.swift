@@ -6,7 +6,7 @@ enum ExampleRun {
     static func check(_ source: TableSource, _ table: CompiledTable, into problems: inout ProblemList) {
         for example in source.examples {
             guard let request = request(of: example) else { continue }
-            let device = example.device.map { Device($0) } ?? Device()
+            let device = example.device.map { DeviceFacts($0) } ?? DeviceFacts()
             let decision = Decision(table.resolve(request, device))
             for expectation in example.expectations {
                 guard let difference = difference(expectation, decision) else { continue }
@@ -25,13 +25,13 @@ enum ExampleRun {
         return nil
     }
 
-    private static func request(of example: TableSource.Example) -> Request? {
+    private static func request(of example: TableSource.Example) -> LinkRequest? {
         switch example.request {
         case .link(let text): return .link(text)
         case .request(let json):
             if let link = json["link"]?.string { return .link(link) }
             if let path = json["path"]?.string {
-                return .path(path, mode: json["mode"]?.string.flatMap(Request.Mode.init))
+                return .path(path, mode: json["mode"]?.string.flatMap(LinkRequest.Mode.init))
             }
             if let route = json["route"]?.string { return .route(route, params: json["params"]?.text ?? "{}") }
             if let payload = json["payload"] { return .payload(payload.text) }

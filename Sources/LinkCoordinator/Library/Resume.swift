@@ -9,7 +9,7 @@ extension Decision {
         /// The claim that the device lacks.
         public let claim: String
         /// The request as it came; a push payload whole where the route binds from it, else what was found in it.
-        public let request: Request
+        public let request: LinkRequest
         /// How long it may wait, counted from the decision.
         public let ttl: Duration
         /// Whether it is to be asked once only, whatever then becomes of it.
@@ -27,11 +27,11 @@ extension Decision {
     }
 
     /// The request in a `resume`; the payload stands for itself, for the table finds the same link or route in it.
-    private static func request(of resume: JSONValue) -> Request? {
+    private static func request(of resume: JSONValue) -> LinkRequest? {
         if let payload = resume["payload"], payload.object != nil { return .payload(payload.text) }
         if let link = resume["link"]?.string { return .link(link) }
         if let path = resume["path"]?.string {
-            return .path(path, mode: resume["mode"]?.string.flatMap(Request.Mode.init))
+            return .path(path, mode: resume["mode"]?.string.flatMap(LinkRequest.Mode.init))
         }
         return resume["route"]?.string.map { .route($0, params: resume["params"]?.text ?? "{}") }
     }

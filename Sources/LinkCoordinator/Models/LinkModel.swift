@@ -20,7 +20,7 @@
 /// | `list<T>` | an array |
 /// | any of them with `?` | an optional |
 ///
-/// A model that is `Encodable` too can be put into a link: ``Table/link(route:models:captures:device:)``.
+/// A model that is `Encodable` too can be put into a link: ``RouteTable/link(route:models:captures:device:)``.
 public protocol LinkModel: Decodable {
     /// The model's name in the table; by default the name of the type.
     static var modelName: String { get }

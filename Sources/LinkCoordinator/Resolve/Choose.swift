@@ -18,7 +18,7 @@ extension Resolver {
         let unreadable = device.unreadable
         let asksApp = image.asksApp
         let asksOS = image.asksOS
-        for fact in DeviceFacts.Fact.allCases {
+        for fact in DeviceView.Fact.allCases {
             if unreadable & (1 << UInt16(fact.rawValue)) != 0 {
                 notes.append(Note("device.", Self.name(of: fact), " unreadable"))
             } else if (fact == .app && asksApp && appVersion == nil) || (fact == .os && asksOS && osVersion == nil) {
@@ -27,7 +27,7 @@ extension Resolver {
         }
     }
 
-    private static func name(of fact: DeviceFacts.Fact) -> ByteView {
+    private static func name(of fact: DeviceView.Fact) -> ByteView {
         switch fact {
         case .platform: ByteView("platform")
         case .app: ByteView("app")

@@ -3,7 +3,7 @@ package import ByteStorage
 extension Resolver {
     /// Whether a table reads links of this scheme and host: what it claims, of several tables.
     mutating func claims(
-        _ request: UnsafePointer<LinkRequest>, table: TableHandle, keepsReadings: Bool
+        _ request: UnsafePointer<RequestView>, table: TableHandle, keepsReadings: Bool
     ) throws(Rejection) -> Bool {
         start(request, device.pointer, table: table, keepsReadings: keepsReadings)
         switch request.pointee.form {
@@ -24,7 +24,7 @@ extension Resolver {
 /// The tables that a process serves, and which of them an event is for (`events`, section 2: `application`).
 package struct TableSet: Sendable {
     /// The tables, in the order in which they were given.
-    package let tables: [Table]
+    package let tables: [RouteTable]
 
     private let applications: [(name: [UInt8], table: Int)]
     private let pointers: SharedPointers
@@ -32,7 +32,7 @@ package struct TableSet: Sendable {
     private let only: TableHandle?
 
     /// Makes a set of at least one table.
-    package init(_ tables: [Table]) {
+    package init(_ tables: [RouteTable]) {
         self.tables = tables
         let pointers = SharedPointers(tables.map(\.source))
         self.pointers = pointers
@@ -54,7 +54,7 @@ package struct TableSet: Sendable {
     /// - Throws: `ReadingFailure` where a payload that was read strictly does not read again.
     @inline(__always)
     package func table(
-        application: ByteView?, request: UnsafePointer<LinkRequest>, using resolver: inout Resolver
+        application: ByteView?, request: UnsafePointer<RequestView>, using resolver: inout Resolver
     ) throws(ReadingFailure) -> TableHandle? {
         if application == nil, let only { return only }
         return try search(application: application, request: request, using: &resolver)
@@ -62,7 +62,7 @@ package struct TableSet: Sendable {
 
     @inline(never)
     private func search(
-        application: ByteView?, request: UnsafePointer<LinkRequest>, using resolver: inout Resolver
+        application: ByteView?, request: UnsafePointer<RequestView>, using resolver: inout Resolver
     ) throws(ReadingFailure) -> TableHandle? {
         if let application {
             resolver.forgetRecord()

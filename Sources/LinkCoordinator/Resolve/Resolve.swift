@@ -21,7 +21,7 @@ extension Resolver {
     /// Exactly one decision comes out, for any bytes. The table must live until it has. Without a `head` the worker's
     /// members are left out. `keepsReadings` says that the choice of the table has read the same payload before.
     package mutating func resolve(
-        _ request: UnsafePointer<LinkRequest>, _ device: UnsafePointer<DeviceFacts>, table: TableHandle,
+        _ request: UnsafePointer<RequestView>, _ device: UnsafePointer<DeviceView>, table: TableHandle,
         head: UnsafePointer<DecisionHead>?, keepsReadings: Bool = false, into out: inout OutputArena
     ) -> DecisionSummary {
         start(request, device, table: table, keepsReadings: keepsReadings)
@@ -221,7 +221,7 @@ extension Resolver {
 extension Resolver {
     /// Writes the decision of an event that is over: `none` with reason `expired`, decided before the core.
     package mutating func expire(
-        _ request: UnsafePointer<LinkRequest>, _ device: UnsafePointer<DeviceFacts>, table: TableHandle,
+        _ request: UnsafePointer<RequestView>, _ device: UnsafePointer<DeviceView>, table: TableHandle,
         head: UnsafePointer<DecisionHead>?, into out: inout OutputArena
     ) -> DecisionSummary {
         start(request, device, table: table)

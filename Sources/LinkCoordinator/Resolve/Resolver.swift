@@ -139,7 +139,7 @@ package struct Resolver: ~Copyable {
     package var via = Growable<Int32>(capacity: 8)
 
     // Choose, compose, bind.
-    var device: Ref<DeviceFacts>
+    var device: Ref<DeviceView>
     var appVersion: UnsafePointer<Version>?
     var osVersion: UnsafePointer<Version>?
     /// Apart, since what one of them lent must not be overwritten by the other's text.
@@ -151,14 +151,14 @@ package struct Resolver: ~Copyable {
     /// The composed stack, from the bottom up.
     package var stack = Growable<EntryImage>(capacity: 80)
     var stackIsStatic = false
-    var mode = LinkRequest.Mode.replace
+    var mode = RequestView.Mode.replace
     var values: Growable<BoundValue>
     var items = Growable<BoundValue>(capacity: 16)
     /// Parent routes of the composed stack, that of scope 1 first.
     var parentRoutes = Growable<Int32>(capacity: 4)
     /// The notes so far.
     package var notes = Growable<Note>(capacity: 16)
-    var request: Ref<LinkRequest>
+    var request: Ref<RequestView>
     var head: Ref<DecisionHead>?
     /// What a payload was found to ask: a link, or a route and its parameters.
     var payloadLink: ByteView = .empty
@@ -207,7 +207,7 @@ struct RewriteValue {
 extension Resolver {
     /// Forgets the last resolution, and unless `keepsReadings` what was read of its record.
     package mutating func start(
-        _ request: UnsafePointer<LinkRequest>, _ device: UnsafePointer<DeviceFacts>, table: TableHandle,
+        _ request: UnsafePointer<RequestView>, _ device: UnsafePointer<DeviceView>, table: TableHandle,
         keepsReadings: Bool = false
     ) {
         image = table.image

@@ -27,7 +27,7 @@ extension Resolver {
     /// Nothing of the request is read, selected or bound again; the decision is, byte for byte, the one that `resolve`
     /// would give. Parents that are the entries of other routes depend on the device and are bound for each.
     package mutating func resolveNext(
-        _ device: UnsafePointer<DeviceFacts>, head: UnsafePointer<DecisionHead>?, into out: inout OutputArena
+        _ device: UnsafePointer<DeviceView>, head: UnsafePointer<DecisionHead>?, into out: inout OutputArena
     ) -> DecisionSummary {
         if lastStamp >= .max - 2 {
             // Stamps begin anew, which takes the bound values with it.

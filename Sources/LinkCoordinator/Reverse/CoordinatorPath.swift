@@ -6,7 +6,7 @@ public struct ParsedPath: Sendable, Equatable {
     /// The entries, the lowest first; without data, for a path carries none.
     public let stack: [StackEntry]
     /// How the stack is applied to the one that is shown.
-    public let mode: Request.Mode
+    public let mode: LinkRequest.Mode
 }
 
 /// Why a text is no coordinator path of the table.
@@ -26,7 +26,7 @@ public struct PathError: Error, Sendable, Equatable, CustomStringConvertible {
     public var description: String { "\(reason): \(detail)" }
 }
 
-extension Table {
+extension RouteTable {
     /// Prints a stack as a canonical coordinator path (route-table.md, 2.6): `/` for an empty one, else the
     /// coordinator where it changes, and each screen.
     ///
@@ -51,11 +51,11 @@ extension Table {
     ///   - coordinator: The coordinator on top of what is shown, in which a relative path may begin.
     /// - Throws: `PathError` where a segment is neither a coordinator nor a screen, or the text is no path.
     public func parse(
-        _ path: String, mode: Request.Mode? = nil, from coordinator: String? = nil
+        _ path: String, mode: LinkRequest.Mode? = nil, from coordinator: String? = nil
     ) throws(PathError) -> ParsedPath {
         var resolver = Resolver()
-        let parsed = Device(coordinator: coordinator).withFacts { facts in
-            Request.path(path).withRequest { request in
+        let parsed = DeviceFacts(coordinator: coordinator).withFacts { facts in
+            LinkRequest.path(path).withRequest { request in
                 withUnsafePointer(to: facts) { facts in
                     withUnsafePointer(to: request) { resolver.entries(of: $0, facts, in: self) }
                 }
@@ -66,7 +66,7 @@ extension Table {
     }
 
     /// Resolves a coordinator path for a device: `resolve(.path(…))` in short.
-    public func path(_ path: String, mode: Request.Mode? = nil, device: Device = Device()) -> Decision {
+    public func path(_ path: String, mode: LinkRequest.Mode? = nil, device: DeviceFacts = DeviceFacts()) -> Decision {
         resolve(.path(path, mode: mode), device: device)
     }
 }
@@ -82,7 +82,7 @@ extension Rejection {
 extension Resolver {
     /// The entries of a path, without data.
     fileprivate mutating func entries(
-        of request: UnsafePointer<LinkRequest>, _ facts: UnsafePointer<DeviceFacts>, in table: Table
+        of request: UnsafePointer<RequestView>, _ facts: UnsafePointer<DeviceView>, in table: RouteTable
     ) -> Result<[StackEntry], PathError> {
         start(request, facts, table: table.compiled.handle)
         do throws(Rejection) {

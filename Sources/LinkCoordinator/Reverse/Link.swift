@@ -1,6 +1,6 @@
 internal import ByteStorage
 
-extension Table {
+extension RouteTable {
     /// Writes the link that resolves to this route with these values.
     ///
     /// The first of the route's patterns that can hold the values is written in the dialect of its link block: a
@@ -19,7 +19,8 @@ extension Table {
     ///   - device: The device whose variant decides which models are needed.
     /// - Throws: `LinkError` where there is no such link.
     public func link(
-        route id: String, models: Models = Models(), captures: [String: String] = [:], device: Device = Device()
+        route id: String, models: Models = Models(), captures: [String: String] = [:],
+        device: DeviceFacts = DeviceFacts()
     ) throws(LinkError) -> String {
         guard let number = source.routes.firstIndex(where: { $0.id.value == id }) else {
             throw LinkError(.unknownRoute, id, "a route of the table")
@@ -50,10 +51,10 @@ private struct LinkWriter: ~Copyable {
     /// Most links that are tried.
     static var maxTries: Int { 16 }
 
-    let table: Table
+    let table: RouteTable
     let route: Int
     let arguments: LinkArguments
-    let device: Device
+    let device: DeviceFacts
     private var failure: LinkError?
     private var tries = 0
     /// The route that the last link selected, before redirects.
@@ -61,7 +62,7 @@ private struct LinkWriter: ~Copyable {
     private var resolver = Resolver()
     private var arena = OutputArena(chunkBytes: 4096)
 
-    init(table: Table, route: Int, arguments: LinkArguments, device: Device) {
+    init(table: RouteTable, route: Int, arguments: LinkArguments, device: DeviceFacts) {
         self.table = table
         self.route = route
         self.arguments = arguments
@@ -149,7 +150,7 @@ private struct LinkWriter: ~Copyable {
         let failure = bytes.withUnsafeBufferPointer { bytes in
             device.withFacts { facts in
                 withUnsafePointer(to: facts) { facts in
-                    withUnsafePointer(to: LinkRequest(form: .link, text: ByteView(bytes), isPlain: false)) {
+                    withUnsafePointer(to: RequestView(form: .link, text: ByteView(bytes), isPlain: false)) {
                         compare($0, facts)
                     }
                 }
@@ -160,7 +161,7 @@ private struct LinkWriter: ~Copyable {
     }
 
     private mutating func compare(
-        _ request: UnsafePointer<LinkRequest>, _ facts: UnsafePointer<DeviceFacts>
+        _ request: UnsafePointer<RequestView>, _ facts: UnsafePointer<DeviceView>
     ) -> LinkError? {
         arena.reset()
         arena.begin()

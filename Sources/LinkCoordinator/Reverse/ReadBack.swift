@@ -46,7 +46,7 @@ extension Resolver {
 
     /// Selects and binds without composing a stack, so that it does not matter what the device lacks.
     mutating func readBack(
-        _ request: UnsafePointer<LinkRequest>, _ device: UnsafePointer<DeviceFacts>, table: TableHandle
+        _ request: UnsafePointer<RequestView>, _ device: UnsafePointer<DeviceView>, table: TableHandle
     ) throws(Rejection) {
         start(request, device, table: table)
         try normalise(request.pointee.text)

@@ -169,7 +169,7 @@ struct DeviceReader: ~Copyable {
     ///
     /// Marks the fact as unreadable and returns an empty view for any other type.
     private mutating func text(
-        _ fact: DeviceFacts.Fact, _ first: UInt8, _ cursor: inout JSONCursor, _ facts: inout DeviceFacts
+        _ fact: DeviceView.Fact, _ first: UInt8, _ cursor: inout JSONCursor, _ facts: inout DeviceView
     ) throws(JSONError) -> ByteView {
         guard let text = try factText(first, &cursor) else {
             facts.setUnreadable(fact)
@@ -202,8 +202,8 @@ struct DeviceReader: ~Copyable {
     }
 
     private mutating func list(
-        _ fact: DeviceFacts.Fact, _ views: UnsafeMutablePointer<ByteView>, _ first: UInt8, _ cursor: inout JSONCursor,
-        _ facts: inout DeviceFacts
+        _ fact: DeviceView.Fact, _ views: UnsafeMutablePointer<ByteView>, _ first: UInt8, _ cursor: inout JSONCursor,
+        _ facts: inout DeviceView
     ) throws(JSONError) -> UnsafeBufferPointer<ByteView> {
         guard first == UInt8(ascii: "[") else {
             try cursor.skip()
@@ -233,7 +233,7 @@ struct DeviceReader: ~Copyable {
     ///
     /// A null counts as absent.
     private mutating func object(
-        _ first: UInt8, _ cursor: inout JSONCursor, _ facts: inout DeviceFacts
+        _ first: UInt8, _ cursor: inout JSONCursor, _ facts: inout DeviceView
     ) throws(JSONError) -> UnsafeBufferPointer<ByteView> {
         guard first == UInt8(ascii: "{") else {
             try cursor.skip()

@@ -128,7 +128,7 @@ extension EventReader {
     }
 
     private mutating func readForm(
-        _ form: LinkRequest.Form, _ expected: StaticString, _ first: UInt8, at start: Int
+        _ form: RequestView.Form, _ expected: StaticString, _ first: UInt8, at start: Int
     ) throws(JSONError) {
         state.countForm(at: start)
         guard let text = try readText(expected, first, at: start) else { return }

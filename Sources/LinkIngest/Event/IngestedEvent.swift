@@ -10,7 +10,7 @@ package struct IngestedEvent {
     /// A Boolean value that indicates whether `id` needs no escape in JSON.
     package var idIsPlain = true
     /// The request, without the roots of a payload, which depend on the device (`EventDevice.roots`).
-    package var request = LinkRequest(form: .link, text: .empty, isPlain: true)
+    package var request = RequestView(form: .link, text: .empty, isPlain: true)
     /// A Boolean value that indicates whether the event names its application.
     package var hasApplication = false
     /// The unescaped bundle id or package name.
@@ -49,7 +49,7 @@ package struct EventDevice {
     /// A Boolean value that indicates whether `id` needs no escape in JSON.
     package var isPlain = true
     /// The facts about the device.
-    package var facts = DeviceFacts()
+    package var facts = DeviceView()
     /// The objects in which a payload's link is searched for, or an empty buffer for the other forms.
     package var roots = UnsafeBufferPointer<ByteView>(start: nil, count: 0)
     /// The offset of the device's object in the JSON text.

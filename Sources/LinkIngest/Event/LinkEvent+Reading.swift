@@ -43,7 +43,7 @@ extension LinkEvent {
 }
 
 extension LinkEvent.Request {
-    fileprivate init(_ request: LinkRequest) {
+    fileprivate init(_ request: RequestView) {
         switch request.form {
         case .link: self = .link(request.text.string)
         case .path: self = .path(request.text.string, mode: Self.name(of: request.mode))
@@ -52,7 +52,7 @@ extension LinkEvent.Request {
         }
     }
 
-    private static func name(of mode: LinkRequest.Mode) -> String? {
+    private static func name(of mode: RequestView.Mode) -> String? {
         switch mode {
         case .unsaid: nil
         case .replace: "replace"
@@ -65,7 +65,7 @@ extension LinkEvent.Request {
 extension LinkEvent.Device {
     fileprivate init(_ device: EventDevice) {
         let facts = device.facts
-        func text(_ fact: DeviceFacts.Fact, _ view: ByteView) -> String? { facts.has(fact) ? view.string : nil }
+        func text(_ fact: DeviceView.Fact, _ view: ByteView) -> String? { facts.has(fact) ? view.string : nil }
         id = device.id.string
         platform = text(.platform, facts.platform)
         app = text(.app, facts.app)
@@ -80,7 +80,7 @@ extension LinkEvent.Device {
             pairs[facts.attributes[index].string] = facts.attributes[index + 1].string
         }
         attributes = pairs
-        unreadable = DeviceFacts.Fact.allCases
+        unreadable = DeviceView.Fact.allCases
             .filter { facts.unreadable & (1 << UInt16($0.rawValue)) != 0 }
             .map { "\($0)" }
     }

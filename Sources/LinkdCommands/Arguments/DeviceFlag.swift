@@ -24,7 +24,7 @@ enum DeviceFlag {
     /// Returns the device.
     ///
     /// A device without the flag has no known facts.
-    static func device(_ text: String?) throws(CommandFailure) -> Device {
-        try object(text).map { Device($0) } ?? Device()
+    static func device(_ text: String?) throws(CommandFailure) -> DeviceFacts {
+        try object(text).map { DeviceFacts($0) } ?? DeviceFacts()
     }
 }

@@ -33,7 +33,7 @@ private struct Demo {
 
     private let call: Invocation
     private let keep: Bool
-    private let tables: [Table]
+    private let tables: [RouteTable]
     private let samples: [SampleRecord]
     private let settings: Settings
 
@@ -43,7 +43,7 @@ private struct Demo {
         // The demo ignores the user's settings, which are meant for a real cluster.
         settings = try Settings(flags: [:], environment: [:], configFile: nil, isKnownProperty: { _ in true })
         let files = ShippedFiles(environment: call.environment)
-        var tables: [Table] = []
+        var tables: [RouteTable] = []
         for path in try files.tables() {
             guard let table = try CheckedTable(path: path).table else {
                 throw CommandFailure(

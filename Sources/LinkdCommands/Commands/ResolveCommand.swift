@@ -97,7 +97,7 @@ private struct ResolveJob: ~Copyable {
         let value = event(input)
         var decisions: [(device: String, json: [UInt8])] = []
         var explanations: [Explanation] = []
-        var unclaimed: [(table: Table, explanation: Explanation)] = []
+        var unclaimed: [(table: RouteTable, explanation: Explanation)] = []
         let cause = value.withUnsafeBufferPointer { value in
             // A bare link needs a key for its device. An event has its own device.
             let key: ByteView? = value.first == UInt8(ascii: "{") ? nil : ByteView("device")
@@ -182,7 +182,7 @@ private struct ResolveJob: ~Copyable {
     ///
     /// The pointer is null if no member is at fault.
     private func printDeadLetter(
-        _ cause: DeadLetterCause, _ input: [UInt8], _ unclaimed: [(table: Table, explanation: Explanation)]
+        _ cause: DeadLetterCause, _ input: [UInt8], _ unclaimed: [(table: RouteTable, explanation: Explanation)]
     ) {
         let out = call.console.out
         guard call.json else {
@@ -219,7 +219,7 @@ private struct ResolveJob: ~Copyable {
     }
 
     /// Prints why a table does not claim a link: all of the explanation if it has suggestions, otherwise one line.
-    private func printUnclaimed(_ table: Table, _ explanation: Explanation) {
+    private func printUnclaimed(_ table: RouteTable, _ explanation: Explanation) {
         let out = call.console.out
         let name = view.style.name(Escaping.visible(table.id))
         guard explanation.suggestions.isEmpty else {

@@ -69,7 +69,8 @@ enum RoutesDiffCommand {
     }
 
     private static func print(
-        _ call: Invocation, _ old: Table, _ new: Table, _ lines: (Channel) -> Void, _ write: (inout JSONText) -> Void
+        _ call: Invocation, _ old: RouteTable, _ new: RouteTable, _ lines: (Channel) -> Void,
+        _ write: (inout JSONText) -> Void
     ) {
         let out = call.console.out
         guard call.json else {
@@ -96,7 +97,7 @@ enum RoutesDiffCommand {
     }
 
     private static func compareTraffic(
-        _ path: String, _ call: Invocation, _ old: Table, _ new: Table
+        _ path: String, _ call: Invocation, _ old: RouteTable, _ new: RouteTable
     ) throws(CommandFailure) -> DifferenceReport {
         let source = try ByteSource(path: path)
         if source.isTerminal { call.console.note("Type links or events, one per line. End with Ctrl-D.") }

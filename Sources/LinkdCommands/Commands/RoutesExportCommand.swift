@@ -72,7 +72,7 @@ enum RoutesExportCommand {
         return .success
     }
 
-    private static func exportAssociation(_ call: Invocation, _ table: Table) throws(CommandFailure) {
+    private static func exportAssociation(_ call: Invocation, _ table: RouteTable) throws(CommandFailure) {
         let appIDs = call.list("app-id")
         guard !appIDs.isEmpty else {
             throw CommandFailure(
@@ -88,7 +88,7 @@ enum RoutesExportCommand {
         printHosts(table, call, file: "apple-app-site-association") { "applinks:\($0)" }
     }
 
-    private static func exportAssetLinks(_ call: Invocation, _ table: Table) throws(CommandFailure) {
+    private static func exportAssetLinks(_ call: Invocation, _ table: RouteTable) throws(CommandFailure) {
         let applications = table.source.applications.map(\.value)
         guard let package = call.text("package") ?? (applications.count == 1 ? applications[0] : nil) else {
             throw CommandFailure(
@@ -105,7 +105,7 @@ enum RoutesExportCommand {
         printHosts(table, call, file: "assetlinks.json") { "android:host=\"\($0)\"" }
     }
 
-    private static func emptyExport(_ table: Table, _ what: String) -> CommandFailure {
+    private static func emptyExport(_ table: RouteTable, _ what: String) -> CommandFailure {
         CommandFailure(
             .badData, "table \(Escaping.visible(table.id)) matches no \(what), so there is nothing to export",
             advice: "add the scheme https and a host to its `link`, or use --format swift")
@@ -117,7 +117,7 @@ enum RoutesExportCommand {
     }
 
     /// Prints the URL of the file on each host, and the entry of the host in the app.
-    private static func printHosts(_ table: Table, _ call: Invocation, file: String, name: (String) -> String) {
+    private static func printHosts(_ table: RouteTable, _ call: Invocation, file: String, name: (String) -> String) {
         guard let (block, _) = WebBlock.first(table.source) else { return }
         for rule in WebBlock.hosts(block) {
             let text = Escaping.visible(rule.text)

@@ -22,13 +22,13 @@ enum RoutesListCommand {
         let settings = try call.settings()
         let shipped = ShippedFiles(environment: call.environment)
         let paths = call.operands.isEmpty ? try LoadedTables.paths(settings, shipped) : call.operands
-        var tables: [Table] = []
+        var tables: [RouteTable] = []
         for path in paths { tables.append(try CheckedTable.validTable(at: path)) }
         if call.json { printJSON(tables, call.console.out) } else { printText(tables, call.console.out) }
         return .success
     }
 
-    private static func printText(_ tables: [Table], _ out: Channel) {
+    private static func printText(_ tables: [RouteTable], _ out: Channel) {
         for (index, table) in tables.enumerated() {
             if index > 0 { out.line() }
             let schemes = table.source.blocks.flatMap(\.schemes).map(\.value).joined(separator: ", ")
@@ -48,7 +48,7 @@ enum RoutesListCommand {
         }
     }
 
-    private static func printJSON(_ tables: [Table], _ out: Channel) {
+    private static func printJSON(_ tables: [RouteTable], _ out: Channel) {
         var json = JSONText()
         json.beginObject()
         json.beginArray("tables")

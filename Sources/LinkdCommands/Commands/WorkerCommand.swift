@@ -65,7 +65,7 @@ enum WorkerCommand {
         return ExitCode(rawValue: outcome.code)
     }
 
-    private static func loadTables(_ settings: Settings, _ log: Log) throws(CommandFailure) -> [Table] {
+    private static func loadTables(_ settings: Settings, _ log: Log) throws(CommandFailure) -> [RouteTable] {
         let loaded = try LoadedTables(settings, shipped: nil) { file, problem in
             let isError = problem.severity == .error
             var fields = [

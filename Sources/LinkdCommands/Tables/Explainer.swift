@@ -37,7 +37,7 @@ struct Explainer: ~Copyable {
     /// Returns the explanations of each table for an event that no table claims.
     ///
     /// Explanations with suggestions come first.
-    mutating func unclaimed(value: ByteView, key: ByteView?) -> [(table: Table, explanation: Explanation)] {
+    mutating func unclaimed(value: ByteView, key: ByteView?) -> [(table: RouteTable, explanation: Explanation)] {
         guard reader.readInPlace(value: value, key: key) else { return [] }
         let event = reader.eventPointer
         guard reader.selectDevice(at: 0), !event.pointee.hasApplication, let request = event.pointer(to: \.request),

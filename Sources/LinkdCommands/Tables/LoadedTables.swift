@@ -7,13 +7,13 @@ struct CheckedTable {
     /// The path of the file.
     var path: String
     /// The table, or nil if it was refused.
-    var table: Table?
+    var table: RouteTable?
     /// The problems, most severe first.
     var problems: [TableProblem]
     /// A table that failed only proofs or examples.
     ///
     /// It is used to explain a link, and for nothing else.
-    var unchecked: Table?
+    var unchecked: RouteTable?
 
     /// The problems of a table that can be compiled nevertheless, because its names and structure are valid.
     private static let compilable: Set<TableProblem.Code> = [.unreachable, .overlap, .example]
@@ -34,10 +34,10 @@ struct CheckedTable {
                 .configuration, "table \(Escaping.visible(path)) cannot be read: \(error.text)",
                 advice: "specify a file that this user can read")
         case .success(let bytes):
-            (table, problems) = Table.check(bytes, advises: advises)
+            (table, problems) = RouteTable.check(bytes, advises: advises)
             let errors = problems.filter { $0.severity == .error }
             if !errors.isEmpty && errors.allSatisfy({ Self.compilable.contains($0.code) }) {
-                unchecked = Table.unchecked(bytes)
+                unchecked = RouteTable.unchecked(bytes)
             }
         }
     }
@@ -45,7 +45,7 @@ struct CheckedTable {
     /// Returns the table of a file.
     ///
     /// A refused one ends with exit code 65.
-    static func validTable(at path: String) throws(CommandFailure) -> Table {
+    static func validTable(at path: String) throws(CommandFailure) -> RouteTable {
         let checked = try CheckedTable(path: path)
         if let table = checked.table { return table }
         throw CommandFailure(
@@ -56,7 +56,7 @@ struct CheckedTable {
     /// Returns the table of a file for an explanation.
     ///
     /// A refused table that can be compiled is returned with a warning.
-    static func explainableTable(at path: String, on console: Console) throws(CommandFailure) -> Table {
+    static func explainableTable(at path: String, on console: Console) throws(CommandFailure) -> RouteTable {
         let checked = try CheckedTable(path: path)
         guard checked.table == nil, let table = checked.unchecked else { return try validTable(at: path) }
         console.warn(checked.refusal)
@@ -83,7 +83,7 @@ struct CheckedTable {
 /// The tables that a command uses to resolve.
 struct LoadedTables {
     /// The tables, in the order of their files.
-    let tables: [Table]
+    let tables: [RouteTable]
 
     /// Loads the files in the settings, or those of `shipped` if the settings have none.
     ///
@@ -94,7 +94,7 @@ struct LoadedTables {
         acceptsRefused: (_ table: CheckedTable) -> Bool = { _ in false },
         report: (_ file: String, _ problem: TableProblem) -> Void
     ) throws(CommandFailure) {
-        var tables: [Table] = []
+        var tables: [RouteTable] = []
         var refused: [CheckedTable] = []
         for path in try Self.paths(settings, shipped) {
             let checked = try CheckedTable(path: path)

@@ -19,7 +19,7 @@ package struct World: Sendable {
 
     init(_ name: String, files: [[UInt8]], limits: IngestLimits = IngestLimits(), passthrough: [String] = []) throws {
         self.name = name
-        tables = TableSet(try files.map { try Table.checked($0) })
+        tables = TableSet(try files.map { try RouteTable.checked($0) })
         self.limits = limits
         self.passthrough = passthrough
         words = Vocabulary(tables: files)

@@ -24,19 +24,20 @@ extension FuzzRunner {
         guard let link = String(validating: bytes, as: UTF8.self), let facts = try? JSONValue.parse(Array(device.utf8))
         else { return resolveRaw(bytes, table) }
         let start = ThreadClock.nanoseconds()
-        let decision = table.resolve(link, device: Device(facts))
+        let decision = table.resolve(link, device: DeviceFacts(facts))
         let time = ThreadClock.nanoseconds() - start
         // The library also parses the decision it has written. That time is not part of the bound.
-        if cost.isOver(time, bytes: bytes.count + decision.json.count, devices: 50), isSlow(table, link, Device(facts))
+        if cost.isOver(time, bytes: bytes.count + decision.json.count, devices: 50),
+            isSlow(table, link, DeviceFacts(facts))
         {
             return "the link takes \(time / 1_000) µs"
         }
         return EventCheck(link: link, device: device, table: table).difference(from: decision)
-            ?? Self.decisionViolation(decision.json) ?? explanationViolation(table, link, Device(facts), decision)
+            ?? Self.decisionViolation(decision.json) ?? explanationViolation(table, link, DeviceFacts(facts), decision)
     }
 
     /// Returns a Boolean value that indicates whether a link is also slow in two more runs.
-    private func isSlow(_ table: Table, _ link: String, _ device: Device) -> Bool {
+    private func isSlow(_ table: RouteTable, _ link: String, _ device: DeviceFacts) -> Bool {
         (0..<2).allSatisfy { _ in
             let start = ThreadClock.nanoseconds()
             let decision = table.resolve(link, device: device)
@@ -45,7 +46,8 @@ extension FuzzRunner {
         }
     }
 
-    private func explanationViolation(_ table: Table, _ link: String, _ device: Device, _ decision: Decision) -> String?
+    private func explanationViolation(_ table: RouteTable, _ link: String, _ device: DeviceFacts, _ decision: Decision)
+        -> String?
     {
         let explanation = table.explain(.link(link), device: device)
         if explanation.decision.json != decision.json { return "the explanation has another decision" }
@@ -58,14 +60,14 @@ extension FuzzRunner {
     }
 
     /// Resolves bytes that are not UTF-8, which must yield a decision too.
-    private func resolveRaw(_ bytes: [UInt8], _ table: Table) -> String? {
+    private func resolveRaw(_ bytes: [UInt8], _ table: RouteTable) -> String? {
         var resolver = Resolver()
         var arena = OutputArena(chunkBytes: 4096)
         arena.begin()
         bytes.withUnsafeBufferPointer { bytes in
-            let request = LinkRequest(form: .link, text: ByteView(bytes), isPlain: false)
+            let request = RequestView(form: .link, text: ByteView(bytes), isPlain: false)
             withUnsafePointer(to: request) { request in
-                withUnsafePointer(to: DeviceFacts()) { facts in
+                withUnsafePointer(to: DeviceView()) { facts in
                     _ = resolver.resolve(request, facts, table: table.compiled.handle, head: nil, into: &arena)
                 }
             }
@@ -78,7 +80,7 @@ extension FuzzRunner {
 private struct EventCheck {
     let link: String
     let device: String
-    let table: Table
+    let table: RouteTable
 
     /// Returns the difference between the decision of an event and that of the library, or nil.
     func difference(from decision: Decision) -> String? {

@@ -10,16 +10,16 @@ extension FuzzRunner {
     func runTable(_ input: [UInt8]) -> String? {
         let file = Array(input.prefix { $0 != 0 })
         let behind = input.dropFirst(file.count + 1)
-        let (checked, problems) = Table.check(file)
+        let (checked, problems) = RouteTable.check(file)
         if checked == nil, problems.isEmpty { return "a table is refused without a problem" }
         for problem in problems where problem.place.line < 1 || problem.place.column < 1 || problem.offset > file.count
         {
             return "a problem has no location in the file: \(problem.text(file: "table"))"
         }
-        if problems.isEmpty, let again = Table.check(file).table, again.hash != checked?.hash {
+        if problems.isEmpty, let again = RouteTable.check(file).table, again.hash != checked?.hash {
             return "the table has two hashes"
         }
-        guard let table = checked ?? Table.unchecked(file) else { return nil }
+        guard let table = checked ?? RouteTable.unchecked(file) else { return nil }
         var links = behind.split(separator: UInt8(ascii: "\n")).prefix(Self.links).map {
             String(decoding: $0, as: UTF8.self)
         }
@@ -31,19 +31,19 @@ extension FuzzRunner {
         return nil
     }
 
-    private func wrong(_ link: String, _ table: Table) -> String? {
+    private func wrong(_ link: String, _ table: RouteTable) -> String? {
         for device in Self.devices {
             guard let facts = try? JSONValue.parse(Array(device.utf8)) else { continue }
-            let decision = table.resolve(link, device: Device(facts))
+            let decision = table.resolve(link, device: DeviceFacts(facts))
             if let wrong = Self.decisionViolation(decision.json) { return wrong }
-            if decision.json != table.resolve(link, device: Device(facts)).json { return "two decisions" }
+            if decision.json != table.resolve(link, device: DeviceFacts(facts)).json { return "two decisions" }
         }
         _ = table.explain(.link(link))
         return nil
     }
 
     /// Returns a violation in the decision of a problem's witness, or nil.
-    private func witnessViolation(_ problem: TableProblem, _ table: Table) -> String? {
+    private func witnessViolation(_ problem: TableProblem, _ table: RouteTable) -> String? {
         guard let witness = problem.witness else { return nil }
         return Self.decisionViolation(table.resolve(witness).json)
     }

@@ -43,7 +43,7 @@ extension TableSet {
 
 extension TableConflict {
     /// All conflicts of a list of tables: for each two the applications that both list, and a link that both read.
-    static func all(among tables: [Table]) -> [TableConflict] {
+    static func all(among tables: [RouteTable]) -> [TableConflict] {
         var conflicts: [TableConflict] = []
         for (second, b) in tables.enumerated() {
             for (first, a) in tables.enumerated().prefix(second) {

@@ -66,7 +66,7 @@ public struct Coverage: Sendable, Equatable {
     private let numbers: [String: Int]
 
     /// Makes a coverage of a table that counts nothing yet.
-    public init(of table: Table) {
+    public init(of table: RouteTable) {
         self.table = table.id
         identity = table.identity
         routes = table.source.routes.map { route in
@@ -132,7 +132,7 @@ public struct Coverage: Sendable, Equatable {
     }
 }
 
-extension Table {
+extension RouteTable {
     /// How often the decisions took each route of this table, each variant and, where a decision carries its trace,
     /// each pattern.
     public func coverage(of decisions: some Sequence<Decision>) -> Coverage {

@@ -3,7 +3,7 @@ internal import LinkCoordinator
 /// Compares the decisions of two tables and keeps one witness for every way in which they differ.
 struct Comparison {
     /// The tables, the old one first.
-    let tables: [Table]
+    let tables: [RouteTable]
     /// What was found.
     var difference = TableDifference()
 
@@ -23,7 +23,7 @@ struct Comparison {
     private static let maxComparisons = 4_000_000
 
     /// Compares two tables.
-    init(_ tables: [Table], maxComparisons: Int = Self.maxComparisons) {
+    init(_ tables: [RouteTable], maxComparisons: Int = Self.maxComparisons) {
         self.tables = tables
         left = maxComparisons
     }
@@ -91,7 +91,7 @@ struct Comparison {
 
     /// Resolves a request with both tables and notes where they differ; nil where no more may be resolved.
     @discardableResult
-    mutating func decide(_ request: Request, _ device: Device) -> DecisionPair? {
+    mutating func decide(_ request: LinkRequest, _ device: DeviceFacts) -> DecisionPair? {
         guard left > 0 else {
             noteSampled()
             return nil
@@ -107,7 +107,7 @@ struct Comparison {
     }
 
     /// Notes a difference under the patterns that the request really chooses.
-    private mutating func note(_ request: Request, _ device: Device, _ old: Decision, _ new: Decision) {
+    private mutating func note(_ request: LinkRequest, _ device: DeviceFacts, _ old: Decision, _ new: Decision) {
         let kind = TableDifference.Kind(old, new)
         guard told[region]?.contains(kind) != true, met[region]?[kind] ?? 0 < 16 else { return }
         met[region, default: [:]][kind, default: 0] += 1
@@ -120,11 +120,13 @@ struct Comparison {
     }
 
     /// Returns a Boolean value that indicates whether a request chooses in a table what links of the set do.
-    func chooses(_ request: Request, _ device: Device, in number: Int) -> Bool {
+    func chooses(_ request: LinkRequest, _ device: DeviceFacts, in number: Int) -> Bool {
         Self.choice(tables[number], request, device) == (number == 0 ? region.old : region.new)
     }
 
-    private static func choice(_ table: Table, _ request: Request, _ device: Device) -> TableDifference.Choice? {
+    private static func choice(_ table: RouteTable, _ request: LinkRequest, _ device: DeviceFacts) -> TableDifference
+        .Choice?
+    {
         table.selection(of: request, device: device).map {
             TableDifference.Choice(route: $0.route, pattern: $0.pattern)
         }

@@ -8,7 +8,7 @@ struct DecisionPair {
     let new: [UInt8]
 
     /// Resolves a request with both tables.
-    init(_ request: Request, _ device: Device, _ tables: [Table]) {
+    init(_ request: LinkRequest, _ device: DeviceFacts, _ tables: [RouteTable]) {
         old = tables[0].compiled.resolve(request, device)
         new = tables[1].compiled.resolve(request, device)
     }

@@ -6,7 +6,7 @@ internal import LinkCoordinator
 /// table with it alone decides the request as the new table does, or the new table without it decides as the old one.
 /// An edit of a route is the cause where the request meets that route and no such edit is.
 struct DifferenceCauses {
-    private let tables: [Table]
+    private let tables: [RouteTable]
     private let edits: [TableEdit]
     /// The old table with one edit each, made when first asked for.
     private var edited: [Int: CompiledTable] = [:]
@@ -14,7 +14,7 @@ struct DifferenceCauses {
     private let routes: [[String: TableSource.Route]]
     private var routeEdits: [String: TableEdit] = [:]
 
-    init(_ tables: [Table]) {
+    init(_ tables: [RouteTable]) {
         self.tables = tables
         edits = TableEdits.list(from: tables[0].source, to: tables[1].source)
         routes = tables.map {

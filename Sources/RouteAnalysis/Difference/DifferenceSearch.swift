@@ -3,7 +3,7 @@ internal import LinkCoordinator
 /// Looks for requests and devices for which two tables decide differently: set by set of links.
 struct DifferenceSearch {
     /// The tables, the old one first.
-    let tables: [Table]
+    let tables: [RouteTable]
     private let proofTables: [ProofTable]
     private let fallback: DeviceQuestions
     private let paths: [[String]]
@@ -34,7 +34,7 @@ struct DifferenceSearch {
     }
 
     /// Prepares a comparison.
-    init(old: Table, new: Table, budget: WorkBudget) {
+    init(old: RouteTable, new: RouteTable, budget: WorkBudget) {
         tables = [old, new]
         proofTables = tables.enumerated().map { ProofTable($0, $1.source) }
         self.budget = budget

@@ -17,7 +17,7 @@ extension Comparison {
     }
 
     /// Links that break each rule of reading, for every scheme and host of both tables, and links at their bounds.
-    private func badLinks(_ tables: [ProofTable]) -> [Request] {
+    private func badLinks(_ tables: [ProofTable]) -> [LinkRequest] {
         var links = ["", "x", "zz-none:///", "%", ":", "zz-none://any.invalid/"]
         for table in tables {
             let limits = table.source.limits
@@ -117,7 +117,7 @@ extension Comparison {
     /// Payloads with a route at every pointer of either table, and its parameters at every other.
     private func routePayloads(
         _ id: String, _ params: JSONValue, _ values: RequestValues, _ tables: [ProofTable]
-    ) -> [Request] {
+    ) -> [LinkRequest] {
         let routes = Self.unique(tables.compactMap { $0.source.payload.route?.value })
         let others = Self.unique(tables.compactMap { $0.source.payload.params?.value })
         return routes.flatMap { route in
@@ -130,7 +130,7 @@ extension Comparison {
     }
 
     /// Payloads with links at the pointers of either table: at each alone, and two links at every two.
-    private func payloads(_ tables: [ProofTable]) -> [Request] {
+    private func payloads(_ tables: [ProofTable]) -> [LinkRequest] {
         let pointers = Self.unique(tables.flatMap { $0.source.payload.link.map(\.value) })
         var all: [[(pointer: JSONPath, value: JSONValue)]] = [[]]
         for pointer in pointers {

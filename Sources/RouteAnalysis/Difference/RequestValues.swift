@@ -62,7 +62,7 @@ struct RequestFrame {
     }
 
     /// The link alone, or a payload with the link and some values; nil where they cannot stand in one object.
-    func request(_ values: RequestValues) -> Request? {
+    func request(_ values: RequestValues) -> LinkRequest? {
         let link = link(values)
         guard !values.payload.isEmpty else { return .link(link) }
         let all = values.payload + linkPointers.map { ($0, JSONValue(.string(link))) }

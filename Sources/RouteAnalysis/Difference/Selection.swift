@@ -2,7 +2,7 @@ package import LinkCoordinator
 internal import ByteStorage
 internal import StrictJSON
 
-extension Table {
+extension RouteTable {
     /// The pattern that a link selects, before any redirect is followed; nil where none takes it.
     ///
     /// - Returns: The route's id and the pattern as an explanation names it.
@@ -10,7 +10,7 @@ extension Table {
 
     /// The pattern that a link, or the link of a payload, selects before any redirect is followed; nil where none takes
     /// it, and for other requests.
-    func selection(of request: Request, device: Device = Device()) -> (route: String, pattern: String)? {
+    func selection(of request: LinkRequest, device: DeviceFacts = DeviceFacts()) -> (route: String, pattern: String)? {
         var resolver = Resolver()
         var found = -1
         device.withFacts { facts in
@@ -35,7 +35,7 @@ extension Table {
 
 extension Resolver {
     /// *Normalise* for a link or the link of a payload; false where there is none.
-    fileprivate mutating func normaliseLink(of request: UnsafePointer<LinkRequest>) throws(Rejection) -> Bool {
+    fileprivate mutating func normaliseLink(of request: UnsafePointer<RequestView>) throws(Rejection) -> Bool {
         switch request.pointee.form {
         case .link: try normalise(request.pointee.text)
         case .payload:

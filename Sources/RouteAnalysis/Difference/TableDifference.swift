@@ -30,9 +30,9 @@ public struct TableDifference: Sendable {
         public var newChoice: Choice?
         /// A request for which the tables decide differently: a link of the set, where need be in a payload, or for
         /// what no link shows another form.
-        public var request: Request
+        public var request: LinkRequest
         /// A device for which they do; `json` writes it.
-        public var device: Device
+        public var device: DeviceFacts
         /// The old table's decision for that request and device.
         public var old: Decision
         /// The new table's.
@@ -99,12 +99,12 @@ public struct TableDifference: Sendable {
     public var sampled: [(old: Choice?, new: Choice?)] = []
 }
 
-extension Table {
+extension RouteTable {
     /// What this table decides differently from an older one.
     ///
     /// Every change comes with a request and a device, which were resolved with both tables: there are no false alarms.
     /// What is not found is the same for all links, as far as `unproved` and `sampled` are empty.
-    public func difference(from old: Table) -> TableDifference {
+    public func difference(from old: RouteTable) -> TableDifference {
         var search = DifferenceSearch(old: old, new: self, budget: WorkBudget())
         search.run()
         var difference = search.difference
@@ -117,7 +117,7 @@ extension Table {
     }
 }
 
-extension Request {
+extension LinkRequest {
     /// The request in one line: a link as it is, other forms with a word before them.
     package var text: String {
         switch self {

@@ -34,12 +34,12 @@ struct Trial {
     }
 
     /// The request with some values under some circumstances; nil where they do not go together.
-    func request(_ values: RequestValues, _ circumstance: Circumstance, head: String? = nil) -> Request? {
+    func request(_ values: RequestValues, _ circumstance: Circumstance, head: String? = nil) -> LinkRequest? {
         frame(head).request(merged(values, circumstance))
     }
 
     /// The request with fitting values and a larger link; nil where it cannot be made so large, or is so already.
-    func request(padded way: LinkPadding, _ circumstance: Circumstance) -> Request? {
+    func request(padded way: LinkPadding, _ circumstance: Circumstance) -> LinkRequest? {
         let frame = frame(nil)
         return way.pad(merged(probes.fitting, circumstance), in: frame).flatMap { frame.request($0) }
     }

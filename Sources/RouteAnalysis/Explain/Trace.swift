@@ -1,9 +1,9 @@
 public import LinkCoordinator
 internal import ByteStorage
 
-extension Table {
+extension RouteTable {
     /// Resolves a request and tells how: the same decision, and what each phase saw.
-    public func explain(_ request: Request, device: Device = Device()) -> Explanation {
+    public func explain(_ request: LinkRequest, device: DeviceFacts = DeviceFacts()) -> Explanation {
         var explanation = Explanation(decision: resolve(request, device: device))
         device.withFacts { facts in
             _ = request.withRequest { request in
@@ -19,16 +19,16 @@ extension Table {
     }
 }
 
-extension Table {
+extension RouteTable {
     /// As `explain`, for a request and facts as a record's reader lends them.
     package func explain(
-        _ request: UnsafePointer<LinkRequest>, _ facts: UnsafePointer<DeviceFacts>
+        _ request: UnsafePointer<RequestView>, _ facts: UnsafePointer<DeviceView>
     ) -> Explanation {
         explain(request, facts, advises: true)
     }
 
     private func explain(
-        _ request: UnsafePointer<LinkRequest>, _ facts: UnsafePointer<DeviceFacts>, advises: Bool
+        _ request: UnsafePointer<RequestView>, _ facts: UnsafePointer<DeviceView>, advises: Bool
     ) -> Explanation {
         var resolver = Resolver()
         var arena = OutputArena(chunkBytes: 4096)
@@ -42,10 +42,10 @@ extension Table {
 
     /// Explains another link for the same device, without suggestions unless they are wanted.
     func explained(
-        _ link: String, device facts: UnsafePointer<DeviceFacts>, advises: Bool = false
+        _ link: String, device facts: UnsafePointer<DeviceView>, advises: Bool = false
     ) -> Explanation {
         Array(link.utf8).withUnsafeBufferPointer { bytes in
-            withUnsafePointer(to: LinkRequest(form: .link, text: ByteView(bytes), isPlain: false)) {
+            withUnsafePointer(to: RequestView(form: .link, text: ByteView(bytes), isPlain: false)) {
                 explain($0, facts, advises: advises)
             }
         }

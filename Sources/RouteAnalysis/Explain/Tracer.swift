@@ -6,9 +6,9 @@ internal import StrictJSON
 /// It runs the resolver's own phases once more, one after another, and asks between them what they found; so it can
 /// only say what a resolution does. What the traces need beyond that are the table's own words.
 struct Tracer: ~Copyable {
-    let table: Table
-    let request: UnsafePointer<LinkRequest>
-    let facts: UnsafePointer<DeviceFacts>
+    let table: RouteTable
+    let request: UnsafePointer<RequestView>
+    let facts: UnsafePointer<DeviceView>
     var resolver = Resolver()
     var compiler: TableCompiler
     var coordinators: Set<[UInt8]>
@@ -21,7 +21,7 @@ struct Tracer: ~Copyable {
     /// The patterns that `Explanation.rejected` tells, in its order.
     var misses: [RejectedPattern] = []
 
-    init(_ table: Table, _ request: UnsafePointer<LinkRequest>, _ facts: UnsafePointer<DeviceFacts>) {
+    init(_ table: RouteTable, _ request: UnsafePointer<RequestView>, _ facts: UnsafePointer<DeviceView>) {
         self.table = table
         self.request = request
         self.facts = facts

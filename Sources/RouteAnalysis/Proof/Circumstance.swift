@@ -3,7 +3,7 @@ internal import LinkCoordinator
 /// A device and the names of a query that conditions ask for: what decides between variants.
 struct Circumstance: Hashable {
     /// The device.
-    var device = Device()
+    var device = DeviceFacts()
     /// Names of the query with their values; nil for a name that is not there.
     var query: [String: String?] = [:]
 }

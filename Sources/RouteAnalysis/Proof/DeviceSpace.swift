@@ -182,8 +182,8 @@ extension DeviceSpace {
     }
 
     /// A device of a cell: facts that do not matter are not known.
-    func device(of cell: DeviceCell) -> Device {
-        var device = Device()
+    func device(of cell: DeviceCell) -> DeviceFacts {
+        var device = DeviceFacts()
         for (fact, numbers) in cell {
             guard let number = numbers.min(), let value = values[fact]?[number] else { continue }
             set(fact, value, &device)
@@ -191,7 +191,7 @@ extension DeviceSpace {
         return device
     }
 
-    func set(_ fact: DeviceFact, _ value: String, _ device: inout Device) {
+    func set(_ fact: DeviceFact, _ value: String, _ device: inout DeviceFacts) {
         switch fact {
         case .app: device.app = value
         case .os: device.os = value
@@ -206,7 +206,7 @@ extension DeviceSpace {
     }
 }
 
-extension Device {
+extension DeviceFacts {
     /// The facts as one JSON object, in the order of the documentation; facts that are not known are left out.
     package var json: String {
         var members: [JSONMember] = []

@@ -14,15 +14,15 @@ struct RouteExamples {
         var isGenerated: Bool
     }
 
-    private let table: Table
+    private let table: RouteTable
     private var byRoute: [String: [Example]] = [:]
 
     /// Resolves the examples of a table.
-    init(_ table: Table) {
+    init(_ table: RouteTable) {
         self.table = table
         for example in table.source.examples {
             guard let link = Self.link(of: example) else { continue }
-            let decision = table.resolve(link, device: example.device.map { Device($0) } ?? Device())
+            let decision = table.resolve(link, device: example.device.map { DeviceFacts($0) } ?? DeviceFacts())
             let shown = Example(link: link, device: example.device?.text, decision: decision, isGenerated: false)
             for route in Set(decision.via + [decision.route].compactMap { $0 }) {
                 byRoute[route, default: []].append(shown)
@@ -41,7 +41,7 @@ struct RouteExamples {
         return examples
     }
 
-    private static func patterns(_ example: Example, of route: TableSource.Route, in table: Table) -> [String] {
+    private static func patterns(_ example: Example, of route: TableSource.Route, in table: RouteTable) -> [String] {
         guard let found = table.selection(of: example.link), found.route == route.id.value else { return [] }
         return [found.pattern]
     }

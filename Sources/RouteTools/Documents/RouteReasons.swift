@@ -5,11 +5,11 @@ package import LinkCoordinator
 /// Never too few: a reason that is not listed cannot occur for a link of the route. What fails before a route is
 /// chosen (scheme, host, encoding) is the same for all routes and not listed here.
 package struct RouteReasons {
-    private let table: Table
+    private let table: RouteTable
     private let names: TableNames
 
     /// Looks at the routes of a table.
-    package init(_ table: Table) {
+    package init(_ table: RouteTable) {
         self.table = table
         names = TableNames(table.source)
     }

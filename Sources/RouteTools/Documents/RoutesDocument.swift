@@ -3,20 +3,20 @@ internal import StrictJSON
 
 /// A table as a Markdown document: each route with all that can be said of it, in the order of their ids.
 package struct RoutesDocument {
-    private let table: Table
+    private let table: RouteTable
     private let words: TargetWords
     private let reasons: RouteReasons
     private let examples: RouteExamples
     private var lines: [String] = []
 
     /// The document.
-    package static func text(_ table: Table) -> String {
+    package static func text(_ table: RouteTable) -> String {
         var document = RoutesDocument(table)
         document.write()
         return document.lines.joined(separator: "\n") + "\n"
     }
 
-    private init(_ table: Table) {
+    private init(_ table: RouteTable) {
         self.table = table
         words = TargetWords(table.source)
         reasons = RouteReasons(table)

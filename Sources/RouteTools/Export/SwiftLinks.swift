@@ -5,7 +5,7 @@ package import LinkCoordinator
 /// Routes that redirect or are excluded are left out: nobody should make new links to them. The file needs nothing but
 /// Foundation.
 package struct SwiftLinks {
-    private let table: Table
+    private let table: RouteTable
     private let typeName: String
     private var names: SwiftNames
     private var enumerations: SwiftEnumerations
@@ -35,7 +35,7 @@ package struct SwiftLinks {
     }
 
     /// Makes the enum; without a name one is made of the table's id.
-    package init(_ table: Table, typeName: String?) {
+    package init(_ table: RouteTable, typeName: String?) {
         self.table = table
         self.typeName = typeName ?? SwiftNames.camel(table.id, upper: true) + "Link"
         names = SwiftNames(reserving: ["link", "route", "table"])

@@ -69,7 +69,7 @@ package struct RouteGraph {
 
 /// Makes the graph of a table.
 package struct RouteGraphBuilder {
-    private let table: Table
+    private let table: RouteTable
     private let names: TableNames
     private var graph: RouteGraph
     /// Index in the graph by the index in the table.
@@ -78,7 +78,7 @@ package struct RouteGraphBuilder {
     private let routes: [TableSource.Route]
 
     /// The graph of a table.
-    package static func graph(of table: Table) -> RouteGraph {
+    package static func graph(of table: RouteTable) -> RouteGraph {
         var builder = RouteGraphBuilder(table)
         builder.addCoordinators()
         builder.addRoutes()
@@ -86,7 +86,7 @@ package struct RouteGraphBuilder {
         return builder.graph
     }
 
-    private init(_ table: Table) {
+    private init(_ table: RouteTable) {
         self.table = table
         names = TableNames(table.source)
         graph = RouteGraph(title: table.identity)

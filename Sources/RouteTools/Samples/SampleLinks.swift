@@ -8,7 +8,7 @@ internal import StrictJSON
 /// They are examples in documents, and test inputs for exported patterns.
 enum SampleLinks {
     /// Returns a link to the route, with the query parameters that it requires, or nil if none was found.
-    static func first(of route: TableSource.Route, in table: Table) -> String? {
+    static func first(of route: TableSource.Route, in table: RouteTable) -> String? {
         for pattern in route.patterns {
             for link in candidates(pattern, of: route, in: table.source) where reaches(link, route, table) {
                 return link
@@ -18,7 +18,7 @@ enum SampleLinks {
     }
 
     /// Returns one link for each pattern of the route, except for patterns without one.
-    static func all(of route: TableSource.Route, in table: Table) -> [String] {
+    static func all(of route: TableSource.Route, in table: RouteTable) -> [String] {
         var links: [String] = []
         for pattern in route.patterns {
             let found = candidates(pattern, of: route, in: table.source).first { reaches($0, route, table) }
@@ -30,7 +30,7 @@ enum SampleLinks {
     /// Returns the target of a redirecting route, determined by resolving one of its links.
     ///
     /// If that does not succeed, links with the query parameters of other routes are tried.
-    static func redirectTarget(of route: TableSource.Route, in table: Table) -> String? {
+    static func redirectTarget(of route: TableSource.Route, in table: RouteTable) -> String? {
         guard let link = first(of: route, in: table), let block = table.source.blocks.first else { return nil }
         if let target = table.resolve(link).route, target != route.id.value { return target }
         for other in table.source.routes where !other.query.isEmpty {
@@ -40,7 +40,7 @@ enum SampleLinks {
         return nil
     }
 
-    private static func reaches(_ link: String, _ route: TableSource.Route, _ table: Table) -> Bool {
+    private static func reaches(_ link: String, _ route: TableSource.Route, _ table: RouteTable) -> Bool {
         let decision = table.resolve(link)
         return decision.via.first == route.id.value || (decision.via.isEmpty && decision.route == route.id.value)
     }

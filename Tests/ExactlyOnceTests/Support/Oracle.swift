@@ -27,7 +27,7 @@ struct Oracle {
 
     init(_ records: [ReadRecord], topic: String) throws {
         let file = Checkout.root.appending(path: "config/routes/shop.json")
-        let table = try Table.load(Array(Data(contentsOf: file)))
+        let table = try RouteTable(json: Array(Data(contentsOf: file)))
         var processor = RecordProcessor(tables: TableSet([table]))
         var arena = OutputArena(chunkBytes: 1 << 16)
         let topicBytes = Array(topic.utf8)

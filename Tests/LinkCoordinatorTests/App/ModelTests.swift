@@ -30,7 +30,7 @@ import Testing
     @Test("a model is taken from the entry that it is bound to, with the app's own types")
     func extract() throws {
         let decision = try ExplainTests.anchor().resolve(
-            "shop:///p/\(Self.uuid.lowercased())?count=3", device: Device(app: "6.0.0"))
+            "shop:///p/\(Self.uuid.lowercased())?count=3", device: DeviceFacts(app: "6.0.0"))
         let product = Product(id: try #require(UUID(uuidString: Self.uuid)), count: 3)
         #expect(try decision.models.extract(Product.self, at: 2) == product)
         #expect(try decision.models.extract(Product.self) == product)
@@ -48,7 +48,7 @@ import Testing
             static let modelName = "Product"
             let price: Int
         }
-        let decision = try ExplainTests.anchor().resolve("shop:///p/\(Self.uuid)", device: Device(app: "6.0.0"))
+        let decision = try ExplainTests.anchor().resolve("shop:///p/\(Self.uuid)", device: DeviceFacts(app: "6.0.0"))
         let models = decision.models
         func error(_ body: () throws -> Void) -> ModelError? { #expect(throws: ModelError.self, performing: body) }
         #expect(error { _ = try models.extract(Product.self, at: 9) }?.code == .noEntry)

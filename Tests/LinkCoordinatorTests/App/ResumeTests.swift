@@ -19,7 +19,7 @@ import Testing
                    {"id":"open","match":"/open","to":{"root":true}}]}
         """#
 
-    static let asked: [(Request, Request)] = [
+    static let asked: [(LinkRequest, LinkRequest)] = [
         (.link("t:///s/a%20b?q=1#f"), .link("t:///s/a%20b?q=1#f")),
         (.path("a/p"), .path("a/p")),
         (.path("/a/p", mode: .reuse), .path("/a/p", mode: .reuse)),
@@ -32,14 +32,14 @@ import Testing
 
     @Test("the request comes back in its form, and asked again with the claim it shows what it is about")
     func forms() throws {
-        let table = try Table.load([UInt8](Self.file.utf8))
+        let table = try RouteTable(json: [UInt8](Self.file.utf8))
         for (request, expected) in Self.asked {
-            let decision = table.resolve(request, device: Device(claims: []))
+            let decision = table.resolve(request, device: DeviceFacts(claims: []))
             #expect(decision.outcome == .deferred && decision.path == "/login/form")
             let resume = try #require(decision.resume, "\(request)")
             #expect(resume.claim == "c" && resume.ttl == .seconds(900) && resume.once)
             #expect(resume.request == expected)
-            let device = Device(claims: [resume.claim])
+            let device = DeviceFacts(claims: [resume.claim])
             let again = table.resolve(resume.request, device: device)
             #expect(again.outcome == .navigate && again.resume == nil)
             #expect(again.json == table.resolve(request, device: device).json)
@@ -50,7 +50,7 @@ import Testing
 
     @Test("once and the time are the guard's; a guard that resumes nothing, and any other outcome, ask nothing again")
     func others() throws {
-        let table = try Table.load([UInt8](Self.file.utf8))
+        let table = try RouteTable(json: [UInt8](Self.file.utf8))
         let hours = try #require(table.resolve("t:///b").resume)
         #expect(hours.ttl == .seconds(7200) && !hours.once && hours.claim == "d")
         #expect(table.resolve("t:///n").outcome == .deferred && table.resolve("t:///n").resume == nil)

@@ -7,7 +7,8 @@ import Testing
 
     /// A decision with this stack, as a server would send it.
     static func decision(
-        _ stack: [StackEntry], mode: Request.Mode = .replace, dismissModals: Bool = false, outcome: String = "navigate"
+        _ stack: [StackEntry], mode: LinkRequest.Mode = .replace, dismissModals: Bool = false,
+        outcome: String = "navigate"
     ) throws -> Decision {
         let entries = stack.map { entry in
             let nav = entry.nav ? #","nav":true"# : ""
@@ -41,7 +42,7 @@ import Testing
     @Test(
         "the steps are those that a person would take",
         arguments: [
-            ("", "a b", Request.Mode.replace, false, "push a b"), ("a b c", "a", .replace, false, "pop 2"),
+            ("", "a b", LinkRequest.Mode.replace, false, "push a b"), ("a b c", "a", .replace, false, "pop 2"),
             ("a b", "a c", .replace, false, "pop 1, push c"),
             ("a A b S c", "a d", .replace, false, "dismiss, dismiss, push d"),
             ("a A b c", "a A d", .replace, false, "pop 2, push d"),
@@ -53,7 +54,7 @@ import Testing
             ("a", "x b", .reuse, false, "push x b"), ("a b=1", "a b=2", .replace, false, "update 1"),
             ("a b", "a b", .replace, false, ""), ("a b", "", .replace, false, "pop 2"),
         ])
-    func steps(shown: String, wanted: String, mode: Request.Mode, dismissModals: Bool, expected: String) throws {
+    func steps(shown: String, wanted: String, mode: LinkRequest.Mode, dismissModals: Bool, expected: String) throws {
         let decision = try Self.decision(Self.entries(wanted), mode: mode, dismissModals: dismissModals)
         let steps = decision.steps(from: Self.entries(shown)).map { step in
             switch step {
@@ -92,7 +93,7 @@ import Testing
     func law() throws {
         var generator = SeededGenerator(seed: 40_2026_11)
         // The decisions, each used with many shown stacks: to read one is the costly part.
-        let modes: [Request.Mode] = [.replace, .append, .reuse]
+        let modes: [LinkRequest.Mode] = [.replace, .append, .reuse]
         var decisions: [Decision] = []
         for _ in 0..<500 {
             let wanted = Self.entries(Self.stack(&generator))
@@ -178,7 +179,7 @@ import Testing
     @MainActor func applier() async throws {
         let shop = try ExplainTests.anchor()
         let router = RecordingRouter()
-        let device = Device(app: "6.1.0", capabilities: ["ar"], claims: ["session"])
+        let device = DeviceFacts(app: "6.1.0", capabilities: ["ar"], claims: ["session"])
         await router.apply(shop.resolve("shop:///p/\(LinkTests.uuid)?mode=ar", device: device))
         await router.apply(shop.resolve("shop:///orders/12", device: device))
         #expect(

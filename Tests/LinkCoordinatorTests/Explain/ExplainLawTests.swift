@@ -10,13 +10,13 @@ import Testing
     /// Links of the shipped tables' routes with values, whole and damaged, and links of nothing.
     private struct Links {
         var arguments: ArgumentGenerator
-        let table: Table
+        let table: RouteTable
 
         mutating func next() -> String {
             let routes = table.source.routes.filter { !$0.patterns.isEmpty }
             let route = arguments.pick(routes)
             let given = arguments.arguments(for: route, in: table.source)
-            let device = Device(app: "6.1.0", capabilities: ["ar"])
+            let device = DeviceFacts(app: "6.1.0", capabilities: ["ar"])
             let written = try? table.link(
                 route: route.id.value, models: given.models, captures: given.captures, device: device)
             var link = written ?? "\(arguments.pick(["shop", "tcal", "myapp", "content", "coordinator"])):///o/12"
@@ -34,9 +34,10 @@ import Testing
         }
     }
 
-    static let devices: [Device] = [
-        Device(), Device(platform: "ios", app: "6.1.0", os: "18.0", capabilities: ["ar"], claims: ["session"]),
-        Device(app: "3.9.1"), Device(app: "5.3.0", claims: []),
+    static let devices: [DeviceFacts] = [
+        DeviceFacts(),
+        DeviceFacts(platform: "ios", app: "6.1.0", os: "18.0", capabilities: ["ar"], claims: ["session"]),
+        DeviceFacts(app: "3.9.1"), DeviceFacts(app: "5.3.0", claims: []),
     ]
 
     @Test("the chosen candidate, variant, stack, values, guard and failure are those of the decision")

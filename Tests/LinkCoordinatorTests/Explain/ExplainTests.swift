@@ -4,15 +4,15 @@ import StrictJSON
 import Testing
 
 @Suite("The trace of a decision") struct ExplainTests {
-    static func anchor() throws -> Table {
-        try Table.load(TableFiles.fixture("anchor-features.json"))
+    static func anchor() throws -> RouteTable {
+        try RouteTable(json: TableFiles.fixture("anchor-features.json"))
     }
 
     @Test("the trace names candidates, what the others wanted, and the variants up to the one taken")
     func anchorTrace() throws {
         let trace = try Self.anchor().explain(
             .link("https://shop.example/ru/p/B121D5E7-EA65-49F8-8B33-B3C43FA93866?COUNT=3"),
-            device: Device(app: "6.1.0"))
+            device: DeviceFacts(app: "6.1.0"))
         #expect(trace.candidates.map(\.route) == ["item"])
         #expect(trace.candidates.map(\.pattern) == ["/p/{id:uuid}"])
         #expect(trace.candidates.map(\.chosen) == [true])
@@ -29,11 +29,11 @@ import Testing
     @Test(
         "every request has a trace and the same decision as without one",
         arguments: [
-            Request.link(""), .link("%"), .link("shop:///nope"), .link("shop:///o/12"), .path("/home/feed"),
+            LinkRequest.link(""), .link("%"), .link("shop:///nope"), .link("shop:///o/12"), .path("/home/feed"),
             .path("x/y"), .route("order", params: #"{"order":12}"#), .route("nope"),
             .payload(#"{"aps":{"link":"shop:///p/new"}}"#), .payload("{}"),
         ])
-    func anyRequest(request: Request) throws {
+    func anyRequest(request: LinkRequest) throws {
         let table = try Self.anchor()
         let trace = table.explain(request)
         #expect(trace.decision.json == table.resolve(request).json)
@@ -56,7 +56,7 @@ import Testing
 
     @Test("the text marks the link's parts under the link and tells every phase")
     func text() throws {
-        let trace = try Self.anchor().explain(.link(Self.item), device: Device(app: "6.1.0"))
+        let trace = try Self.anchor().explain(.link(Self.item), device: DeviceFacts(app: "6.1.0"))
         let expected = #"""
             decision   navigate  by item
                        https://shop.example/ru/p/b121d5e7-ea65-49f8-8b33-b3c43fa93866?COUNT=3&x=1
@@ -92,7 +92,7 @@ import Testing
 
     @Test("redirects are told with the path that was selected again, guards with the claim that is wanting")
     func redirects() throws {
-        let trace = try Self.anchor().explain(.link("shop:///o/12"), device: Device(app: "6.0.0"))
+        let trace = try Self.anchor().explain(.link("shop:///o/12"), device: DeviceFacts(app: "6.0.0"))
         #expect(trace.candidates.first { $0.chosen }?.route == "old-order")
         #expect(
             trace.redirects.map { [$0.route, $0.to, $0.segments?.joined(separator: "/"), $0.leadsTo] }
@@ -112,12 +112,12 @@ import Testing
             ("https://shop.example/p/\(LinkTests.uuid)?count=x", .bind, "param_invalid", "Product.count", nil),
         ]
         for (link, phase, reason, detail, rule) in cases {
-            let trace = anchor.explain(.link(link), device: Device(app: "6.0"))
+            let trace = anchor.explain(.link(link), device: DeviceFacts(app: "6.0"))
             let failure = try #require(trace.failure, "\(link): \(trace.text)")
             #expect(failure.phase == phase && failure.reason == reason && failure.rule == rule, "\(link): \(failure)")
             #expect(failure.detail == detail)
         }
-        let demo = try Table.load(TableFiles.shipped("seeds/coordinator-demo"))
+        let demo = try RouteTable(json: TableFiles.shipped("seeds/coordinator-demo"))
         let failure = try #require(demo.explain(.link("coordinator://auth/a/nowhere")).failure)
         #expect(failure.phase == .compose && failure.reason == "unknown_screen" && failure.detail == "nowhere")
     }
@@ -128,7 +128,7 @@ import Testing
         #expect(trace.bindings.map(\.field) == ["Search.q", "Search.tags"])
         #expect(trace.bindings.map(\.raw) == [["%41b"], ["x", "%C3%A9"]])
         #expect(trace.bindings.map(\.value) == ["Ab", ["x", "é"]])
-        let demo = try Table.load(TableFiles.shipped("seeds/coordinator-demo"))
+        let demo = try RouteTable(json: TableFiles.shipped("seeds/coordinator-demo"))
         let wrong = demo.explain(.link("coordinator://product?id=x&count=7"))
         #expect(wrong.bindings.map(\.result) == [.invalid, .bound])
         #expect(wrong.parts.map(\.use) == [nil, "literal", "Product.id", "Product.count"])

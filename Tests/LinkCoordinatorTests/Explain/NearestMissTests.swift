@@ -112,12 +112,12 @@ struct FailingLink: Sendable, CustomTestStringConvertible {
         FailingLink("https://shop.example/search?q", nil, nil, marked: "q", "no value"),
     ]
 
-    private static func shop() throws -> Table { try Table.load(TableFiles.shipped("shop")) }
+    private static func shop() throws -> RouteTable { try RouteTable(json: TableFiles.shipped("shop")) }
 
     @Test("is told first, with what alone is in the way, a link that leads on, and the part marked", arguments: links)
     func told(one: FailingLink) throws {
         let table = try Self.shop()
-        let trace = table.explain(.link(one.link), device: Device(app: "6.0"))
+        let trace = table.explain(.link(one.link), device: DeviceFacts(app: "6.0"))
         #expect(trace.failure != nil)
         if let route = one.route {
             let nearest = try #require(trace.rejected.first)
@@ -131,7 +131,7 @@ struct FailingLink: Sendable, CustomTestStringConvertible {
         #expect(trace.suggestions.first?.text == one.meant, "\(trace.text)")
         if let meant = one.meant {
             #expect(trace.text.contains("did you mean \(meant) ("), "\(trace.text)")
-            #expect(table.resolve(meant, device: Device(app: "6.0")).reason == nil)
+            #expect(table.resolve(meant, device: DeviceFacts(app: "6.0")).reason == nil)
         }
         let bytes = Array(one.link.utf8)
         let faults = trace.parts.filter { $0.fault != nil && $0.fault != "" }
@@ -162,7 +162,7 @@ struct FailingLink: Sendable, CustomTestStringConvertible {
              "link": {"schemes": ["app", "http", "https"], "host": "authority", "hosts": ["", "a.example", "*"]},
              "routes": [{"id": "a", "match": "/p/new", "to": {"root": true}}]}
             """
-        let trace = try Table.load(Array(file.utf8)).explain(.link("\(scheme):///p/new"))
+        let trace = try RouteTable(json: Array(file.utf8)).explain(.link("\(scheme):///p/new"))
         #expect(trace.decision.reason == "host")
         #expect(trace.text.contains("because    http and https links need a host, whatever is listed"), "\(trace.text)")
         #expect(trace.listed == ["a.example", "*"])
@@ -200,7 +200,7 @@ struct FailingLink: Sendable, CustomTestStringConvertible {
                 { "id": "c", "match": "/code/{c:[z-za-fA-C]{2,4}}", "to": { "root": true } },
                 { "id": "a", "match": "/file/v{n:int(1..9)}.PDF", "to": { "root": true } } ] }
             """#
-        let table = try #require(Table.unchecked(Array(file.utf8)))
+        let table = try #require(RouteTable.unchecked(Array(file.utf8)))
         for (link, want) in [
             ("t:///kind/x", "enum(New|Best|Old)"), ("t:///code/0", "[z-za-fA-C]{2,4}"),
             ("t:///file/v10.pdf", "v{n:int(1..9)}.PDF"),
@@ -245,7 +245,7 @@ struct FailingLink: Sendable, CustomTestStringConvertible {
               "link": { "schemes": ["t"], "host": "authority", "hosts": [""] },
               "routes": [ \#(routes.joined(separator: ",")) ] }
             """#
-        let table = try #require(Table.unchecked(Array(file.utf8)))
+        let table = try #require(RouteTable.unchecked(Array(file.utf8)))
         let trace = table.explain(.link("t://" + String(repeating: "/section-7x", count: 64)))
         #expect(trace.rejectedCount == 500 && trace.rejected.count == Explanation.maxRejected)
         let typo = table.explain(.link("t:///secton-321/5/x"))

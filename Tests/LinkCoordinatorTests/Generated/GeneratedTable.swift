@@ -36,9 +36,9 @@ struct GeneratedTable: Sendable {
     /// Works the same whether loading proves that routes are reachable and disjoint or not.
     ///
     /// - Returns: The table, or nil where a complaint concerns no route or none is left.
-    mutating func settle() -> Table? {
+    mutating func settle() -> RouteTable? {
         for _ in 0..<(routes.count * 3 + 1) {
-            let (table, problems) = Table.check(json)
+            let (table, problems) = RouteTable.check(json)
             if let table { return table }
             if !mend(problems.filter { $0.severity == .error }) { return nil }
         }

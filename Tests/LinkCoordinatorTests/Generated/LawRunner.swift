@@ -9,14 +9,14 @@ struct LawRunner: ~Copyable {
     private var arena = OutputArena(chunkBytes: 32 << 10)
 
     /// The decision's bytes for a link.
-    mutating func decide(_ link: [UInt8], _ facts: DeviceFacts, _ table: CompiledTable) -> [UInt8] {
+    mutating func decide(_ link: [UInt8], _ facts: DeviceView, _ table: CompiledTable) -> [UInt8] {
         link.withUnsafeBufferPointer { bytes in
-            decide(LinkRequest(form: .link, text: ByteView(bytes), isPlain: false), facts, table)
+            decide(RequestView(form: .link, text: ByteView(bytes), isPlain: false), facts, table)
         }
     }
 
     /// The decision's bytes for any request.
-    mutating func decide(_ request: LinkRequest, _ facts: DeviceFacts, _ table: CompiledTable) -> [UInt8] {
+    mutating func decide(_ request: RequestView, _ facts: DeviceView, _ table: CompiledTable) -> [UInt8] {
         arena.reset()
         arena.begin()
         withUnsafePointer(to: request) { request in
@@ -31,11 +31,11 @@ struct LawRunner: ~Copyable {
 
 /// Devices of all sorts, lent to the resolver for as long as this object lives.
 final class LawDevices {
-    let facts: [DeviceFacts]
+    let facts: [DeviceView]
     private var texts: [UnsafeMutableBufferPointer<UInt8>] = []
     private var lists: [UnsafeMutableBufferPointer<ByteView>] = []
 
-    init(_ devices: [Device]) {
+    init(_ devices: [DeviceFacts]) {
         var texts: [UnsafeMutableBufferPointer<UInt8>] = []
         var lists: [UnsafeMutableBufferPointer<ByteView>] = []
         func view(_ text: String) -> ByteView {
@@ -51,8 +51,8 @@ final class LawDevices {
             return UnsafeBufferPointer(copy)
         }
         facts = devices.map { device in
-            var facts = DeviceFacts()
-            func set(_ text: String?, _ fact: DeviceFacts.Fact, _ place: WritableKeyPath<DeviceFacts, ByteView>) {
+            var facts = DeviceView()
+            func set(_ text: String?, _ fact: DeviceView.Fact, _ place: WritableKeyPath<DeviceView, ByteView>) {
                 guard let text else { return }
                 facts.setKnown(fact)
                 facts[keyPath: place] = view(text)
@@ -87,15 +87,17 @@ final class LawDevices {
     }
 
     /// A spread of devices: unknown, old, new, with and without claims and capabilities.
-    static let all: [Device] = [
-        Device(), Device(app: "1.0", os: "1"), Device(platform: "ios", app: "3.2", os: "17.1", claims: ["session"]),
-        Device(
+    static let all: [DeviceFacts] = [
+        DeviceFacts(), DeviceFacts(app: "1.0", os: "1"),
+        DeviceFacts(platform: "ios", app: "3.2", os: "17.1", claims: ["session"]),
+        DeviceFacts(
             platform: "ios", app: "6.1.0", os: "18", locale: "en_GB", region: "gb", capabilities: ["listed", "cap"],
             claims: ["session", "vip"], attributes: ["tier": "gold"], coordinator: "home"),
-        Device(platform: "android", app: "4.0.0", os: "2", locale: "de", capabilities: ["listed"], coordinator: "shop"),
-        Device(platform: "web", app: "x", os: "", claims: [], attributes: ["tier": "iron"]),
-        Device(app: "5.0-beta", os: "3", claims: ["vip"], coordinator: "nowhere"),
-        Device(platform: "ios", app: "2.0", os: "16", capabilities: [], claims: ["session"], attributes: [:]),
+        DeviceFacts(
+            platform: "android", app: "4.0.0", os: "2", locale: "de", capabilities: ["listed"], coordinator: "shop"),
+        DeviceFacts(platform: "web", app: "x", os: "", claims: [], attributes: ["tier": "iron"]),
+        DeviceFacts(app: "5.0-beta", os: "3", claims: ["vip"], coordinator: "nowhere"),
+        DeviceFacts(platform: "ios", app: "2.0", os: "16", capabilities: [], claims: ["session"], attributes: [:]),
     ]
 }
 

@@ -57,7 +57,7 @@ struct TableGenerator {
     }
 
     /// A table that loads; nil only if a hundred tries in a row gave none.
-    mutating func settledTable() -> (generated: GeneratedTable, table: Table)? {
+    mutating func settledTable() -> (generated: GeneratedTable, table: RouteTable)? {
         for _ in 0..<100 {
             var made = table()
             if let loaded = made.settle() { return (made, loaded) }

@@ -70,24 +70,24 @@ final class ProductScreen {
 
 @MainActor
 final class AppModel {
-    let table: Table
+    let table: RouteTable
     let router: Router
     private(set) var openedOutside: [String] = []
     private var claims: [String] = []
     private var waiting: (Decision.Resume, until: ContinuousClock.Instant)?
 
     init(tableFile: [UInt8], router: Router) throws {
-        table = try Table.load(tableFile)
+        table = try RouteTable(json: tableFile)
         self.router = router
     }
 
-    var device: Device {
-        Device(
+    var device: DeviceFacts {
+        DeviceFacts(
             platform: "ios", app: "6.1.0", os: "18.0", capabilities: ["ar"], claims: claims,
             coordinator: router.shown.last?.coordinator)
     }
 
-    func open(_ request: Request) async {
+    func open(_ request: LinkRequest) async {
         let decision = table.resolve(request, device: device)
         waiting = decision.resume.map { ($0, until: .now + $0.ttl) }
         if decision.outcome == .external, let url = decision.url { openedOutside.append(url) }
@@ -102,13 +102,13 @@ final class AppModel {
     }
 }
 
-func ask(_ link: String, on device: Device, of table: Table) -> Decision {
+func ask(_ link: String, on device: DeviceFacts, of table: RouteTable) -> Decision {
     let decision = table.resolve(link, device: device)
     return decision
 }
 
 @MainActor
-func shareLink(of product: Product, in table: Table) throws -> String {
+func shareLink(of product: Product, in table: RouteTable) throws -> String {
     try table.link(route: "item", models: Models(product))
 }
 
@@ -126,6 +126,6 @@ func easyDevParameters(_ url: String) -> String? {
     return parameters["param1"]
 }
 
-func why(_ link: String, in table: Table) {
+func why(_ link: String, in table: RouteTable) {
     print(table.explain(.link(link)).text)
 }

@@ -70,7 +70,7 @@ import Testing
             known.append(String(decoding: try TableFiles.shipped("seeds/\(seed)"), as: UTF8.self))
         }
         for block in Self.blocks where block.language == "json" && block.text.contains("schemaVersion") {
-            _ = try Table.load([UInt8](block.text.utf8))
+            _ = try RouteTable(json: [UInt8](block.text.utf8))
             known.append(block.text)
         }
         let texts = known.map { $0.filter { !$0.isWhitespace } }
@@ -83,7 +83,7 @@ import Testing
     @Test("an explanation in a guide is what explains that link")
     func explanations() throws {
         let tables = Self.blocks.filter { $0.guide == "YourFirstTable.md" && $0.text.contains("schemaVersion") }
-        let table = try Table.load([UInt8](try #require(tables.first).text.utf8))
+        let table = try RouteTable(json: [UInt8](try #require(tables.first).text.utf8))
         let texts = Self.blocks.filter { $0.guide == "YourFirstTable.md" && $0.language == "text" }
         let wanted = try #require(texts.first).text
         #expect(table.explain(.link("shop://p/7?from=mail")).text == wanted)

@@ -93,8 +93,8 @@ import Testing
     @Test(
         "a variant for newer apps whose screen asks more than its condition may be less supported than the one before")
     func unpromised() throws {
-        let table = try Table.load(
-            [UInt8](
+        let table = try RouteTable(
+            json: [UInt8](
                 #"""
                 {"schemaVersion":1,"table":{"id":"t","version":"1"},"link":{"schemes":["t"],"host":"segment"},
                  "capabilities":{"ar":{}},
@@ -104,9 +104,10 @@ import Testing
                            {"id":"q","match":"/q","to":{"path":"/c/plain","parents":"route:p"}}]}
                 """#.utf8))
         for route in ["p", "q"] {
-            #expect(table.resolve("t://\(route)", device: Device(app: "3")).outcome == .navigate)
-            #expect(table.resolve("t://\(route)", device: Device(app: "4")).reason == "unsupported")
-            #expect(table.resolve("t://\(route)", device: Device(app: "4", capabilities: ["ar"])).outcome == .navigate)
+            #expect(table.resolve("t://\(route)", device: DeviceFacts(app: "3")).outcome == .navigate)
+            #expect(table.resolve("t://\(route)", device: DeviceFacts(app: "4")).reason == "unsupported")
+            #expect(
+                table.resolve("t://\(route)", device: DeviceFacts(app: "4", capabilities: ["ar"])).outcome == .navigate)
         }
     }
 

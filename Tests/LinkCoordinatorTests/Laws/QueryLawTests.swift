@@ -101,8 +101,8 @@ func withoutEcho(_ json: [UInt8], link: String) -> String? {
 
     @Test("under flatten a parameter behind a name is that name's value, as the pieces of article 002 are (N8)")
     func flattened() throws {
-        let table = try Table.load(
-            [UInt8](
+        let table = try RouteTable(
+            json: [UInt8](
                 #"""
                 {"schemaVersion":1,"table":{"id":"t","version":"1"},
                  "link":{"schemes":["t"],"host":"segment","query":{"flatten":true}},

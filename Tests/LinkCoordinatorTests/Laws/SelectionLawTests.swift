@@ -7,7 +7,7 @@ import Testing
 /// A generated table that loaded, in the forms that laws want.
 struct LawTable {
     var generated: GeneratedTable
-    let table: Table
+    let table: RouteTable
     /// The table without a hash of its own, so that decisions of variants of it can be compared byte for byte.
     let compiled: CompiledTable
 
@@ -93,7 +93,7 @@ func broken(_ texts: [UInt8]..., sourceLocation: SourceLocation = #_sourceLocati
             all += 1
             var other = law.generated
             other.routes.shuffle(using: &tables.patterns.generator)
-            let source = try #require(Table.check(other.json).table).source
+            let source = try #require(RouteTable.check(other.json).table).source
             let shuffled = CompiledTable(source, hash: "0")
             var links = LinkGenerator(law.table.source, seed: tables.patterns.generator.next())
             for _ in 0..<linksPerTable {
@@ -126,7 +126,7 @@ func broken(_ texts: [UInt8]..., sourceLocation: SourceLocation = #_sourceLocati
             let added = fewer.routes.remove(
                 at: Int.random(in: 0..<fewer.routes.count, using: &tables.patterns.generator))
             // Others may lean on it: then it is not an addition that a table could get.
-            guard let before = Table.check(fewer.json).table else {
+            guard let before = RouteTable.check(fewer.json).table else {
                 refused += 1
                 continue
             }

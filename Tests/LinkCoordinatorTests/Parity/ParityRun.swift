@@ -27,7 +27,7 @@ struct ParityRun<Input, Answer: Equatable> {
 
     /// Runs until 10,000 links were compared; prints and returns how many there were of each kind.
     func run(limit: Int = 10_000) throws -> [String: Int] {
-        let parity = try Table.load(TableFiles.parity(name))
+        let parity = try RouteTable(json: TableFiles.parity(name))
         var generator = SeededGenerator(seed: seed)
         var kinds: [String: Int] = [:]
         var left: [String: Int] = [:]

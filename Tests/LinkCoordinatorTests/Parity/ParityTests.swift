@@ -13,7 +13,7 @@ import Testing
 
     @Test("a parity table loads, its examples hold, and nothing but unused captures is remarked", arguments: tables)
     func loads(name: String) throws {
-        let (table, problems) = Table.check(try TableFiles.parity(name))
+        let (table, problems) = RouteTable.check(try TableFiles.parity(name))
         #expect(problems.filter { $0.code != .unusedCapture }.map { $0.text(file: name) } == [])
         #expect(table != nil)
     }
@@ -172,7 +172,7 @@ import Testing
 
     @Test("article 001: its strings without unknown screens as requests for a path, and back again")
     func article001Requests() throws {
-        let parity = try Table.load(TableFiles.parity("string-paths"))
+        let parity = try RouteTable(json: TableFiles.parity("string-paths"))
         var generator = SeededGenerator(seed: 2026_0011)
         var kinds: [String: Int] = [:]
         while kinds.values.reduce(0, +) < 10_000 {

@@ -6,7 +6,7 @@ import Testing
 
     @Test("the links of the shipped tables are written as people write them")
     func shipped() throws {
-        let demo = try Table.load(TableFiles.shipped("seeds/coordinator-demo"))
+        let demo = try RouteTable(json: TableFiles.shipped("seeds/coordinator-demo"))
         #expect(try demo.link(route: "root") == "coordinator:///")
         #expect(
             try demo.link(route: "product", models: ["Product": ["id": .text(Self.uuid), "count": 5]])
@@ -16,11 +16,11 @@ import Testing
                 route: "path", models: ["Product": ["id": .text(Self.uuid.lowercased()), "count": 7]],
                 captures: ["path": "/auth/a/products/merch"])
                 == "coordinator://auth/a/products/merch?id=\(Self.uuid)&count=7")
-        let trips = try Table.load(TableFiles.shipped("seeds/trips-calendar"))
+        let trips = try RouteTable(json: TableFiles.shipped("seeds/trips-calendar"))
         #expect(
             try trips.link(route: "details", models: ["TripRef": ["reference": "55091-231959"]])
                 == "tcal:///details?reference=55091-231959")
-        let flow = try Table.load(TableFiles.shipped("seeds/content-flow"))
+        let flow = try RouteTable(json: TableFiles.shipped("seeds/content-flow"))
         #expect(
             try flow.link(route: "first", models: ["FirstText": ["text": "Some param"]])
                 == "content://first?text=Some%20param")
@@ -55,9 +55,9 @@ import Testing
                 == "s://b.example:81/en/x7y?kind=a%20b&flag#m")
     }
 
-    static func table(link: String, routes: String) throws -> Table {
-        try Table.load(
-            [UInt8](
+    static func table(link: String, routes: String) throws -> RouteTable {
+        try RouteTable(
+            json: [UInt8](
                 #"""
                 {"schemaVersion":1,"table":{"id":"t","version":"1"},"link":\#(link),
                  "models":{"M":{"id":"int(1..99)","tail":"string?","locale":"string","mark":"string(1..)",
@@ -83,9 +83,9 @@ import Testing
         #expect(decision.models.entries.last?["Q"] == ["q": .text(value)])
     }
 
-    static func dialect(_ query: String) throws -> Table {
-        try Table.load(
-            [UInt8](
+    static func dialect(_ query: String) throws -> RouteTable {
+        try RouteTable(
+            json: [UInt8](
                 #"""
                 {"schemaVersion":1,"table":{"id":"t","version":"1"},
                  "link":{"schemes":["s"],"host":"authority","hosts":["h"],"query":\#(query)},
@@ -156,14 +156,14 @@ import Testing
             ("locale", ["L": ["loc": "ru"]], "s://ru/v1/v1/loc"),
         ] as [(String, Models, String)])
     func spelled(route: String, models: Models, link: String) throws {
-        let table = try Table.load([UInt8](Self.odd.utf8))
+        let table = try RouteTable(json: [UInt8](Self.odd.utf8))
         #expect(try table.link(route: route, models: models) == link)
         #expect(table.resolve(link).route == route)
     }
 
     @Test("of two values for one place, and of a null where the place holds a text, the error names the field")
     func contradicting() throws {
-        let table = try Table.load([UInt8](Self.odd.utf8))
+        let table = try RouteTable(json: [UInt8](Self.odd.utf8))
         for (models, code, place) in [
             (["M": ["id": "a", "note": "b"]], LinkError.Code.conflict, "M.note"),
             (["M": ["id": "a", "note": .null]], .lost, "another M.note"),
@@ -184,8 +184,8 @@ import Testing
             ("reject", "//auth//a", "s://p/auth/a", "/auth/a"),
         ])
     func resets(empties: String, tail: String, link: String, path: String) throws {
-        let table = try Table.load(
-            [UInt8](
+        let table = try RouteTable(
+            json: [UInt8](
                 #"""
                 {"schemaVersion":1,"table":{"id":"t","version":"1"},
                  "link":{"schemes":["s"],"host":"segment","path":{"emptySegments":"\#(empties)"}},
@@ -206,7 +206,7 @@ import Testing
             var id: String
             var count: Int
         }
-        let demo = try Table.load(TableFiles.shipped("seeds/coordinator-demo"))
+        let demo = try RouteTable(json: TableFiles.shipped("seeds/coordinator-demo"))
         let product = Product(id: Self.uuid, count: 5)
         let decision = demo.resolve(try demo.link(route: "product", models: Models(product)))
         #expect(try decision.models.extract(Product.self, at: 0) == product)
@@ -214,7 +214,7 @@ import Testing
 
     @Test("paths are printed canonically and parsed with their mode; single slots keep one entry")
     func paths() throws {
-        let demo = try Table.load(TableFiles.shipped("seeds/coordinator-demo"))
+        let demo = try RouteTable(json: TableFiles.shipped("seeds/coordinator-demo"))
         #expect(demo.print([]) == "/")
         let relative = try demo.parse("auth/a/auth/b/")
         #expect(demo.print(relative.stack) == "/auth/a/b")
@@ -222,7 +222,7 @@ import Testing
         #expect(try demo.parse("c", from: "auth").stack.map(\.screen) == ["c"])
         #expect(demo.path("auth/c").mode == .append)
         #expect(throws: PathError(reason: "unknown_screen", detail: "x")) { try demo.parse("/auth/x") }
-        let flow = try Table.load(TableFiles.shipped("seeds/content-flow"))
+        let flow = try RouteTable(json: TableFiles.shipped("seeds/content-flow"))
         #expect(flow.print(try flow.parse("/content/third/notice").stack) == "/content/notice")
         #expect(flow.path("/content/third/notice").path == "/content/notice")
     }

@@ -31,18 +31,18 @@ enum RefusalCause: String, CaseIterable {
 
 /// Judges refusals by the table and the values alone, without what the library did.
 struct RefusalJudge {
-    let table: Table
+    let table: RouteTable
     private var source: TableSource { table.source }
     private let coordinators: Set<[UInt8]>
 
-    init(_ table: Table) {
+    init(_ table: RouteTable) {
         self.table = table
         coordinators = Set(table.source.coordinators.map { Array($0.name.value.utf8) })
     }
 
     /// The cause, or nil where none of the kinds is there.
     func cause(
-        of error: LinkError, _ route: TableSource.Route, _ given: ArgumentGenerator.Arguments, _ device: Device
+        of error: LinkError, _ route: TableSource.Route, _ given: ArgumentGenerator.Arguments, _ device: DeviceFacts
     ) -> RefusalCause? {
         let texts = self.texts(route, given)
         switch error.code {
@@ -136,7 +136,7 @@ struct RefusalJudge {
 
     private func lost(
         _ place: String, _ route: TableSource.Route, _ given: ArgumentGenerator.Arguments, _ texts: [String],
-        _ device: Device
+        _ device: DeviceFacts
     ) -> RefusalCause? {
         if isTakenForName(texts) { return .textIsName }
         let word = place.split(separator: " ").map(String.init)

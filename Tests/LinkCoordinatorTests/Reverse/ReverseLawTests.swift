@@ -6,12 +6,12 @@ import Testing
 
 /// The tables of the laws of the reverse: the shipped ones, the fixture, and tables made at random.
 enum ReverseTables {
-    static func all() throws -> [Table] { try shipped() + generated(94) }
+    static func all() throws -> [RouteTable] { try shipped() + generated(94) }
 
     /// Tables made at random that load.
-    static func generated(_ count: Int) throws -> [Table] {
+    static func generated(_ count: Int) throws -> [RouteTable] {
         var generator = TableGenerator(seed: 123_2026_11)
-        var tables: [Table] = []
+        var tables: [RouteTable] = []
         for _ in 0..<count {
             let made = generator.settledTable()
             tables.append(try #require(made).table)
@@ -19,10 +19,10 @@ enum ReverseTables {
         return tables
     }
 
-    static func shipped() throws -> [Table] {
-        var tables = [try Table.load(TableFiles.fixture("anchor-features.json"))]
-        tables.append(try Table.load(TableFiles.shipped("shop")))
-        for seed in TableFiles.seeds { tables.append(try Table.load(TableFiles.shipped("seeds/\(seed)"))) }
+    static func shipped() throws -> [RouteTable] {
+        var tables = [try RouteTable(json: TableFiles.fixture("anchor-features.json"))]
+        tables.append(try RouteTable(json: TableFiles.shipped("shop")))
+        for seed in TableFiles.seeds { tables.append(try RouteTable(json: TableFiles.shipped("seeds/\(seed)"))) }
         return tables
     }
 }
@@ -129,7 +129,7 @@ enum ReverseTables {
 
     private static func hex(_ byte: UInt8) -> String { (byte < 16 ? "0" : "") + String(byte, radix: 16) }
 
-    static let device = Device(
+    static let device = DeviceFacts(
         platform: "ios", app: "6.1.0", os: "18.0", capabilities: ["ar"], claims: ["session"])
 
     @Test("P3: the link of a route and values resolves to that route with these values")
@@ -149,7 +149,7 @@ enum ReverseTables {
         var unexplained: [String] = []
     }
 
-    private func linkAndResolve(_ tables: [Table], _ what: String, seed: UInt64) throws -> Linked {
+    private func linkAndResolve(_ tables: [RouteTable], _ what: String, seed: UInt64) throws -> Linked {
         var arguments = ArgumentGenerator(seed: seed)
         var result = Linked()
         let judges = tables.map(RefusalJudge.init)

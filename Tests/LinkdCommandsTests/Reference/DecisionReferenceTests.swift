@@ -71,8 +71,8 @@ internal import Testing
     func example() throws {
         let tables = try ReferencePage(path: "Sources/LinkCoordinator/LinkCoordinator.docc/RouteTableReference.md")
         let text = try #require(tables.blocks("A complete table").first).text
-        let table = try Table.load([UInt8](text.utf8))
-        let decision = table.resolve("shop://o/12", device: Device(app: "6.1.0", claims: ["session"]))
+        let table = try RouteTable(json: [UInt8](text.utf8))
+        let decision = table.resolve("shop://o/12", device: DeviceFacts(app: "6.1.0", claims: ["session"]))
         let expected = try #require(page.blocks("Overview").first).text.replacing("\n", with: "")
         #expect(String(decoding: decision.json, as: UTF8.self) == expected)
     }

@@ -11,7 +11,7 @@ internal import Testing
         let catalog = "Sources/LinkCoordinator/LinkCoordinator.docc"
         let tables = try ReferencePage(path: "\(catalog)/RouteTableReference.md")
         let text = try #require(tables.blocks("A complete table").first).text
-        let table = try Table.load([UInt8](text.utf8))
+        let table = try RouteTable(json: [UInt8](text.utf8))
         let page = try ReferencePage(path: "\(catalog)/DecisionReference.md")
         let rows = try #require(page.table("Explanations", "Member"))
         let links = [
@@ -21,7 +21,7 @@ internal import Testing
         var found: Set<String> = []
         var inner: [String: Set<String>] = [:]
         for link in links {
-            let json = table.explain(.link(link), device: Device(app: "3.0.0")).json
+            let json = table.explain(.link(link), device: DeviceFacts(app: "3.0.0")).json
             let names = try #require(try JSONValue.parse(json).object)
             #expect(rows.names.filter { name in names.contains { $0.name == name } } == names.map(\.name))
             for member in names {

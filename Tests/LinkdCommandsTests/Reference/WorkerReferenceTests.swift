@@ -16,7 +16,7 @@ internal import Testing
         let table = try #require(page.table("Names", "Name"))
         let expected = [
             "transactional.id": lane.transactionalID, "group.id": lane.group,
-            "group.instance.id": lane.groupInstanceID ?? "", "client.id": lane.clientID, "dlq.instance": lane.maker,
+            "group.instance.id": lane.groupInstanceID ?? "", "client.id": lane.clientID, "dlq.instance": lane.name,
         ]
         #expect(Set(table.names) == Set(expected.keys))
         for (name, value) in expected {

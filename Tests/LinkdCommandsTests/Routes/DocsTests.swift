@@ -76,7 +76,7 @@ internal import Testing
                 link.replaceSubrange(at..<end, with: pieces.randomElement(using: &random) ?? "")
             }
             let versions: [String?] = [nil, "1.0", "4.0", "9.9"]
-            let device = Device(
+            let device = DeviceFacts(
                 app: versions.randomElement(using: &random) ?? nil,
                 capabilities: Bool.random(using: &random) ? ["ar"] : nil,
                 claims: Bool.random(using: &random) ? ["session", "user"] : nil)

@@ -28,7 +28,7 @@ internal import Testing
 
     /// Links of a table's routes and similar links, each with the table's decision.
     private func links(
-        _ table: Table, seed: UInt64, _ body: (_ link: String, _ route: String?, _ isCanonical: Bool) -> Void
+        _ table: RouteTable, seed: UInt64, _ body: (_ link: String, _ route: String?, _ isCanonical: Bool) -> Void
     ) {
         var random = SeededGenerator(seed: seed)
         var samples = table.source.routes.flatMap { SampleLinks.all(of: $0, in: table) }
@@ -64,7 +64,7 @@ internal import Testing
         }
     }
 
-    private func excluded(_ table: Table) -> Set<String> {
+    private func excluded(_ table: RouteTable) -> Set<String> {
         Set(
             table.source.routes.filter { if case .exclude = $0.action { true } else { false } }.map(\.id.value))
     }
@@ -187,7 +187,7 @@ internal import Testing
                     continue
                 }
                 let decision = try SampleTables.load(SampleTables.path(parts[0])).resolve(
-                    parts[2], device: Device(app: "6.0", capabilities: ["orders"], claims: ["user", "session"]))
+                    parts[2], device: DeviceFacts(app: "6.0", capabilities: ["orders"], claims: ["user", "session"]))
                 #expect(decision.route == parts[1], "\(line)")
                 #expect(
                     decision.outcome == .navigate || decision.outcome == .external,
@@ -233,8 +233,8 @@ internal import Testing
     func fewer() throws {
         let rewrites = (1...8).map { #"{"stripPrefix":"/v\#($0)"}"# }
         func notes(_ count: Int) throws -> [[String]] {
-            let table = try Table.load(
-                [UInt8](
+            let table = try RouteTable(
+                json: [UInt8](
                     """
                     {"schemaVersion":1,"table":{"id":"t","version":"1"},
                      "link":{"schemes":["https"],"host":"authority","hosts":["a.example"],

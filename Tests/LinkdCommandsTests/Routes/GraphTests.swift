@@ -24,7 +24,7 @@ internal import Testing
 
     /// Checks that boxes do not overlap, texts are inside their boxes, lines connect edges, and tracks are outside the
     /// boxes.
-    private func expectLegible(_ table: Table, _ comment: Comment? = nil) throws {
+    private func expectLegible(_ table: RouteTable, _ comment: Comment? = nil) throws {
         let layout = GraphLayout(RouteGraphBuilder.graph(of: table))
         let boxes = layout.routes + layout.coordinators + layout.others
         let rows = boxes.map { $0.frame.x..<($0.frame.x + $0.frame.width) }

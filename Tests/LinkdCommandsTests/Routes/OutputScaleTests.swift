@@ -8,7 +8,7 @@ internal import Testing
 
 @Suite("Exports and documents scale with the number of routes", .serialized)
 struct OutputScaleTests {
-    private static let outputs: [(name: String, make: @Sendable (Table) -> Int)] = [
+    private static let outputs: [(name: String, make: @Sendable (RouteTable) -> Int)] = [
         ("aasa", { AppleAssociation($0, host: nil)?.json(appIDs: ["A.b"]).count ?? 0 }),
         ("android", { AndroidFilters($0).xml.count }),
         ("swift", { SwiftLinks($0, typeName: nil).text.count }),
@@ -17,7 +17,7 @@ struct OutputScaleTests {
     ]
 
     /// A table whose routes have two bound captures, one of which matches any segment, and an example.
-    private func table(_ count: Int) throws -> Table {
+    private func table(_ count: Int) throws -> RouteTable {
         let routes = (0..<count).map {
             #"{ "id": "r\#($0)", "match": "/t\#($0)/{name}/{n:int(1..9)}", "to": { "path": "/c/s" }, "#
                 + #""bind": { "A": { "name": "path.name", "n": "path.n" } } }"#
@@ -30,7 +30,7 @@ struct OutputScaleTests {
               "coordinators": { "c": { "screens": { "s": { "needs": ["A"] } } } },
               "routes": [ \(routes.joined(separator: ",\n")) ], "examples": [ \(examples.joined(separator: ",\n")) ] }
             """
-        return try Table.load(Array(text.utf8))
+        return try RouteTable(json: Array(text.utf8))
     }
 
     @Test("Four times as many routes take about four times as long", arguments: outputs.map(\.name))

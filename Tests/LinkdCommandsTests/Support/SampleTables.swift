@@ -20,12 +20,12 @@ enum SampleTables {
     }
 
     /// Loads the table in a file.
-    static func load(_ path: String) throws -> Table {
-        try Table.load([UInt8](try Data(contentsOf: URL(fileURLWithPath: path))))
+    static func load(_ path: String) throws -> RouteTable {
+        try RouteTable(json: [UInt8](try Data(contentsOf: URL(fileURLWithPath: path))))
     }
 
     /// Returns a large random table: a tree of coordinators, and routes with variants and redirects.
-    static func random(seed: UInt64) throws -> Table {
+    static func random(seed: UInt64) throws -> RouteTable {
         var random = SeededGenerator(seed: seed)
         let areas = Int.random(in: 1...12, using: &random)
         var coordinators: [String] = []
@@ -60,6 +60,6 @@ enum SampleTables {
              "coordinators": {\(coordinators.joined(separator: ","))},
              "routes": [\((routes.dropLast() + [last]).joined(separator: ","))]}
             """
-        return try Table.load([UInt8](text.utf8))
+        return try RouteTable(json: [UInt8](text.utf8))
     }
 }

@@ -4,13 +4,13 @@ internal import LinkCoordinator
 
 /// The report of a coverage, as a table and as JSON.
 struct CoverageReport {
-    private let table: Table
+    private let table: RouteTable
     private let coverage: Coverage
     /// The number of lines that are not decisions.
     private let unreadable: Int
 
     /// Creates a report for a coverage of a table.
-    init(_ table: Table, _ coverage: Coverage, unreadable: Int) {
+    init(_ table: RouteTable, _ coverage: Coverage, unreadable: Int) {
         self.table = table
         self.coverage = coverage
         self.unreadable = unreadable

@@ -17,7 +17,7 @@ struct TrafficReader: ~Copyable {
     static let limit = EventInput.limit
 
     /// Creates a comparison of two tables.
-    init(old: Table, new: Table) {
+    init(old: RouteTable, new: RouteTable) {
         self.old = RecordProcessor(tables: TableSet([old]))
         self.new = RecordProcessor(tables: TableSet([new]))
     }

@@ -3,7 +3,7 @@ package import ByteStorage
 /// What one record asks: a link, a coordinator path, a route with parameters, or a push payload that holds one.
 ///
 /// All views live as long as the record that they were read from.
-package struct LinkRequest {
+package struct RequestView {
     /// Which of the forms it is.
     package enum Form: UInt8, Sendable {
         /// `text` is a link.
@@ -63,7 +63,7 @@ package struct LinkRequest {
 }
 
 /// What is known of one device; all views live as long as the record (route-table.md, 3.0, Device facts).
-package struct DeviceFacts {
+package struct DeviceView {
     /// The facts in the order in which notes name them; the raw value is the bit in a set of facts.
     package enum Fact: Int, Sendable, CaseIterable {
         case platform, app, os, locale, region, capabilities, claims, attributes, coordinator
@@ -144,8 +144,8 @@ package struct DecisionHead {
     }
 }
 
-extension Ref<DeviceFacts> {
+extension Ref<DeviceView> {
     /// Whether a fact is known.
     @inline(__always)
-    func has(_ fact: DeviceFacts.Fact) -> Bool { self.known & (1 << UInt16(fact.rawValue)) != 0 }
+    func has(_ fact: DeviceView.Fact) -> Bool { self.known & (1 << UInt16(fact.rawValue)) != 0 }
 }

@@ -5,7 +5,7 @@ package import StrictJSON
 ///
 /// A fact that is nil is not known, and no condition on it holds. Texts have at most 256 bytes, lists at most 256
 /// elements; what is over counts as not known and is noted in the decision.
-public struct Device: Sendable, Hashable {
+public struct DeviceFacts: Sendable, Hashable {
     /// The platform, such as `ios` or `android`.
     public var platform: String?
     /// Version of the app on the device, such as `6.1.0`.
@@ -107,13 +107,13 @@ public struct Device: Sendable, Hashable {
     }
 }
 
-extension Device {
+extension DeviceFacts {
     /// Lends the facts in the form that the resolver reads.
-    package func withFacts<Result>(_ body: (DeviceFacts) -> Result) -> Result {
+    package func withFacts<Result>(_ body: (DeviceView) -> Result) -> Result {
         var arena = OutputArena(chunkBytes: 4096)
-        var facts = DeviceFacts()
+        var facts = DeviceView()
         for fact in unreadable { facts.unreadable |= 1 << UInt16(fact.rawValue) }
-        func view(_ text: String?, _ fact: DeviceFacts.Fact) -> ByteView {
+        func view(_ text: String?, _ fact: DeviceView.Fact) -> ByteView {
             guard let text else { return .empty }
             if text.utf8.count > Self.maxBytes {
                 facts.setUnreadable(fact)
@@ -122,7 +122,7 @@ extension Device {
             facts.setKnown(fact)
             return Self.keep(text, in: &arena)
         }
-        func views(_ texts: [String]?, _ fact: DeviceFacts.Fact, pairs: Bool = false) -> [ByteView] {
+        func views(_ texts: [String]?, _ fact: DeviceView.Fact, pairs: Bool = false) -> [ByteView] {
             guard let texts else { return [] }
             let bound = Self.maxElements * (pairs ? 2 : 1)
             if texts.count > bound || texts.contains(where: { $0.utf8.count > Self.maxBytes }) {

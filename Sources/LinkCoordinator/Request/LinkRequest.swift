@@ -2,7 +2,7 @@ internal import ByteStorage
 internal import StrictJSON
 
 /// What is asked of a table: a link, a coordinator path, a route with parameters, or a push payload.
-public enum Request: Sendable, Hashable {
+public enum LinkRequest: Sendable, Hashable {
     /// A deep link, universal link or campaign link.
     case link(String)
     /// A coordinator path, `/auth/a/b` or relative `auth/c`.
@@ -23,12 +23,12 @@ public enum Request: Sendable, Hashable {
     }
 
     /// Lends the request in the form that the resolver reads; nil where a JSON text in it does not read as an object.
-    package func withRequest<Result>(_ body: (LinkRequest) -> Result) -> Result? {
+    package func withRequest<Result>(_ body: (RequestView) -> Result) -> Result? {
         switch self {
-        case .link(let text): return Self.lend(text) { body(LinkRequest(form: .link, text: $0, isPlain: false)) }
+        case .link(let text): return Self.lend(text) { body(RequestView(form: .link, text: $0, isPlain: false)) }
         case .path(let text, let mode):
             return Self.lend(text) {
-                var request = LinkRequest(form: .path, text: $0, isPlain: false)
+                var request = RequestView(form: .path, text: $0, isPlain: false)
                 request.mode = mode.map(Self.mode) ?? .unsaid
                 return body(request)
             }
@@ -36,7 +36,7 @@ public enum Request: Sendable, Hashable {
             guard Self.isObject(params) else { return nil }
             return Self.lend(id) { id in
                 Self.lend(params) { params in
-                    var request = LinkRequest(form: .route, text: id, isPlain: false)
+                    var request = RequestView(form: .route, text: id, isPlain: false)
                     request.params = params
                     return body(request)
                 }
@@ -45,7 +45,7 @@ public enum Request: Sendable, Hashable {
             guard Self.isObject(json) else { return nil }
             return Self.lend(json) { payload in
                 withUnsafePointer(to: payload) { root in
-                    var request = LinkRequest(form: .payload, text: .empty, isPlain: true)
+                    var request = RequestView(form: .payload, text: .empty, isPlain: true)
                     request.payload = payload
                     request.roots = UnsafeBufferPointer(start: root, count: 1)
                     return body(request)
@@ -54,7 +54,7 @@ public enum Request: Sendable, Hashable {
         }
     }
 
-    private static func mode(_ mode: Mode) -> LinkRequest.Mode {
+    private static func mode(_ mode: Mode) -> RequestView.Mode {
         switch mode {
         case .replace: .replace
         case .append: .append

@@ -4,7 +4,7 @@ internal import ByteStorage
 ///
 /// A table is loaded from the JSON of one file, checked and compiled; from then on it never changes and may be used
 /// from any thread.
-public struct Table: Sendable {
+public struct RouteTable: Sendable {
     /// The table as its file says it.
     package let source: TableSource
 
@@ -16,6 +16,13 @@ public struct Table: Sendable {
 
     /// What was found that is no error.
     public let warnings: [TableProblem]
+
+    init(source: TableSource, compiled: CompiledTable, hash: String, warnings: [TableProblem]) {
+        self.source = source
+        self.compiled = compiled
+        self.hash = hash
+        self.warnings = warnings
+    }
 
     /// The table's id.
     public var id: String { source.id.value }
@@ -31,33 +38,34 @@ public struct Table: Sendable {
     /// That no two routes overlap and that every pattern has a link is proved by `RouteAnalysis`, when a table is
     /// built: a table that an app ships has been checked, so that the app loads it at once.
     ///
-    /// - Throws: `TableError` with every problem that was found, worst first.
-    public static func load(_ json: [UInt8]) throws(TableError) -> Table {
-        let (table, problems) = TableLoader(json).finish()
-        if let table { return table }
-        throw TableError(problems: problems)
+    /// - Parameter json: The bytes of the file.
+    /// - Throws: `RouteTableError` with every problem that was found, worst first.
+    public init(json: some Sequence<UInt8>) throws(RouteTableError) {
+        let (table, problems) = TableLoader([UInt8](json)).finish()
+        guard let table else { throw RouteTableError(problems: problems) }
+        self = table
     }
 
     /// Makes a table of a file that may be refused, so that its witness links can be resolved; nil if it does not read.
     ///
     /// For tests and for tools that show what is wrong with a table: nothing else may use one that has errors.
-    package static func unchecked(_ json: [UInt8]) -> Table? {
+    package static func unchecked(_ json: [UInt8]) -> RouteTable? {
         let reading = TableSource.read(json)
         guard let source = reading.source, !reading.problems.hasErrors else { return nil }
         let hash = SHA256.hex(json)
         let compiled = CompiledTable(source, hash: String(hash.prefix(8)))
-        return Table(source: source, compiled: compiled, hash: hash, warnings: [])
+        return RouteTable(source: source, compiled: compiled, hash: hash, warnings: [])
     }
 
     /// Resolves a link for a device.
-    public func resolve(_ link: String, device: Device = Device()) -> Decision {
+    public func resolve(_ link: String, device: DeviceFacts = DeviceFacts()) -> Decision {
         resolve(.link(link), device: device)
     }
 
     /// Resolves a request for a device.
     ///
     /// Parameters or a payload that are no JSON object count as empty ones.
-    public func resolve(_ request: Request, device: Device = Device()) -> Decision {
+    public func resolve(_ request: LinkRequest, device: DeviceFacts = DeviceFacts()) -> Decision {
         Decision(compiled.resolve(request, device))
     }
 }
@@ -85,20 +93,20 @@ package struct TableLoader {
     }
 
     /// Compiles the table and runs its examples; without a table where there is an error.
-    package consuming func finish() -> (table: Table?, problems: [TableProblem]) {
+    package consuming func finish() -> (table: RouteTable?, problems: [TableProblem]) {
         guard let source, !problems.hasErrors else { return (nil, problems.located(in: json)) }
         let hash = SHA256.hex(json)
         let compiled = CompiledTable(source, hash: String(hash.prefix(8)))
         ExampleRun.check(source, compiled, into: &problems)
         let found = problems.located(in: json)
         if problems.hasErrors { return (nil, found) }
-        return (Table(source: source, compiled: compiled, hash: hash, warnings: found), found)
+        return (RouteTable(source: source, compiled: compiled, hash: hash, warnings: found), found)
     }
 }
 
 extension CompiledTable {
     /// The decision's bytes for a request of the library.
-    package func resolve(_ request: Request, _ device: Device) -> [UInt8] {
+    package func resolve(_ request: LinkRequest, _ device: DeviceFacts) -> [UInt8] {
         var resolver = Resolver()
         var arena = OutputArena(chunkBytes: 4096)
         arena.begin()
@@ -117,9 +125,9 @@ extension CompiledTable {
     }
 }
 
-extension Request {
+extension LinkRequest {
     /// The request with an empty object in the place of a JSON text that is none.
-    fileprivate var withoutObject: Request {
+    fileprivate var withoutObject: LinkRequest {
         switch self {
         case .link, .path: self
         case .route(let id, _): .route(id)
@@ -129,7 +137,7 @@ extension Request {
 }
 
 /// Why a table was refused.
-public struct TableError: Error, Sendable, CustomStringConvertible {
+public struct RouteTableError: Error, Sendable, CustomStringConvertible {
     /// Everything that was found, worst first.
     public let problems: [TableProblem]
 
