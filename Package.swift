@@ -11,7 +11,7 @@ let strict: [SwiftSetting] = [
 
 let package = Package(
     name: "link-dispatcher",
-    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    platforms: [.macOS(.v15), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
     products: [
         .library(name: "LinkCoordinator", targets: ["LinkCoordinator"]),
         .library(name: "RouteAnalysis", targets: ["RouteAnalysis"]),

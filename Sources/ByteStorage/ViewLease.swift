@@ -1,6 +1,4 @@
 #if DEBUG || CHECKED_VIEWS
-private import Synchronization
-
 /// Until when a view may be read, in debug builds and in those that the launcher makes with `CHECKED_VIEWS`.
 ///
 /// A lender of scratch memory counts its turns; a view knows in which of them it was lent. Reading it in a later turn
@@ -34,7 +32,7 @@ public struct ViewLease: BitwiseCopyable, @unchecked Sendable {
 }
 
 /// Counts of turns that no lender has: they go on from where they are, so that no old lease fits them.
-private let spareTurns = Mutex<[UInt]>([])
+private let spareTurns = Lock<[UInt]>([])
 
 /// Lends views of scratch memory and takes them all back at once.
 public struct ViewLender: ~Copyable {

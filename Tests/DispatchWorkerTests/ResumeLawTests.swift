@@ -139,7 +139,7 @@ import Testing
     }
 
     private static func decision(_ line: String) -> Decision? {
-        line.firstIndex(of: "{").flatMap { Decision(json: Array(line[$0...].utf8)) }
+        line.firstIndex(of: "{").flatMap { try? Decision(json: Array(line[$0...].utf8)) }
     }
 
     private static func shown(_ decision: Decision) -> String {

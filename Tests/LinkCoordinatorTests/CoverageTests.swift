@@ -27,7 +27,7 @@ import Testing
         #expect(plain.traced == 0)
 
         let traced = table.coverage(
-            of: Self.links.compactMap { Decision(json: table.explain(.link($0)).decisionJSON) })
+            of: Self.links.compactMap { try? Decision(json: table.explain(.link($0)).decisionJSON) })
         #expect(traced.traced == Self.links.count - 1)
         #expect(
             try route("item", traced).patterns.map(\.decisions) == [1, 1],
@@ -40,7 +40,7 @@ import Testing
         let table = try ExplainTests.anchor()
         let other = try RouteTable(json: TableFiles.shipped("seeds/easydev991"))
         let strange = try #require(
-            Decision(json: [UInt8](#"{"table":"shop@41+00000000","route":"gone","outcome":"navigate"}"#.utf8)))
+            try? Decision(json: [UInt8](#"{"table":"shop@41+00000000","route":"gone","outcome":"navigate"}"#.utf8)))
         let coverage = table.coverage(of: [other.resolve("myapp://simple"), strange])
         #expect(coverage.ofOtherTables == 1)
         #expect(coverage.ofOtherVersions == 1)
@@ -55,7 +55,7 @@ import Testing
         let own = table.resolve(Self.links[6])
         let identity = try #require(own.table)
         let older = try #require(
-            Decision(json: [UInt8](own.value.text.replacing(identity, with: "shop@1+00000000").utf8)))
+            try? Decision(json: [UInt8](own.value.text.replacing(identity, with: "shop@1+00000000").utf8)))
         let coverage = table.coverage(of: [own, older, older])
         let item = try #require(coverage.routes.first { $0.id == "item" })
         #expect(item.decisions == 3 && item.variants == [0, 0, 1])

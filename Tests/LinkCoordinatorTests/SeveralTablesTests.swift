@@ -1,3 +1,4 @@
+import ByteStorage
 import RouteAnalysis
 import Foundation
 import LinkCoordinator
@@ -22,16 +23,16 @@ private final class Run: Sendable {
     let replaced = Mutex(0)
 
     /// Resolves as a lane of the worker does: one resolver for whatever set is in place, request after request.
-    func read(from owner: TableOwner) {
+    func read(from owner: Lock<TableSet>) {
         var runner = LawRunner()
         var seen = Seen()
         var newest = -1
         for number in 0..<Self.requests {
             let least = replaced.withLock { $0 }
-            let set = owner.current
+            let set = owner.withLock { $0 }
             let versions = set.tables.compactMap { Int($0.version) }
             let decisions = set.tables.map { table in
-                Decision(
+                try? Decision(
                     json: runner.decide(
                         Array("\(table.id == "a" ? "app" : "b"):///x".utf8), DeviceView(), table.compiled))
             }
@@ -117,7 +118,7 @@ struct SeveralTablesTests {
 
     @Test("while threads resolve, sets are replaced and go: every request meets one whole set, the newest or the last")
     func replacing() throws {
-        let owner = TableOwner(try set(version: 0))
+        let owner = Lock(try set(version: 0))
         let run = Run()
         let readers = 3
         let done = DispatchGroup()
@@ -133,7 +134,12 @@ struct SeveralTablesTests {
         // Each set is the only one of its kind: once it is replaced it lives as long as a reader holds it.
         while done.wait(timeout: .now()) == .timedOut {
             version += 1
-            let last = owner.replace(with: try set(version: version))
+            let next = try set(version: version)
+            let last = owner.withLock { held in
+                let last = held
+                held = next
+                return last
+            }
             #expect(last.tables[0].version == "\(version - 1)")
             run.replaced.withLock { $0 = version }
         }
@@ -142,6 +148,6 @@ struct SeveralTablesTests {
             "replacing: \(version) sets, \(readers) threads, \(seen.requests) requests, \(seen.sets) sets met by them")
         #expect(seen.problems == [])
         #expect(seen.requests == readers * Run.requests && seen.sets > readers && version > 1)
-        #expect(owner.current.tables.map(\.version) == ["\(version)", "\(version)"])
+        #expect(owner.withLock { $0 }.tables.map(\.version) == ["\(version)", "\(version)"])
     }
 }

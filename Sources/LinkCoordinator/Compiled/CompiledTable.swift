@@ -1,5 +1,5 @@
+internal import ByteStorage
 internal import StrictJSON
-internal import Synchronization
 
 /// A table in the form that the resolver reads: plain values in memory of its own, made once and never changed.
 package final class CompiledTable: @unchecked Sendable {
@@ -11,12 +11,15 @@ package final class CompiledTable: @unchecked Sendable {
     private let pointers: Ref<PointerTrie>
     private let numbers: UnsafePointer<Int32>?
 
-    private static let serials = Atomic<UInt64>(0)
+    private static let serials = Lock<UInt64>(0)
 
     /// Compiles a table that passed its checks; `hash` is the first 8 hex digits of its file's SHA-256.
     package init(_ source: TableSource, hash: String) {
         let slab = Slab()
-        let serial = Self.serials.wrappingAdd(1, ordering: .relaxed).newValue
+        let serial = Self.serials.withLock { last in
+            last &+= 1
+            return last
+        }
         var compiler = TableCompiler(source, slab: slab)
         let made = compiler.compile(serial: serial, hash: hash)
         self.slab = slab

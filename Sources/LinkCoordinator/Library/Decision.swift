@@ -22,10 +22,30 @@ public struct Decision: Sendable {
     /// The decision's members.
     package let value: JSONValue
 
-    /// Takes the bytes of a decision that this library wrote, or nil where they are none.
-    public init?(json: [UInt8]) {
-        guard let value = try? JSONValue.parse(json, maxDepth: 512), value.object != nil else { return nil }
-        self.json = json
+    /// Reads a decision that this library or a worker has written.
+    ///
+    /// - Parameter json: The decision's bytes: one JSON object with an outcome and a table.
+    /// - Throws: ``DecisionError`` where the bytes are not a decision.
+    public init(json: some Sequence<UInt8>) throws(DecisionError) {
+        let bytes = [UInt8](json)
+        let value: JSONValue
+        do throws(JSONError) {
+            value = try JSONValue.parse(bytes, maxDepth: 512)
+        } catch {
+            throw DecisionError(description: "not JSON: \(error)")
+        }
+        guard value.object != nil else { throw DecisionError(description: "expected an object") }
+        guard let outcome = value["outcome"]?.string else {
+            throw DecisionError(description: "expected the member `outcome`, a string")
+        }
+        guard Outcome(rawValue: outcome) != nil else {
+            let known = Outcome.allCases.map { "`\($0.rawValue)`" }.joined(separator: ", ")
+            throw DecisionError(description: "the outcome is not known: expected one of \(known)")
+        }
+        guard value["table"]?.string != nil else {
+            throw DecisionError(description: "expected the member `table`, a string")
+        }
+        self.json = bytes
         self.value = value
     }
 
@@ -109,4 +129,10 @@ public struct Decision: Sendable {
         /// What tells this entry from others of the same screen.
         public var identity: String? { value["identity"]?.string }
     }
+}
+
+/// An error for bytes that are not a decision.
+public struct DecisionError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The error as a phrase: what was found or expected.
+    public let description: String
 }

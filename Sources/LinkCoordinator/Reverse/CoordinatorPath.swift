@@ -1,14 +1,6 @@
 internal import ByteStorage
 internal import StrictJSON
 
-/// What a coordinator path stands for: a stack, and how it is applied.
-public struct ParsedPath: Sendable, Equatable {
-    /// The entries, the lowest first; without data, for a path carries none.
-    public let stack: [StackEntry]
-    /// How the stack is applied to the one that is shown.
-    public let mode: LinkRequest.Mode
-}
-
 /// Why a text is no coordinator path of the table.
 public struct PathError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The reason, as a decision says it: `unknown_screen`, `bad_encoding`, `dot_segment`, `empty_segment`, `budget`.
@@ -27,12 +19,13 @@ public struct PathError: Error, Sendable, Equatable, CustomStringConvertible {
 }
 
 extension RouteTable {
-    /// Prints a stack as a canonical coordinator path (route-table.md, 2.6): `/` for an empty one, else the
-    /// coordinator where it changes, and each screen.
+    /// Returns the canonical coordinator path of a stack: `/` for an empty one, else the coordinator where it changes,
+    /// and each screen.
     ///
-    /// Presentation and data are not in a path; ``link(route:models:captures:device:)`` writes a link that carries
-    /// them. `parse(print(stack))` gives the same coordinators and screens for every stack that a path can stand for.
-    public func print(_ stack: some Sequence<StackEntry>) -> String {
+    /// A path has neither presentation nor data. ``link(route:models:captures:device:)`` writes a link that carries
+    /// them. `stack(atPath: path(for: stack))` has the same coordinators and screens for every stack that a path can
+    /// express.
+    public func path(for stack: some Sequence<StackEntry>) -> String {
         var path = ""
         var current: String?
         for entry in stack {
@@ -43,16 +36,15 @@ extension RouteTable {
         return path.isEmpty ? "/" : path
     }
 
-    /// Reads a coordinator path, absolute or relative, into the stack that it stands for, whatever a device lacks.
+    /// Returns the stack of a coordinator path, whatever a device lacks.
+    ///
+    /// The entries have no data.
     ///
     /// - Parameters:
-    ///   - path: Such as `/auth/a/b`, or relative `auth/c`.
-    ///   - mode: How it is applied; by default `replace` for an absolute path and `append` for a relative one.
-    ///   - coordinator: The coordinator on top of what is shown, in which a relative path may begin.
-    /// - Throws: `PathError` where a segment is neither a coordinator nor a screen, or the text is no path.
-    public func parse(
-        _ path: String, mode: LinkRequest.Mode? = nil, from coordinator: String? = nil
-    ) throws(PathError) -> ParsedPath {
+    ///   - path: An absolute path such as `/auth/a/b`, or a relative one such as `auth/c`.
+    ///   - coordinator: The coordinator on top of the shown stack, in which a relative path may begin.
+    /// - Throws: `PathError` where a segment is neither a coordinator nor a screen, or the text is not a path.
+    public func stack(atPath path: String, from coordinator: String? = nil) throws(PathError) -> [StackEntry] {
         var resolver = Resolver()
         let parsed = DeviceFacts(coordinator: coordinator).withFacts { facts in
             LinkRequest.path(path).withRequest { request in
@@ -61,13 +53,7 @@ extension RouteTable {
                 }
             }
         }
-        let stack = try (parsed ?? .success([])).get()
-        return ParsedPath(stack: stack, mode: mode ?? (resolver.appendsPath ? .append : .replace))
-    }
-
-    /// Resolves a coordinator path for a device: `resolve(.path(…))` in short.
-    public func path(_ path: String, mode: LinkRequest.Mode? = nil, device: DeviceFacts = DeviceFacts()) -> Decision {
-        resolve(.path(path, mode: mode), device: device)
+        return try (parsed ?? .success([])).get()
     }
 }
 

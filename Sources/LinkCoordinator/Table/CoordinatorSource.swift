@@ -28,7 +28,7 @@ extension TableSource {
         /// The name.
         package var name: Placed<String>
 
-        /// Models whose data it needs, in the order of its `data`.
+        /// Models whose data it needs, in the order of its `needs`.
         package var needs: [Placed<String>] = []
 
         /// How it may be presented; the first is the default.

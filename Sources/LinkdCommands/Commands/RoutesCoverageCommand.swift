@@ -72,9 +72,8 @@ enum RoutesCoverageCommand {
 enum InspectedDecision {
     /// Returns the decision of a line: the object itself, or the member `value` in the output of `inspect`.
     static func read(_ bytes: [UInt8]) -> Decision? {
-        guard let decision = Decision(json: bytes) else { return nil }
-        if decision.value["outcome"] != nil { return decision }
-        guard let inner = decision.value["value"], inner["outcome"] != nil else { return nil }
-        return Decision(json: Array(inner.text.utf8))
+        guard let value = try? JSONValue.parse(bytes, maxDepth: 512) else { return nil }
+        if value["outcome"] != nil { return try? Decision(json: bytes) }
+        return value["value"].flatMap { try? Decision(json: $0.text.utf8) }
     }
 }

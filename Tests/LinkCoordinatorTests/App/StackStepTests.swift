@@ -22,7 +22,7 @@ import Testing
         let text =
             #"{"table":"t@1+0","outcome":"\#(outcome)","mode":"\#(mode.rawValue)""#
             + (dismissModals ? #","dismissModals":true"# : "") + #","stack":[\#(entries.joined(separator: ","))]}"#
-        return try #require(Decision(json: [UInt8](text.utf8)))
+        return try Decision(json: text.utf8)
     }
 
     /// An entry written in short: `a` a push, `A` a sheet with navigation, `B` one without, `!` an alert, then what

@@ -114,11 +114,11 @@ func shareLink(of product: Product, in table: RouteTable) throws -> String {
 
 @MainActor
 func restore(_ saved: String, in app: AppModel) async {
-    await app.router.apply(app.table.path(saved, mode: .replace, device: app.device))
+    await app.router.apply(app.table.resolve(.path(saved, mode: .replace), device: app.device))
 }
 
-func pushed(_ body: [UInt8]) -> Decision? {
-    Decision(json: body)
+func pushed(_ body: [UInt8]) throws -> Decision {
+    try Decision(json: body)
 }
 
 func easyDevParameters(_ url: String) -> String? {

@@ -113,7 +113,7 @@ import Testing
 
     /// Whether a decision says that the device lacks a screen.
     private static func lacks(_ json: [UInt8]) -> Bool {
-        guard let decision = Decision(json: json) else { return true }
+        guard let decision = try? Decision(json: json) else { return true }
         return decision.reason == "unsupported"
             || decision.notes.contains { $0.hasPrefix("unsupported:") && !$0.hasSuffix("sys.update") }
     }

@@ -5,7 +5,7 @@ import Testing
 
 /// A decision without what echoes the link: `resume.link` and the `url` of an excluded link.
 func withoutEcho(_ json: [UInt8], link: String) -> String? {
-    guard let value = Decision(json: json)?.value, let members = value.object else { return nil }
+    guard let value = (try? Decision(json: json))?.value, let members = value.object else { return nil }
     let kept = members.compactMap { member -> JSONMember? in
         if member.name == "url", member.value.string == link { return nil }
         guard member.name == "resume", let inner = member.value.object else { return member }

@@ -52,7 +52,7 @@ func broken(_ texts: [UInt8]..., sourceLocation: SourceLocation = #_sourceLocati
                 let start = DecisionStart(json)
                 let wanted = reference.normalised(link).flatMap { reference.select($0) }
                 if start.firstRoute == nil {
-                    let reason = Decision(json: json)?.reason
+                    let reason = (try? Decision(json: json))?.reason
                     if reason != "no_route" && reason != "redirect_limit" {
                         early += 1
                         continue
@@ -145,7 +145,7 @@ func broken(_ texts: [UInt8]..., sourceLocation: SourceLocation = #_sourceLocati
                 if start.firstRoute != added.id { redirected += 1 }
                 let isOwn =
                     start.via.contains(added.id) || start.route == added.id
-                    || Decision(json: json)?.detail == added.id
+                    || (try? Decision(json: json))?.detail == added.id
                 let taken =
                     start.firstRoute == added.id
                     ? reference.normalised(link).flatMap { reference.select($0) }?.route.id.value == added.id : true

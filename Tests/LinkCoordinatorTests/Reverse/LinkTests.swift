@@ -212,18 +212,17 @@ import Testing
         #expect(try decision.models.extract(Product.self, at: 0) == product)
     }
 
-    @Test("paths are printed canonically and parsed with their mode; single slots keep one entry")
+    @Test("paths are written canonically and read back; single slots keep one entry")
     func paths() throws {
         let demo = try RouteTable(json: TableFiles.shipped("seeds/coordinator-demo"))
-        #expect(demo.print([]) == "/")
-        let relative = try demo.parse("auth/a/auth/b/")
-        #expect(demo.print(relative.stack) == "/auth/a/b")
-        #expect(relative.mode == .append)
-        #expect(try demo.parse("c", from: "auth").stack.map(\.screen) == ["c"])
-        #expect(demo.path("auth/c").mode == .append)
-        #expect(throws: PathError(reason: "unknown_screen", detail: "x")) { try demo.parse("/auth/x") }
+        #expect(demo.path(for: []) == "/")
+        let relative = try demo.stack(atPath: "auth/a/auth/b/")
+        #expect(demo.path(for: relative) == "/auth/a/b")
+        #expect(try demo.stack(atPath: "c", from: "auth").map(\.screen) == ["c"])
+        #expect(demo.resolve(.path("auth/c")).mode == .append)
+        #expect(throws: PathError(reason: "unknown_screen", detail: "x")) { try demo.stack(atPath: "/auth/x") }
         let flow = try RouteTable(json: TableFiles.shipped("seeds/content-flow"))
-        #expect(flow.print(try flow.parse("/content/third/notice").stack) == "/content/notice")
-        #expect(flow.path("/content/third/notice").path == "/content/notice")
+        #expect(flow.path(for: try flow.stack(atPath: "/content/third/notice")) == "/content/notice")
+        #expect(flow.resolve(.path("/content/third/notice")).path == "/content/notice")
     }
 }

@@ -39,9 +39,9 @@ enum ReverseTables {
         for number in 0..<Self.cases {
             let table = tables[number % tables.count]
             let stack = Self.stack(table.source, &generator)
-            let path = table.print(stack)
-            let parsed = try table.parse(path)
-            guard parsed.stack == stack, parsed.mode == .replace else {
+            let path = table.path(for: stack)
+            let parsed = try table.stack(atPath: path)
+            guard parsed == stack else {
                 Issue.record("seed \(generator.seed), case \(number): \(path) of \(table.id) came back otherwise")
                 return
             }
@@ -87,12 +87,12 @@ enum ReverseTables {
         for number in 0..<Self.cases {
             let table = tables[number % tables.count]
             let path = Self.path(table.source, &generator)
-            guard let parsed = try? table.parse(path) else { continue }
+            guard let parsed = try? table.stack(atPath: path) else { continue }
             parsedCount += 1
-            let canonical = table.print(parsed.stack)
+            let canonical = table.path(for: parsed)
             if canonical != path { changed += 1 }
-            let again = try table.parse(canonical)
-            guard again.stack == parsed.stack, table.print(again.stack) == canonical else {
+            let again = try table.stack(atPath: canonical)
+            guard again == parsed, table.path(for: again) == canonical else {
                 Issue.record("seed \(generator.seed), case \(number): \(path) of \(table.id) gave \(canonical)")
                 return
             }
