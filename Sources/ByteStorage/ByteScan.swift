@@ -1,26 +1,28 @@
-/// Searches of eight bytes at a time, the shape that is fast without vector instructions.
+/// Searches that compare eight bytes at a time, which is fast without vector instructions.
 public enum ByteScan {
-    /// The lowest bit of each byte.
+    /// A word in which the lowest bit of each byte is set.
     @inlinable
     @inline(__always)
     public static var ones: UInt64 { 0x0101_0101_0101_0101 }
 
-    /// The highest bit of each byte.
+    /// A word in which the highest bit of each byte is set.
     @inlinable
     @inline(__always)
     public static var highs: UInt64 { 0x8080_8080_8080_8080 }
 
-    /// Eight bytes of a view from `index` on, which must lie inside.
+    /// Loads eight bytes of a view, starting at `index`; all of them must lie inside the view.
     @inlinable
     public static func load(_ view: ByteView, _ index: Int) -> UInt64 {
         UnsafeRawPointer(view.start + index).loadUnaligned(as: UInt64.self)
     }
 
-    /// Bytes of `word` that are zero, as their high bits; the lowest is exact.
+    /// Returns a word in which the high bit of each byte is set that is zero in `word`.
+    ///
+    /// Only the lowest of these bits is exact.
     @inlinable
     public static func zeros(_ word: UInt64) -> UInt64 { (word &- ones) & ~word & highs }
 
-    /// The index of the first byte from `from` on that is `a` or `b`, or `view.count`.
+    /// Returns the index of the first byte that is `a` or `b`, starting at `from`, or `view.count` if there is none.
     @inlinable
     public static func first(_ a: UInt8, or b: UInt8, in view: ByteView, from: Int) -> Int {
         var index = from
@@ -38,16 +40,16 @@ public enum ByteScan {
         return min(view.count, index &+ found.trailingZeroBitCount &>> 3)
     }
 
-    /// The bytes of `view` from `index` on, 1 to 7 of them, as a word filled up with zeros.
+    /// Returns the bytes of `view` from `index` to its end, 1 to 7 of them, as a word padded with zeros.
     @inlinable
     public static func rest(of view: ByteView, from index: Int) -> UInt64 {
         let left = view.count &- index
-        // The last eight bytes at once, those before `index` shifted out.
+        // Load the last eight bytes at once and shift out those before `index`.
         if view.count >= 8 { return load(view, view.count &- 8) &>> UInt64(truncatingIfNeeded: 64 &- 8 &* left) }
         return short(view.start + index, left)
     }
 
-    /// 1 to 7 bytes as a word filled up with zeros, read as two runs that may overlap.
+    /// Returns 1 to 7 bytes as a word padded with zeros, read as two runs that can overlap.
     @inlinable
     public static func short(_ start: UnsafePointer<UInt8>, _ count: Int) -> UInt64 {
         let raw = UnsafeRawPointer(start)
@@ -64,7 +66,7 @@ public enum ByteScan {
         return UInt64(start.pointee)
     }
 
-    /// The index of the first byte from `from` on that is `a`, or `view.count`.
+    /// Returns the index of the first byte that is `a`, starting at `from`, or `view.count` if there is none.
     @inlinable
     public static func first(_ a: UInt8, in view: ByteView, from: Int) -> Int {
         var index = from
@@ -79,7 +81,7 @@ public enum ByteScan {
         return min(view.count, index &+ found.trailingZeroBitCount &>> 3)
     }
 
-    /// How many bytes are `byte`.
+    /// Returns the number of bytes that are equal to `byte`.
     @inlinable
     public static func count(of byte: UInt8, in view: ByteView) -> Int {
         let sevens: UInt64 = 0x7F7F_7F7F_7F7F_7F7F
@@ -98,7 +100,7 @@ public enum ByteScan {
         return count
     }
 
-    /// The first eight bytes as a word, the rest zero.
+    /// Returns the first eight bytes as a word; missing bytes are zero.
     @inlinable
     @inline(__always)
     public static func head(of view: ByteView) -> UInt64 {
@@ -106,13 +108,15 @@ public enum ByteScan {
         return view.isEmpty ? 0 : short(view.start, view.count)
     }
 
-    /// The first eight bytes, ASCII letters in lower case, the rest zero: one word to compare short names by.
+    /// Returns the first eight bytes with ASCII letters in lowercase, as a word for comparisons of short names.
+    ///
+    /// Missing bytes are zero.
     @inlinable
     public static func foldedKey(_ view: ByteView) -> UInt64 {
         foldASCII(head(of: view))
     }
 
-    /// `word` with the ASCII capitals among its bytes in lower case.
+    /// Returns `word` with the uppercase ASCII letters among its bytes in lowercase.
     @inlinable
     @inline(__always)
     public static func foldASCII(_ word: UInt64) -> UInt64 {
@@ -123,13 +127,13 @@ public enum ByteScan {
         return word | (capitals &>> 2)
     }
 
-    /// One byte, a capital in lower case.
+    /// Returns a byte, in lowercase if it is an uppercase ASCII letter.
     @inlinable
     public static func foldASCII(_ byte: UInt8) -> UInt8 {
         byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte
     }
 
-    /// Whether two texts are equal but for the case of ASCII letters.
+    /// Returns a Boolean value that indicates whether two texts are equal when the case of ASCII letters is ignored.
     public static func equalFolded(_ a: ByteView, _ b: ByteView) -> Bool {
         if a.count != b.count { return false }
         var index = 0

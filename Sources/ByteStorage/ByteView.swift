@@ -1,20 +1,21 @@
-/// A borrowed run of bytes: a start and a length, owned by somebody else.
+/// A borrowed range of bytes: a start and a length.
 ///
-/// The hot path passes these instead of strings and arrays. Whoever hands one out says how long its bytes live
-/// (a record's value, a table, an arena); a view is never kept longer than that. Debug builds check it (`ViewLease`).
+/// The hot path passes views instead of strings and arrays. The function that returns a view documents the lifetime of
+/// its bytes (those of a record's value, a table, an arena); do not use the view after that. Debug builds check the
+/// lifetime (`ViewLease`).
 @frozen
 public struct ByteView: BitwiseCopyable, @unchecked Sendable {
-    // Unchecked: a view is a pointer into memory that its owner keeps unchanged while the view lives.
+    // Unchecked because a view is a pointer into memory that its owner does not change during the view's lifetime.
 
     @usableFromInline let base: UnsafePointer<UInt8>
 
-    /// Number of bytes.
+    /// The number of bytes.
     public let count: Int
 
-    /// Until when the bytes may be read; it has a size in builds only that check it.
+    /// The lease that limits the lifetime of the bytes; it has a size only in builds that check it.
     public let lease: ViewLease
 
-    /// Makes a view of `count` bytes from `start`; parts of another view keep its lease.
+    /// Creates a view of `count` bytes at `start`; parts of another view keep its lease.
     @inlinable
     public init(start: UnsafePointer<UInt8>, count: Int, lease: ViewLease = .none) {
         base = start
@@ -22,7 +23,7 @@ public struct ByteView: BitwiseCopyable, @unchecked Sendable {
         self.lease = lease
     }
 
-    /// The first byte, valid to read only where `count` is greater than 0.
+    /// The address of the first byte; read it only if `count` is greater than 0.
     @inlinable
     @inline(__always)
     public var start: UnsafePointer<UInt8> {
@@ -30,7 +31,7 @@ public struct ByteView: BitwiseCopyable, @unchecked Sendable {
         return base
     }
 
-    /// Makes a view of a buffer; an empty buffer becomes `ByteView.empty`.
+    /// Creates a view of a buffer; an empty buffer becomes `ByteView.empty`.
     @inlinable
     public init(_ buffer: UnsafeBufferPointer<UInt8>) {
         if let base = buffer.baseAddress {
@@ -40,7 +41,7 @@ public struct ByteView: BitwiseCopyable, @unchecked Sendable {
         }
     }
 
-    /// Makes a view of a raw buffer; an empty buffer becomes `ByteView.empty`.
+    /// Creates a view of a raw buffer; an empty buffer becomes `ByteView.empty`.
     @inlinable
     public init(_ buffer: UnsafeRawBufferPointer) {
         if let base = buffer.baseAddress {
@@ -50,25 +51,25 @@ public struct ByteView: BitwiseCopyable, @unchecked Sendable {
         }
     }
 
-    /// Makes a view of a literal, whose bytes live as long as the process.
+    /// Creates a view of a literal, whose bytes live as long as the process.
     @inlinable
     public init(_ literal: StaticString) {
         self.init(start: literal.utf8Start, count: literal.utf8CodeUnitCount)
     }
 
-    /// The view of no bytes.
+    /// A view without bytes.
     @inlinable
     @inline(__always)
     public static var empty: ByteView {
-        // Never read: any address will do, and this one costs no call.
+        // The address is never read, so any address is valid, and this one costs no call.
         ByteView(start: UnsafePointer(bitPattern: 8).unsafelyUnwrapped, count: 0)
     }
 
-    /// Whether there are no bytes.
+    /// A Boolean value that indicates whether the view has no bytes.
     @inlinable
     public var isEmpty: Bool { count == 0 }
 
-    /// One past the last byte.
+    /// The address after the last byte.
     @inlinable
     public var end: UnsafePointer<UInt8> { start + count }
 
@@ -79,14 +80,14 @@ public struct ByteView: BitwiseCopyable, @unchecked Sendable {
         return start[index]
     }
 
-    /// The bytes of `from ..< to`, which must lie inside.
+    /// Returns the bytes in `from ..< to`, which must lie inside the view.
     @inlinable
     public func slice(_ from: Int, _ to: Int) -> ByteView {
         assert(from >= 0 && from <= to && to <= count)
         return ByteView(start: start + from, count: to - from, lease: lease)
     }
 
-    /// The bytes without the first `count`.
+    /// Returns the view without its first `count` bytes.
     @inlinable
     public func dropFirst(_ dropped: Int) -> ByteView { slice(dropped, count) }
 
@@ -94,33 +95,33 @@ public struct ByteView: BitwiseCopyable, @unchecked Sendable {
     @inlinable
     public var buffer: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: start, count: count) }
 
-    /// Whether both hold the same bytes.
+    /// Returns a Boolean value that indicates whether both views have the same bytes.
     @inlinable
     public static func == (a: ByteView, b: ByteView) -> Bool {
         a.count == b.count && equalBytes(a.start, b.start, a.count)
     }
 
-    /// Whether the two differ.
+    /// Returns a Boolean value that indicates whether the bytes of the views differ.
     @inlinable
     public static func != (a: ByteView, b: ByteView) -> Bool { !(a == b) }
 
-    /// Whether these bytes are exactly the literal's.
+    /// Returns a Boolean value that indicates whether the bytes are those of the literal.
     @inlinable
     public func equals(_ literal: StaticString) -> Bool { self == ByteView(literal) }
 
-    /// Whether these bytes begin with `prefix`.
+    /// Returns a Boolean value that indicates whether the bytes begin with `prefix`.
     @inlinable
     public func hasPrefix(_ prefix: ByteView) -> Bool {
         count >= prefix.count && ByteView.equalBytes(start, prefix.start, prefix.count)
     }
 
-    /// Whether these bytes end with `suffix`.
+    /// Returns a Boolean value that indicates whether the bytes end with `suffix`.
     @inlinable
     public func hasSuffix(_ suffix: ByteView) -> Bool {
         count >= suffix.count && ByteView.equalBytes(end - suffix.count, suffix.start, suffix.count)
     }
 
-    /// Where `byte` stands first, or nil.
+    /// Returns the index of the first occurrence of `byte`, or nil if there is none.
     @inlinable
     public func firstIndex(of byte: UInt8) -> Int? {
         var index = 0
@@ -134,10 +135,10 @@ public struct ByteView: BitwiseCopyable, @unchecked Sendable {
     /// A copy of the bytes as an array, for cold paths.
     public var array: [UInt8] { [UInt8](buffer) }
 
-    /// A copy as text, ill-formed UTF-8 repaired, for messages and cold paths.
+    /// A copy of the bytes as a string in which invalid UTF-8 is repaired, for messages and cold paths.
     public var string: String { String(decoding: buffer, as: UTF8.self) }
 
-    /// Bytewise order, shorter first where one begins with the other.
+    /// Compares byte by byte; a prefix precedes the longer view.
     public static func < (a: ByteView, b: ByteView) -> Bool {
         let shared = min(a.count, b.count)
         var index = 0
@@ -148,7 +149,7 @@ public struct ByteView: BitwiseCopyable, @unchecked Sendable {
         return a.count < b.count
     }
 
-    /// Whether two runs of `count` bytes are the same, eight bytes at a time.
+    /// Returns a Boolean value that indicates whether two ranges of `count` bytes are equal, eight bytes at a time.
     @inlinable
     public static func equalBytes(_ a: UnsafePointer<UInt8>, _ b: UnsafePointer<UInt8>, _ count: Int) -> Bool {
         let left = UnsafeRawPointer(a)
@@ -160,7 +161,7 @@ public struct ByteView: BitwiseCopyable, @unchecked Sendable {
                 if x != right.loadUnaligned(fromByteOffset: index, as: UInt64.self) { return false }
                 index &+= 8
             }
-            // The last eight, of which some may be compared again.
+            // Compare the last eight bytes, some of them for the second time.
             let x = left.loadUnaligned(fromByteOffset: count &- 8, as: UInt64.self)
             return x == right.loadUnaligned(fromByteOffset: count &- 8, as: UInt64.self)
         }

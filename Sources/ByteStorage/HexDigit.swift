@@ -1,4 +1,4 @@
-/// The value of a hexadecimal digit, or nil.
+/// Returns the value of a hexadecimal digit, or nil if the byte is not one.
 @inlinable
 public func hexDigit(_ byte: UInt8) -> UInt8? {
     switch byte {

@@ -1,11 +1,11 @@
-/// Writing into room that was reserved: no checks, and short runs without a call.
+/// Writes into reserved space, without checks and, for short ranges, without a call.
 ///
-/// Beside the bytes to be written, `OutputArena.slack` more must have been reserved: copies are made in whole words.
+/// Copies are made in whole words. Reserve `OutputArena.slack` bytes more than you write.
 extension OutputArena {
-    /// Bytes behind the last one written that a copy in whole words may touch.
+    /// The number of bytes after the last written one that a copy in whole words can modify.
     public static let slack = 32
 
-    /// Bytes that must be readable behind a run that `putPadded` copies.
+    /// The number of bytes after a range that must be readable for `putPadded`.
     public static let padding = 32
 
     /// Writes one byte.
@@ -16,7 +16,7 @@ extension OutputArena {
         cursor += 1
     }
 
-    /// Writes a literal; its length is known to the compiler, so that this becomes a few stores.
+    /// Writes a literal; the compiler knows its length, so this becomes a few stores.
     @inlinable
     @inline(__always)
     public mutating func put(_ literal: StaticString) {
@@ -24,14 +24,14 @@ extension OutputArena {
         cursor += literal.utf8CodeUnitCount
     }
 
-    /// Writes bytes behind which `padding` more can be read, as those of a table.
+    /// Writes bytes that are followed by at least `padding` readable bytes, such as those of a table.
     @inlinable
     @inline(__always)
     public mutating func putPadded(_ bytes: ByteView) {
         let from = UnsafeRawPointer(bytes.start)
         let to = UnsafeMutableRawPointer(cursor)
         if bytes.count <= 128 {
-            // The view of no bytes has no memory behind it.
+            // An empty view has no memory.
             if bytes.count > 0 { Self.copy32(from, to) }
             if bytes.count > 32 {
                 Self.copy32(from + 32, to + 32)
@@ -55,7 +55,7 @@ extension OutputArena {
         (to + 16).storeBytes(of: high, as: SIMD2<UInt64>.self)
     }
 
-    /// Writes bytes of which none behind their end may be read.
+    /// Writes bytes without reading past their end.
     @inlinable
     @inline(__always)
     public mutating func putShort(_ bytes: ByteView) {
@@ -77,7 +77,7 @@ extension OutputArena {
             to.storeBytes(of: from.loadUnaligned(as: UInt32.self), as: UInt32.self)
             (to + (count &- 4)).storeBytes(of: last, as: UInt32.self)
         } else if count > 0 {
-            // One to three bytes: the first, the middle one and the last, of which some may be the same.
+            // The first, the middle, and the last of one to three bytes, some of which can be the same.
             cursor[0] = bytes.start[0]
             cursor[count &>> 1] = bytes.start[count &>> 1]
             cursor[count &- 1] = bytes.start[count &- 1]
@@ -85,7 +85,7 @@ extension OutputArena {
         cursor += count
     }
 
-    /// Writes ASCII text with its letters in capitals.
+    /// Writes ASCII text with its letters in uppercase.
     @inlinable
     @inline(__always)
     public mutating func putUppercased(_ text: ByteView) {
@@ -95,7 +95,7 @@ extension OutputArena {
                 uppercase16(text.start + index, at: index)
                 index &+= 16
             }
-            // The last sixteen, of which some may be written again.
+            // Write the last sixteen bytes, some of them for the second time.
             uppercase16(text.start + (text.count &- 16), at: text.count &- 16)
             cursor += text.count
             return
@@ -111,7 +111,8 @@ extension OutputArena {
     @inlinable
     @inline(__always)
     mutating func uppercase16(_ from: UnsafePointer<UInt8>, at offset: Int) {
-        // The type of constants is spelled out: where it is inferred, operators go byte by byte (Swift 6.3).
+        // The type of the constants is explicit: with inferred types, Swift 6.3 chooses operators that work byte by
+        // byte.
         let bytes = UnsafeRawPointer(from).loadUnaligned(as: SIMD16<Int8>.self)
         let fromA = unsafeBitCast(bytes .> SIMD16<Int8>(repeating: 0x60), to: SIMD2<UInt64>.self)
         let toZ = unsafeBitCast(bytes .< SIMD16<Int8>(repeating: 0x7B), to: SIMD2<UInt64>.self)
@@ -120,7 +121,7 @@ extension OutputArena {
             of: unsafeBitCast(bytes, to: SIMD2<UInt64>.self) ^ bits, as: SIMD2<UInt64>.self)
     }
 
-    /// Writes eight bytes of which the first `count` count: the next byte goes behind these.
+    /// Writes a word of which only the first `count` bytes are kept: the next byte overwrites the rest.
     @inlinable
     @inline(__always)
     public mutating func put(_ word: UInt64, count: Int) {

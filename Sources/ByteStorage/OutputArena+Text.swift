@@ -1,5 +1,5 @@
 extension OutputArena {
-    /// Appends bytes behind which `padding` more can be read, as those of a table.
+    /// Appends bytes that are followed by at least `padding` readable bytes, such as those of a table.
     @inlinable
     public mutating func appendPadded(_ bytes: ByteView) {
         reserve(bytes.count &+ Self.slack)
@@ -20,7 +20,7 @@ extension OutputArena {
         var bound: UInt64 = 10
         while digits < 20 && rest >= bound {
             digits &+= 1
-            // Wraps with the twentieth digit only, after which it is not looked at.
+            // Overflows only at the twentieth digit, after which it is no longer used.
             bound = bound &* 10
         }
         var place = cursor + digits
@@ -32,7 +32,7 @@ extension OutputArena {
         } while rest != 0
     }
 
-    /// Appends ASCII text with its letters in capitals, as Foundation prints a UUID.
+    /// Appends ASCII text with its letters in uppercase, the form in which Foundation prints a UUID.
     @inlinable
     public mutating func appendUppercased(_ text: ByteView) {
         reserve(text.count)

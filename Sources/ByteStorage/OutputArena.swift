@@ -1,25 +1,25 @@
-/// The one writer: appends bytes to memory that never moves until `reset`.
+/// A writer that appends bytes to memory that does not move until `reset`.
 ///
-/// Records are written one after another, each contiguous, into chunks; when a record outgrows its chunk, what is
-/// written of it moves to a new one. So the bytes of finished records may be lent to C until the next `reset`.
+/// Records are written one after another into chunks, each record contiguous. When a record outgrows its chunk, its
+/// bytes so far move to a new chunk. The bytes of finished records can therefore be lent to C until the next `reset`.
 public struct OutputArena: ~Copyable {
-    /// Where the next byte goes.
+    /// The address of the next byte.
     @usableFromInline var cursor: UnsafeMutablePointer<UInt8>
     /// The end of the chunk.
     @usableFromInline var limit: UnsafeMutablePointer<UInt8>
-    /// Where the open record begins.
+    /// The start of the open record.
     @usableFromInline var recordStart: UnsafeMutablePointer<UInt8>
     @usableFromInline var chunk: Chunk
     private var full: [Chunk] = []
     private var spare: [Chunk] = []
     @usableFromInline var fullBytes = 0
     private let chunkBytes: Int
-    /// Of finished records, until `reset`.
+    /// The bytes of finished records since `reset`.
     @usableFromInline let lender = ViewLender()
-    /// Most bytes of one record.
+    /// The maximum number of bytes of one record.
     ///
-    /// What is written beyond them is dropped and `overflowed` says so, so that a record takes no more memory than this
-    /// and its largest single piece.
+    /// Bytes beyond the limit are dropped and `overflowed` becomes true, so the memory of a record is bounded by this
+    /// limit and its largest single piece.
     public var recordLimit = Int.max
     /// A Boolean value that indicates whether bytes of the open record were dropped.
     @usableFromInline var hasDropped = false
@@ -30,7 +30,7 @@ public struct OutputArena: ~Copyable {
         var capacity: Int
     }
 
-    /// Makes an arena whose chunks hold `chunkBytes` bytes (more where one record needs more).
+    /// Creates an arena whose chunks have `chunkBytes` bytes, or more if one record needs more.
     public init(chunkBytes: Int = 1 << 20) {
         self.chunkBytes = max(chunkBytes, 4096)
         chunk = Self.allocate(self.chunkBytes)
@@ -49,9 +49,9 @@ public struct OutputArena: ~Copyable {
         Chunk(base: .allocate(capacity: bytes), capacity: bytes)
     }
 
-    /// Bytes that finished records and the open one take.
+    /// The number of bytes of finished records and the open record.
     ///
-    /// Inlined, since Swift 6.3 copies the whole arena for a getter that is called.
+    /// Inlined because Swift 6.3 copies the whole arena to call a getter.
     @inlinable
     public var bytesInUse: Int {
         @inline(__always) get { fullBytes &+ (cursor - chunk.base) }
@@ -64,13 +64,13 @@ public struct OutputArena: ~Copyable {
         hasDropped = false
     }
 
-    /// A Boolean value that indicates whether the open record has passed `recordLimit`: it must not be used.
+    /// A Boolean value that indicates whether the open record has exceeded `recordLimit` and must not be used.
     @inlinable
     public var overflowed: Bool {
         @inline(__always) get { hasDropped || cursor - recordStart > recordLimit }
     }
 
-    /// Ends the record and returns its bytes, which live until `reset`.
+    /// Ends the record and returns its bytes, which are valid until `reset`.
     @inlinable
     public mutating func finish() -> ByteView {
         let record = lender.lend(UnsafePointer(recordStart), count: cursor - recordStart)
@@ -78,15 +78,15 @@ public struct OutputArena: ~Copyable {
         return record
     }
 
-    /// Gives up what was written since `begin`.
+    /// Discards the bytes written since `begin`.
     @inlinable
     public mutating func abandon() { cursor = recordStart }
 
-    /// Bytes written since `begin`.
+    /// The number of bytes written since `begin`.
     @inlinable
     public var recordBytes: Int { cursor - recordStart }
 
-    /// Takes back the bytes of the open record after its first `count`.
+    /// Discards the bytes of the open record after its first `count` bytes.
     @inlinable
     public mutating func truncateRecord(to count: Int) {
         if hasDropped { return }
@@ -94,17 +94,17 @@ public struct OutputArena: ~Copyable {
         cursor = recordStart + count
     }
 
-    /// What was written of the open record so far; moves with the next append.
+    /// The bytes of the open record so far, which the next append can move.
     @inlinable
     public var openRecord: ByteView { lender.lend(UnsafePointer(recordStart), count: cursor - recordStart) }
 
-    /// Forgets all records and takes back what was lent.
+    /// Discards all records and revokes all lent views.
     ///
-    /// The memory is used again, all but a few chunks of ordinary size given back. Builds that check views give back
-    /// all of it, so that a sanitizer sees later uses.
+    /// The memory is reused, except for chunks beyond the spare ones, which are freed. Builds that check views free all
+    /// of it, so that a sanitizer detects later uses.
     public mutating func reset() {
         lender.revoke()
-        // Asked first, since an array is kept alive while it is gone through, and allocates to be emptied.
+        // Check first: iterating over the array retains it, and removing its elements allocates.
         if !full.isEmpty { giveBack() }
         if chunk.capacity != chunkBytes || ViewLease.isChecked {
             chunk.base.deallocate()
@@ -116,7 +116,7 @@ public struct OutputArena: ~Copyable {
         limit = chunk.base + chunk.capacity
     }
 
-    /// Keeps full chunks of ordinary size for later and frees the others.
+    /// Keeps full chunks of ordinary size as spare chunks and frees the others.
     @inline(never)
     private mutating func giveBack() {
         for other in full {
@@ -129,13 +129,13 @@ public struct OutputArena: ~Copyable {
         full.removeAll(keepingCapacity: true)
     }
 
-    /// Makes sure that `bytes` more can be written without a check.
+    /// Reserves space so that `bytes` more can be written without a check.
     @inlinable
     public mutating func reserve(_ bytes: Int) {
         if limit - cursor < bytes { grow(bytes) }
     }
 
-    /// Moves the open record to a chunk that has room for `bytes` more; one that has passed its limit is written over.
+    /// Moves the open record to a chunk with space for `bytes` more; a record over its limit is overwritten instead.
     @inline(never)
     @usableFromInline
     mutating func grow(_ bytes: Int) {
@@ -158,14 +158,14 @@ public struct OutputArena: ~Copyable {
         limit = next.base + next.capacity
     }
 
-    /// Appends bytes as they are.
+    /// Appends bytes.
     @inlinable
     public mutating func append(_ bytes: ByteView) {
         reserve(bytes.count)
         appendReserved(bytes)
     }
 
-    /// Appends bytes for which room was reserved.
+    /// Appends bytes for which space was reserved.
     @inlinable
     public mutating func appendReserved(_ bytes: ByteView) {
         assert(limit - cursor >= bytes.count)

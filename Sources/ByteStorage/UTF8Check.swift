@@ -1,6 +1,7 @@
 extension ByteView {
-    /// The offset of the first byte that breaks UTF-8 (RFC 3629: no overlong forms, no surrogates, nothing over
-    /// U+10FFFF), or nil when all of it is well formed.
+    /// The offset of the first byte that is not valid UTF-8, or nil if all bytes are valid.
+    ///
+    /// RFC 3629 excludes overlong forms, surrogates, and code points over U+10FFFF.
     public var firstIllFormedUTF8: Int? {
         var index = 0
         while index < count {
@@ -23,7 +24,7 @@ extension ByteView {
         return nil
     }
 
-    /// Whether any byte is over 0x7F.
+    /// A Boolean value that indicates whether any byte is over 0x7F.
     @inlinable
     public var hasNonASCII: Bool {
         var index = 0
@@ -40,7 +41,7 @@ extension ByteView {
         return seen & 0x8080_8080_8080_8080 != 0 || tail & 0x80 != 0
     }
 
-    /// Length of the well-formed sequence that begins at `index` with a byte over 0x7F, or 0.
+    /// Returns the length of the valid sequence that begins at `index` with a byte over 0x7F, or 0 if it is invalid.
     private func sequenceLength(at index: Int, lead: UInt8) -> Int {
         let left = count &- index
         switch lead {

@@ -1,14 +1,16 @@
 #if DEBUG || CHECKED_VIEWS
-/// Until when a view may be read, in debug builds and in those that the launcher makes with `CHECKED_VIEWS`.
+private import Synchronization
+
+/// The lifetime of a view, checked in debug builds and in builds with `CHECKED_VIEWS`.
 ///
-/// A lender of scratch memory counts its turns; a view knows in which of them it was lent. Reading it in a later turn
-/// ends the process, at the place that reads too late and not where the wrong bytes are noticed. In release builds a
-/// lease has no bytes and checks nothing.
+/// A lender of scratch memory counts its turns, and each view stores the turn in which it was lent. Reading the view in
+/// a later turn ends the process at that read, not later where the wrong bytes have an effect. In release builds a
+/// lease has no size and checks nothing.
 @frozen
 public struct ViewLease: BitwiseCopyable, @unchecked Sendable {
-    // Unchecked: a lender's views are read where its memory is used, by one thread at a time.
+    // Unchecked because views are read where the lender's memory is used, by one thread at a time.
 
-    /// The lender's count of turns; it is never freed, only handed on, so that it can be asked at any time.
+    /// The lender's turn counter; it is reused but never freed, so it can be read at any time.
     private let turns: UnsafeMutablePointer<UInt64>?
     private let turn: UInt64
 
@@ -17,28 +19,28 @@ public struct ViewLease: BitwiseCopyable, @unchecked Sendable {
         turn = turns?.pointee ?? 0
     }
 
-    /// The lease of memory that nobody takes back while it may be read: a literal, a table.
+    /// The lease of memory that is not revoked while it can be read, such as a literal or a table.
     public static var none: ViewLease { ViewLease(nil) }
 
     /// A Boolean value that indicates whether leases are checked in this build.
     public static var isChecked: Bool { true }
 
-    /// Ends the process if the memory was taken back.
+    /// Ends the process if the memory was revoked.
     public func check() {
         guard let turns, turns.pointee != turn else { return }
-        // The bytes may be any others by now: going on would make a decision of them.
+        // The bytes can be different ones by now, and continuing would base a decision on them.
         fatalError("a view was read after its memory was taken back: see who lent it, and until when")
     }
 }
 
-/// Counts of turns that no lender has: they go on from where they are, so that no old lease fits them.
-private let spareTurns = Lock<[UInt]>([])
+/// Counters without a lender; they keep counting from their last value, so no old lease matches them.
+private let spareTurns = Mutex<[UInt]>([])
 
-/// Lends views of scratch memory and takes them all back at once.
+/// A lender of scratch memory that revokes all its views at once.
 public struct ViewLender: ~Copyable {
     private let turns: UnsafeMutablePointer<UInt64>
 
-    /// Makes a lender in its first turn.
+    /// Creates a lender in its first turn.
     public init() {
         if let spare = spareTurns.withLock({ $0.popLast() }).flatMap(UnsafeMutablePointer<UInt64>.init(bitPattern:)) {
             turns = spare
@@ -54,21 +56,21 @@ public struct ViewLender: ~Copyable {
         spareTurns.withLock { $0.append(spare) }
     }
 
-    /// The lease of what is lent in this turn.
+    /// The lease of views that are lent in this turn.
     public var lease: ViewLease { ViewLease(turns) }
 
-    /// Takes back all that was lent.
+    /// Revokes all views that were lent.
     public func revoke() { turns.pointee &+= 1 }
 }
 #else
-/// Until when a view may be read: checked in debug builds, of no bytes in this one.
+/// The lifetime of a view, which only debug builds check; it has no size in this build.
 @frozen
 public struct ViewLease: BitwiseCopyable, Sendable {
     @inlinable
     @inline(__always)
     init() {}
 
-    /// The lease of memory that nobody takes back while it may be read: a literal, a table.
+    /// The lease of memory that is not revoked while it can be read, such as a literal or a table.
     @inlinable
     @inline(__always)
     public static var none: ViewLease { ViewLease() }
@@ -84,20 +86,20 @@ public struct ViewLease: BitwiseCopyable, Sendable {
     public func check() {}
 }
 
-/// Lends views of scratch memory and takes them all back at once; in this build nothing of it is kept.
+/// A lender of scratch memory that revokes all its views at once; it stores nothing in this build.
 @frozen
 public struct ViewLender: ~Copyable {
-    /// Makes a lender.
+    /// Creates a lender.
     @inlinable
     @inline(__always)
     public init() {}
 
-    /// The lease of what is lent in this turn.
+    /// The lease of views that are lent in this turn.
     @inlinable
     @inline(__always)
     public var lease: ViewLease { .none }
 
-    /// Takes back all that was lent.
+    /// Revokes all views that were lent; does nothing in this build.
     @inlinable
     @inline(__always)
     public func revoke() {}
@@ -105,14 +107,14 @@ public struct ViewLender: ~Copyable {
 #endif
 
 extension ViewLender {
-    /// A view that may be read until `revoke`.
+    /// Returns a view that can be read until `revoke`.
     @inlinable
     @inline(__always)
     public func lend(_ start: UnsafePointer<UInt8>, count: Int) -> ByteView {
         ByteView(start: start, count: count, lease: lease)
     }
 
-    /// The bytes of a view as lent by this lender.
+    /// Returns the bytes of a view with the lease of this lender.
     @inlinable
     @inline(__always)
     public func lend(_ view: ByteView) -> ByteView { ByteView(start: view.start, count: view.count, lease: lease) }

@@ -1,9 +1,9 @@
-/// Searches of sixteen bytes at a time over padded text: up to `behind` bytes behind its end are read.
+/// Searches of sixteen bytes at a time in padded text; they read up to `behind` bytes past its end.
 public enum WideScan {
-    /// Bytes that must be readable behind the end.
+    /// The number of bytes that must be readable after the end.
     public static let behind = 16
 
-    /// The first place from `start` on of a byte that `stops` means, or `end`.
+    /// Returns the address of the first byte that `stops` selects, starting at `start`, or `end` if there is none.
     @inlinable
     @inline(__always)
     public static func first(
@@ -18,11 +18,11 @@ public enum WideScan {
         return end
     }
 
-    /// The first eight bytes of a padded run of `count` bytes as a word, zeros behind its end.
+    /// Returns the first eight bytes of a padded range of `count` bytes as a word, with zeros after its end.
     @inlinable
     @inline(__always)
     public static func head(_ start: UnsafePointer<UInt8>, _ count: Int) -> UInt64 {
-        // A shift by 64 and more leaves nothing: no branch, since lengths vary.
+        // No branch, because lengths vary: a shift by 64 or more results in zero.
         UnsafeRawPointer(start).loadUnaligned(as: UInt64.self) & ~(UInt64.max << UInt64(truncatingIfNeeded: count &* 8))
     }
 }
