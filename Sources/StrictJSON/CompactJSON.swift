@@ -1,10 +1,12 @@
 public import ByteStorage
 
 extension OutputArena {
-    /// Appends a value that the strict reader has read, as this writer would write it: no white space, in strings only
-    /// `"`, `\` and C0 controls escaped; numbers as their text.
+    /// Appends a validated value in this writer's form.
     ///
-    /// - Parameter json: The text of one value, well formed.
+    /// The result has no white space. Its strings escape only `"`, `\` and C0 controls, and its numbers keep their
+    /// text.
+    ///
+    /// - Parameter json: The text of one valid value.
     package mutating func appendCompact(_ json: ByteView) {
         var index = 0
         while index < json.count {
@@ -18,7 +20,7 @@ extension OutputArena {
         }
     }
 
-    /// Appends the string that begins at `start` and returns where it ends.
+    /// Appends the string that begins at `start` and returns the index after its end.
     private mutating func appendStringText(_ json: ByteView, from start: Int) -> Int {
         append(byte: UInt8(ascii: "\""))
         var run = start + 1
@@ -37,7 +39,7 @@ extension OutputArena {
         return index + 1
     }
 
-    /// Appends what the escape at `start` stands for and returns where it ends.
+    /// Appends the character of the escape at `start` and returns the index after the escape.
     private mutating func appendEscape(_ json: ByteView, from start: Int) -> Int {
         guard start + 1 < json.count else { return json.count }
         let letter = json[start + 1]

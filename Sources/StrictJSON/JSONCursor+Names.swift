@@ -1,7 +1,7 @@
 internal import ByteStorage
 
 extension JSONCursor {
-    /// Notes a name that has no tag and refuses it if the object has it already.
+    /// Adds a name without a tag, or throws if the object has it already.
     @inline(never)
     @usableFromInline
     mutating func noteUnknown(_ scope: inout ObjectScope, hash: UInt32) throws(JSONError) {
@@ -16,7 +16,9 @@ extension JSONCursor {
         nameCount = names.count
     }
 
-    /// Leaves an object: its names are forgotten, those too many to compare at once are looked through now.
+    /// Leaves an object and removes its names.
+    ///
+    /// If there are too many names for the check at each name, it looks for duplicates here.
     @usableFromInline
     mutating func leaveObject(_ scope: ObjectScope) throws(JSONError) {
         position += 1
@@ -29,7 +31,7 @@ extension JSONCursor {
         nameCount = scope.firstName
     }
 
-    /// Hash of a name, for the filter and the first comparison only.
+    /// Returns the hash of a name, which is used only for the filter and the first comparison.
     static func hash(_ name: ByteView) -> UInt32 {
         var hash: UInt64 = 0x9E37_79B9_7F4A_7C15 ^ UInt64(truncatingIfNeeded: name.count)
         var index = 0
@@ -48,11 +50,11 @@ extension JSONCursor {
         return UInt32(truncatingIfNeeded: hash ^ (hash &>> 17))
     }
 
-    /// Puts the names that were met as predicted into the list, before another is looked for in it.
+    /// Adds the names of predicted members to the list, before the list is searched for another name.
     ///
-    /// Each of them set a bit of the filter that nobody had set, so they differ from one another and from all names
-    /// before; their offsets are never asked for, since the second of two equal names is the one that is reported. The
-    /// list gets copies: what the shape has learned changes while the object is open.
+    /// Each of them set a bit of the filter that was not set before, so they differ from each other and from all
+    /// earlier names. Their offsets are never used, because the second of two equal names is reported. The list gets
+    /// copies because the shape can learn another member while the object is open.
     private mutating func listPredicted(_ scope: inout ObjectScope, _ shape: borrowing MemberShape) {
         while scope.unlisted != 0 {
             let place = scope.unlisted.trailingZeroBitCount
@@ -64,7 +66,7 @@ extension JSONCursor {
         nameCount = names.count
     }
 
-    /// Goes to the next member as `nextMember` does, where its guess did not hold or the object ends.
+    /// Moves to the next member like `nextMember`, if the prediction failed or the object ends.
     @inline(never)
     @usableFromInline
     mutating func nextMemberSlow(_ scope: inout ObjectScope, _ shape: inout MemberShape) throws(JSONError) -> Bool {
@@ -87,7 +89,7 @@ extension JSONCursor {
         return try scanMember(&scope, &shape)
     }
 
-    /// Notes the scope's name and refuses it if the object has it already.
+    /// Adds the scope's name, or throws if the object has it already.
     private mutating func noteName(_ scope: inout ObjectScope, hash: UInt32) throws(JSONError) {
         if scope.tag >= 64 { return try noteUnknown(&scope, hash: hash) }
         let bit: UInt64 = 1 &<< UInt64(scope.tag)
@@ -95,7 +97,7 @@ extension JSONCursor {
         scope.known |= bit
     }
 
-    /// Reads a member's name the long way and, where that pays, keeps it as the guess for its place.
+    /// Reads a member's name without a prediction and, if it is useful, stores it as the prediction for its position.
     private mutating func scanMember(
         _ scope: inout ObjectScope, _ shape: inout MemberShape
     ) throws(JSONError) -> Bool {
@@ -111,7 +113,7 @@ extension JSONCursor {
         return true
     }
 
-    /// Passes the comma, the next name and its colon, to the member's value; false at the end of the object.
+    /// Moves past the comma, the next name, and its colon; returns false at the end of the object.
     mutating func nextName(_ scope: inout ObjectScope) throws(JSONError) -> Bool {
         var byte = peek()
         if byte == UInt8(ascii: "}") {
@@ -133,7 +135,7 @@ extension JSONCursor {
         return true
     }
 
-    /// As `nextMember`, for a user that knows no names and makes no guesses.
+    /// Moves to the next member like `nextMember(_:_:)`, without known names and predictions.
     public mutating func nextMember(_ scope: inout ObjectScope) throws(JSONError) -> Bool {
         guard try nextName(&scope) else { return false }
         if !isReadAgain { try noteUnknown(&scope, hash: Self.hash(scope.name)) }

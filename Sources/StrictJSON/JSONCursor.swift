@@ -1,33 +1,33 @@
 public import ByteStorage
 
-/// The one reader: a cursor over a JSON text that its user drives from value to value.
+/// A cursor over a JSON text that the caller moves from value to value.
 ///
-/// Strict means the whole grammar of RFC 8259, one value and nothing after it, each name once in an object, UTF-8,
-/// no half surrogate pair, and a bound on nesting, in what is skipped as in what is read. The cursor reads within the
-/// text's exact length, allocates nothing but scratch memory that it keeps, and lives as long as its lane.
+/// It is strict: it accepts the grammar of RFC 8259, one value with nothing after it, unique names in each object,
+/// valid UTF-8 without lone surrogates, and limited nesting. Skipped values are validated like those that are read. The
+/// cursor never reads past the text and allocates only scratch memory that it reuses.
 public struct JSONCursor: ~Copyable {
     @usableFromInline var base: UnsafePointer<UInt8>
     @usableFromInline var end: UnsafePointer<UInt8>
     @usableFromInline var position: UnsafePointer<UInt8>
-    /// Until when the text may be read.
+    /// The lifetime of the text.
     @usableFromInline var lease = ViewLease.none
     @usableFromInline var depth = 0
-    /// Whether the text was read strictly before, so that its names need not be compared again.
+    /// A Boolean value that indicates whether the text was validated before, so its names need no comparison.
     @usableFromInline var isReadAgain = false
-    /// Number of entries of `names`; apart from them, since a value with a `deinit` cannot be inlined.
+    /// The number of entries of `names`, stored separately because a value with a `deinit` cannot be inlined.
     @usableFromInline var nameCount = 0
     var names = NameList()
     var scratch = OutputArena(chunkBytes: 16 << 10)
     @usableFromInline var frames: UnsafeMutablePointer<ObjectScope>
 
-    /// Most objects and arrays inside one another that the cursor has room for.
+    /// The maximum nesting depth for which the cursor has space.
     public let maxDepth: Int
-    /// Most objects and arrays inside one another that are read now, `maxDepth` at most.
+    /// The current maximum nesting depth, at most `maxDepth`.
     public var depthLimit: Int {
         didSet { if depthLimit > maxDepth { depthLimit = maxDepth } }
     }
 
-    /// Makes a cursor over no text.
+    /// Creates a cursor over an empty text.
     public init(maxDepth: Int = 64) {
         self.maxDepth = maxDepth
         depthLimit = maxDepth
@@ -39,7 +39,7 @@ public struct JSONCursor: ~Copyable {
 
     deinit { frames.deallocate() }
 
-    /// Starts a text; what the last one lent (names, unescaped strings) is no longer valid.
+    /// Opens a text and invalidates the names and unescaped strings of the previous one.
     public mutating func open(_ text: ByteView) {
         base = text.start
         end = text.end
@@ -52,36 +52,36 @@ public struct JSONCursor: ~Copyable {
         if scratch.bytesInUse != 0 { scratch.reset() }
     }
 
-    /// Starts a text that was read strictly before: as `open`, but names that stand twice are no longer looked for.
+    /// Opens a text that was validated before; names are not checked for duplicates.
     package mutating func open(again text: ByteView) {
         open(text)
         isReadAgain = true
     }
 
-    /// Where the cursor stands, in bytes from the start of the text.
+    /// The position of the cursor, in bytes from the start of the text.
     @inlinable
     @inline(__always)
     public var offset: Int { position - base }
 
-    /// Where the text begins.
+    /// The start of the text.
     @inlinable
     @inline(__always)
     public var start: UnsafePointer<UInt8> { base }
 
-    /// Bytes of the text.
+    /// Returns a part of the text.
     @inlinable
     @inline(__always)
     func part(_ start: UnsafePointer<UInt8>, count: Int) -> ByteView {
         ByteView(start: start, count: count, lease: lease)
     }
 
-    /// An error at the cursor.
+    /// Returns an error at the cursor.
     @inlinable
     public func failure(_ code: JSONError.Code) -> JSONError {
         JSONError(position >= end && code != .tooDeep && code != .wrongType ? .unexpectedEnd : code, at: offset)
     }
 
-    /// Passes white space (RFC 8259, section 2).
+    /// Moves past white space (RFC 8259, section 2).
     @inlinable
     public mutating func skipWhiteSpace() {
         while position < end, position.pointee <= 0x20, Self.isWhiteSpace(position.pointee) { position += 1 }
@@ -92,7 +92,7 @@ public struct JSONCursor: ~Copyable {
         byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
     }
 
-    /// The first byte of the value at the cursor, white space passed; 0 at the end of the text.
+    /// Moves past white space and returns the first byte of the value at the cursor, or 0 at the end of the text.
     @inlinable
     @inline(__always)
     public mutating func peek() -> UInt8 {
@@ -107,7 +107,7 @@ public struct JSONCursor: ~Copyable {
         return position < end ? position.pointee : 0
     }
 
-    /// Ends the text: nothing but white space may be left.
+    /// Ends the text, or throws if anything but white space is left.
     @inlinable
     public mutating func finish() throws(JSONError) {
         skipWhiteSpace()
@@ -127,10 +127,10 @@ public struct JSONCursor: ~Copyable {
         return ObjectScope(firstName: nameCount)
     }
 
-    /// Goes to the next member's value; false at the end of the object, which is then left.
+    /// Moves to the next member's value; returns false and leaves the object at its end.
     ///
-    /// The member's name and its tag stand in `scope`. `shape` remembers what came last time at this place: when the
-    /// same bytes come again, nothing is scanned. All other ways get a copy of the scope, so that the caller's own
+    /// The member's name and its tag are in `scope`. `shape` stores the bytes of the last object at this position, and
+    /// if the same bytes follow, no scan is needed. The slow paths get a copy of the scope, so that the caller's own
     /// can stay in registers.
     @inlinable
     @inline(__always)
@@ -161,7 +161,7 @@ public struct JSONCursor: ~Copyable {
             return false
         }
         var copy = scope
-        // Nothing of the last name is handed on, so that names nobody asks for are never made.
+        // The last name is not copied, so a name that is not used is never created.
         copy.name = .empty
         copy.nameOffset = 0
         let found = try nextMemberSlow(&copy, &shape)
@@ -181,7 +181,7 @@ public struct JSONCursor: ~Copyable {
         return ArrayScope()
     }
 
-    /// Goes to the next element; false at the end of the array, which is then left.
+    /// Moves to the next element; returns false and leaves the array at its end.
     @inlinable
     public mutating func nextElement(_ scope: inout ArrayScope) throws(JSONError) -> Bool {
         let byte = peek()
@@ -201,35 +201,35 @@ public struct JSONCursor: ~Copyable {
     }
 }
 
-/// An object that a cursor is in: the caller keeps it while it drives.
+/// The state of an object that a cursor is in, stored by the caller.
 public struct ObjectScope {
-    /// The member's name, escapes resolved; it lives until the next text is opened.
+    /// The member's name without escapes, valid until the next text is opened.
     public var name: ByteView = .empty
-    /// Where the name begins in the text (after its quote).
+    /// The offset of the name in the text, after its quote.
     public var nameOffset = 0
-    /// The name's number in the shape's list, or `MemberShape.unknown`.
+    /// The name's index in the shape's list, or `MemberShape.unknown`.
     public var tag: UInt8 = MemberShape.unknown
-    /// The known names met so far, as bits.
+    /// The known names so far, as bits.
     public var known: UInt64 = 0
-    /// The other names met so far, as a filter: a name whose bit is not set was not met.
+    /// A filter of the other names so far: a name whose bit is not set has not occurred.
     @usableFromInline var filter: UInt64 = 0
-    /// Places of the shape whose names were met as predicted and are not yet in the cursor's list.
+    /// Positions of predicted members whose names are not yet in the cursor's list.
     @usableFromInline var unlisted: UInt32 = 0
     @usableFromInline var firstName: Int
     @usableFromInline var place = 0
     @usableFromInline var started = false
     @usableFromInline var isArray = false
 
-    /// A scope whose names begin at this place of the list.
+    /// Creates a scope whose names begin at this index of the list.
     @inlinable
     public init(firstName: Int) { self.firstName = firstName }
 }
 
-/// An array that a cursor is in.
+/// The state of an array that a cursor is in.
 public struct ArrayScope {
     @usableFromInline var first = true
 
-    /// A scope before its first element.
+    /// Creates a scope before the first element.
     @inlinable
     public init() {}
 }

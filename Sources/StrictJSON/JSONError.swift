@@ -1,9 +1,9 @@
-/// Why a text is not the strict JSON that this reader takes, and where.
+/// An error in a text that is not strict JSON.
 ///
-/// The place is a byte offset, so that nothing is counted while reading goes well; `JSONPlace.locate` turns it into
-/// line, column and pointer.
+/// The location is a byte offset, so reading has no cost for counting lines. `JSONPlace.locate` converts it to a line,
+/// a column, and a pointer.
 public struct JSONError: Error, Sendable, Equatable {
-    /// What was found wrong.
+    /// The kind of an error.
     public enum Code: UInt8, Sendable, CaseIterable {
         /// The text ends inside a value.
         case unexpectedEnd
@@ -15,41 +15,41 @@ public struct JSONError: Error, Sendable, Equatable {
         case expectedColon
         /// A comma or the closing bracket was expected here.
         case expectedCommaOrEnd
-        /// Something follows the one value of the text.
+        /// More text follows the value.
         case trailingBytes
-        /// A number breaks the grammar of RFC 8259, section 6.
+        /// A number does not match the grammar of RFC 8259, section 6.
         case badNumber
-        /// `true`, `false` or `null` is misspelt.
+        /// `true`, `false` or `null` is misspelled.
         case badLiteral
-        /// A control character stands unescaped in a string (RFC 8259, section 7).
+        /// A control character in a string is not escaped (RFC 8259, section 7).
         case controlCharacter
-        /// An escape is none of RFC 8259, section 7.
+        /// An escape is not defined in RFC 8259, section 7.
         case badEscape
-        /// Half a surrogate pair stands alone.
+        /// A surrogate is not part of a pair.
         case loneSurrogate
-        /// The bytes are not UTF-8 (RFC 3629).
+        /// The bytes are not valid UTF-8 (RFC 3629).
         case badUTF8
-        /// A name stands twice in one object.
+        /// A name occurs twice in one object.
         case duplicateName
         /// Objects and arrays are nested deeper than the limit.
         case tooDeep
-        /// The value is of another type than its user asked for.
+        /// The value has a different type than the caller expects.
         case wrongType
     }
 
-    /// What was found wrong.
+    /// The kind of the error.
     public var code: Code
 
-    /// Where, as an offset in bytes from the start of the text.
+    /// The offset in bytes from the start of the text.
     public var offset: Int
 
-    /// Makes an error.
+    /// Creates an error.
     public init(_ code: Code, at offset: Int) {
         self.code = code
         self.offset = offset
     }
 
-    /// What was expected, in words that hold no byte of the text.
+    /// A description of the error that contains no byte of the text.
     public var text: String {
         switch code {
         case .unexpectedEnd: "the text ends inside a value"

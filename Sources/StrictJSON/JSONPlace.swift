@@ -1,22 +1,22 @@
 package import ByteStorage
 
-/// A place in a JSON text, as people and tools name it.
+/// A location in a JSON text, for messages and tools.
 package struct JSONPlace: Sendable, Equatable {
-    /// Line, from 1.
+    /// The line, starting at 1.
     package let line: Int
-    /// Column in characters (Unicode scalars), from 1.
+    /// The column in Unicode scalars, starting at 1.
     package let column: Int
-    /// The innermost value around the place, as a JSON pointer (RFC 6901); empty for the whole text.
+    /// The JSON pointer (RFC 6901) of the innermost value at the location; empty for the whole text.
     package let pointer: String
 
-    /// Makes a place.
+    /// Creates a location.
     package init(line: Int, column: Int, pointer: String) {
         self.line = line
         self.column = column
         self.pointer = pointer
     }
 
-    /// Finds the place of a byte offset by reading the text once more, as far as it can be read.
+    /// Returns the location of a byte offset by reading the text again, up to its first error.
     package static func locate(offset: Int, in text: ByteView, maxDepth: Int = 512) -> JSONPlace {
         let target = min(max(offset, 0), text.count)
         var line = 1
@@ -33,12 +33,12 @@ package struct JSONPlace: Sendable, Equatable {
         return JSONPlace(line: line, column: column, pointer: finder.find(in: text))
     }
 
-    /// Finds the place of a byte offset in a text held as an array.
+    /// Returns the location of a byte offset in an array.
     package static func locate(offset: Int, in text: [UInt8]) -> JSONPlace {
         text.withUnsafeBufferPointer { locate(offset: offset, in: ByteView($0)) }
     }
 
-    /// One step of a JSON pointer, escaped by RFC 6901, section 3.
+    /// Returns one step of a JSON pointer, escaped according to RFC 6901, section 3.
     package static func step(_ name: String) -> String {
         var out = "/"
         for scalar in name.unicodeScalars {
@@ -54,10 +54,10 @@ package struct JSONPlace: Sendable, Equatable {
     private struct Finder: ~Copyable {
         let target: Int
         var cursor: JSONCursor
-        /// The steps to where the cursor is; they become text only when the place was found.
+        /// The steps to the cursor; they become text only when the location is found.
         var path: [Step] = []
 
-        /// A member's name, which the cursor lends until the next text, or where `name` is nil an index.
+        /// A member's name, which is valid until the next text is opened, or an index if `name` is nil.
         struct Step {
             var name: ByteView?
             var index = 0
@@ -75,12 +75,12 @@ package struct JSONPlace: Sendable, Equatable {
             do {
                 _ = try walk()
             } catch {
-                // The text breaks here: the path so far is the answer.
+                // The text is invalid here, so the path so far is the result.
             }
             return path.map(\.text).joined()
         }
 
-        /// Reads the value at the cursor; true when the target lies in it, with its path in `path`.
+        /// Reads the value at the cursor; returns true, with the path in `path`, if the target lies in it.
         private mutating func walk() throws(JSONError) -> Bool {
             switch cursor.peek() {
             case UInt8(ascii: "{"):

@@ -1,7 +1,7 @@
 public import ByteStorage
 
 extension JSONCursor {
-    /// Reads the number at the cursor and returns its text (RFC 8259, section 6); its size is not judged.
+    /// Reads the number at the cursor and returns its text (RFC 8259, section 6), without a check of its range.
     public mutating func number() throws(JSONError) -> ByteView {
         let first = peek()
         guard first == UInt8(ascii: "-") || Self.isDigit(first) else {
@@ -50,7 +50,7 @@ extension JSONCursor {
         }
     }
 
-    /// Passes a `null` if one stands at the cursor.
+    /// Reads a `null` at the cursor; returns false if there is another value.
     public mutating func null() throws(JSONError) -> Bool {
         if peek() != UInt8(ascii: "n") { return false }
         try literal("null")
@@ -66,7 +66,7 @@ extension JSONCursor {
         position += expected.count
     }
 
-    /// Passes the value at the cursor, as strictly as if it were read, and returns its bytes.
+    /// Moves past the value at the cursor, validates it, and returns its bytes.
     @discardableResult
     public mutating func skip() throws(JSONError) -> ByteView {
         let first = peek()
@@ -88,7 +88,7 @@ extension JSONCursor {
         }
     }
 
-    /// Passes an object or array without calling itself: what is open stands in `frames`.
+    /// Moves past an object or array without recursion; the open scopes are in `frames`.
     private mutating func skipContainer() throws(JSONError) {
         let outer = depth
         try push()

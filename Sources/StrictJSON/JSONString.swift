@@ -1,15 +1,15 @@
 public import ByteStorage
 
-/// A string as it stands in the text, checked, between its quotes.
+/// A validated string in its original form, without its quotes.
 public struct JSONString {
-    /// The bytes between the quotes, escapes as written.
+    /// The bytes between the quotes, with their escapes.
     public var raw: ByteView
-    /// Whether a backslash is among them.
+    /// A Boolean value that indicates whether the bytes contain a backslash.
     public var hasEscape: Bool
-    /// Whether a byte over 0x7F is among them.
+    /// A Boolean value that indicates whether the bytes contain one over 0x7F.
     public var hasNonASCII: Bool
 
-    /// A string from its checked bytes.
+    /// Creates a string from its validated bytes.
     @inlinable
     public init(raw: ByteView, hasEscape: Bool, hasNonASCII: Bool) {
         self.raw = raw
@@ -38,13 +38,13 @@ extension JSONCursor {
             position = place
             return try stringSlow(from: start)
         }
-        // The last bytes of the text, with zeros above them: a zero stops the run as a control character does.
+        // The last bytes of the text are followed by zeros, which stop the scan like a control character.
         let shift = UInt64(truncatingIfNeeded: (8 &- (limit - place)) &<< 3)
         let word = UnsafeRawPointer(limit - 8).loadUnaligned(as: UInt64.self) &>> shift
         return try endRun(from: start, at: place, word, PlainText.stops(word), high)
     }
 
-    /// Ends the plain run that stops within `word`, which stands at `place`: at the closing quote, or the slow way.
+    /// Ends a plain run that stops within `word`, the word at `place`: at the closing quote, or on the slow path.
     @inlinable
     @inline(__always)
     mutating func endRun(
@@ -63,7 +63,7 @@ extension JSONCursor {
         return JSONString(raw: raw, hasEscape: false, hasNonASCII: nonASCII)
     }
 
-    /// Reads on from where the plain run stopped, byte by byte: escapes, the last bytes of the text, errors.
+    /// Continues byte by byte after the plain run, to handle escapes, the last bytes of the text, and errors.
     @inline(never)
     @usableFromInline
     mutating func stringSlow(from start: UnsafePointer<UInt8>) throws(JSONError) -> JSONString {
@@ -94,7 +94,7 @@ extension JSONCursor {
         if let bad = raw.firstIllFormedUTF8 { throw JSONError(.badUTF8, at: raw.start - base + bad) }
     }
 
-    /// Passes one escape, both halves of a surrogate pair together.
+    /// Moves past one escape, or both halves of a surrogate pair.
     private mutating func passEscape() throws(JSONError) {
         let start = offset
         position += 1
@@ -130,8 +130,9 @@ extension JSONCursor {
         return unit
     }
 
-    /// The string's text: its own bytes where it has no escape, else resolved into memory that lives until the next
-    /// text is opened.
+    /// Returns the string's text without escapes.
+    ///
+    /// A string with escapes is resolved into memory that is valid until the next text is opened.
     @inlinable
     @inline(__always)
     public mutating func unescaped(_ string: JSONString) -> ByteView {

@@ -1,12 +1,12 @@
 package import ByteStorage
 
-/// A whole text as a tree, with the place of every value: for tables, settings and other cold paths.
+/// A JSON value as a tree with the offset of every value, for tables, settings, and other cold paths.
 package struct JSONValue: Sendable {
-    /// What a value is.
+    /// The kind of a value.
     package enum Kind: Sendable {
         case null
         case bool(Bool)
-        /// A number, as its own text.
+        /// A number, in its original text.
         case number(String)
         case string(String)
         case array([JSONValue])
@@ -14,26 +14,26 @@ package struct JSONValue: Sendable {
         case object([JSONMember])
     }
 
-    /// What it is.
+    /// The kind of the value.
     package let kind: Kind
 
-    /// Where it begins, in bytes from the start of the text.
+    /// The offset of the value in bytes from the start of the text.
     package let offset: Int
 
-    /// Makes a value.
+    /// Creates a value.
     package init(_ kind: Kind, offset: Int = 0) {
         self.kind = kind
         self.offset = offset
     }
 
-    /// Reads a text of one value, strictly.
+    /// Parses a text that consists of one value.
     package static func parse(_ text: [UInt8], maxDepth: Int = 64) throws(JSONError) -> JSONValue {
         try text.withUnsafeBufferPointer { bytes throws(JSONError) in
             try parse(ByteView(bytes), maxDepth: maxDepth)
         }
     }
 
-    /// Reads a text of one value, strictly.
+    /// Parses a text that consists of one value.
     package static func parse(_ text: ByteView, maxDepth: Int = 64) throws(JSONError) -> JSONValue {
         var cursor = JSONCursor(maxDepth: maxDepth)
         cursor.open(text)
@@ -75,37 +75,38 @@ package struct JSONValue: Sendable {
         }
     }
 
-    /// The value of the member with this name, if this is an object that has it.
+    /// The value of the member with this name, or nil if this is not an object or does not have it.
     package subscript(name: String) -> JSONValue? {
         guard case .object(let members) = kind else { return nil }
         return members.first { $0.name.utf8.elementsEqual(name.utf8) }?.value
     }
 
-    /// The text, if this is a string.
+    /// The string, or nil if this is another value.
     package var string: String? {
         if case .string(let text) = kind { return text }
         return nil
     }
 
-    /// The elements, if this is an array.
+    /// The elements, or nil if this is not an array.
     package var array: [JSONValue]? {
         if case .array(let elements) = kind { return elements }
         return nil
     }
 
-    /// The members, if this is an object.
+    /// The members, or nil if this is not an object.
     package var object: [JSONMember]? {
         if case .object(let members) = kind { return members }
         return nil
     }
 
-    /// Whether this is a null.
+    /// A Boolean value that indicates whether this is a null.
     package var isNull: Bool {
         if case .null = kind { return true }
         return false
     }
 
-    /// The number as a signed 64-bit integer, if this is a number without fraction and exponent that fits.
+    /// The number as a signed 64-bit integer, or nil if this is not a number that fits, or has a fraction or an
+    /// exponent.
     package var integer: Int64? {
         if case .number(let text) = kind { return Int64(text) }
         return nil
@@ -114,14 +115,14 @@ package struct JSONValue: Sendable {
 
 /// A member of an object.
 package struct JSONMember: Sendable {
-    /// Its name, escapes resolved.
+    /// The name without escapes.
     package let name: String
-    /// Where the name begins, after its quote, in bytes from the start of the text.
+    /// The offset of the name, after its quote, in bytes from the start of the text.
     package let nameOffset: Int
-    /// Its value.
+    /// The value.
     package let value: JSONValue
 
-    /// Makes a member.
+    /// Creates a member.
     package init(name: String, nameOffset: Int = 0, value: JSONValue) {
         self.name = name
         self.nameOffset = nameOffset

@@ -1,11 +1,11 @@
 public import ByteStorage
 
-/// What a kind of object looks like: the names that its user knows, and what stood at each place last time.
+/// The known names of a kind of object, with a prediction for each position of a member.
 ///
-/// Producers write the same members in the same order with the same white space. So for each place the bytes between
-/// the last value and this one are kept and compared in one step; a miss reads the name the long way and keeps it.
-/// Exact bytes are compared, so a guess can cost time but never change an answer. Where guesses keep missing they are
-/// left off for a while. One shape serves one open object at a time.
+/// Producers write the same members in the same order with the same white space. For each position the shape stores the
+/// bytes between the last value and the next, and compares them in one step. If they differ, the name is scanned and
+/// stored. Because exact bytes are compared, a wrong prediction costs time but never changes a result. After too many
+/// misses predictions pause for a while. One shape serves one open object at a time.
 public struct MemberShape: ~Copyable {
     /// The tag of a name that is not in the list.
     public static let unknown: UInt8 = 255
@@ -22,12 +22,14 @@ public struct MemberShape: ~Copyable {
         @usableFromInline var nameLength: UInt8 = 0
         @usableFromInline var tag: UInt8 = MemberShape.unknown
         @usableFromInline var hash: UInt32 = 0
-        /// The name's bit among the known names, or in the filter of the others.
+        /// The name's bit in `known`, or in the filter of the other names.
         @usableFromInline var bit: UInt64 = 0
-        /// Whether something was learned and the member's value may be taken as a plain string.
+        /// A Boolean value that indicates whether the slot has a member whose value can be read as a plain string.
         @usableFromInline var isText = false
 
-        /// Whether what was learned stands at `position`, behind which as many bytes can be read as are compared.
+        /// Returns a Boolean value that indicates whether the learned bytes occur at `position`.
+        ///
+        /// As many bytes as are compared must be readable there.
         @inlinable
         @inline(__always)
         func isAt(_ position: UnsafePointer<UInt8>) -> Bool {
@@ -50,12 +52,13 @@ public struct MemberShape: ~Copyable {
     @usableFromInline var score: Int32 = 0
     @usableFromInline var resting: Int32 = 0
 
-    /// Makes a shape with the names that get a tag: the first 0, the next 1, and so on, at most 64 of them.
+    /// Creates a shape with the names that get tags: 0 for the first, 1 for the next, and so on, at most 64.
     ///
     /// - Parameters:
-    ///   - names: Names that the user's code knows.
-    ///   - extra: Names that it is told, by a configuration; their tags follow.
-    ///   - plain: The tags, as bits, whose values `plainMembers` may take; those of names without a tag it always may.
+    ///   - names: The names that the caller's code uses.
+    ///   - extra: The names from a configuration, whose tags follow.
+    ///   - plain: The tags, as bits, whose values `plainMembers` can read; it can always read those of names without a
+    ///     tag.
     public init(_ names: [StaticString], extra: [[UInt8]] = [], plain: UInt64 = 0) {
         precondition(names.count + extra.count <= 64)
         known = .allocate(capacity: max(names.count + extra.count, 1))
@@ -84,9 +87,9 @@ public struct MemberShape: ~Copyable {
     @inlinable
     func slot(_ place: Int) -> UnsafeMutablePointer<Slot> { slots + place }
 
-    /// Whether the member that stands at `position` is the one that stood at this place last time.
+    /// Returns a Boolean value that indicates whether the member at `position` is the one that was learned for it.
     ///
-    /// Says no where fewer bytes are left than it reads at once; `predictsNearEnd` answers there.
+    /// Returns false if fewer bytes are left than it reads at once; `predictsNearEnd` handles that case.
     @inlinable
     @inline(__always)
     mutating func predicts(
@@ -101,7 +104,7 @@ public struct MemberShape: ~Copyable {
         return true
     }
 
-    /// As `predicts`, byte by byte.
+    /// Returns the result of `predicts`, compared byte by byte.
     func predictsNearEnd(_ position: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>, place: Int) -> Bool {
         if place >= Self.places { return false }
         let slot = slots + place
@@ -113,9 +116,9 @@ public struct MemberShape: ~Copyable {
         }
     }
 
-    /// Appends the name of the member that was learned for a place to the open record of `arena`.
+    /// Appends the name of the member that was learned for a position to the open record of `arena`.
     ///
-    /// A slot lends no view of its bytes: it may learn another member, or be cleared, while an object is open.
+    /// A slot lends no view of its bytes because it can learn another member, or be cleared, while an object is open.
     func copyName(at place: Int, to arena: inout OutputArena) {
         let slot = slots + place
         withUnsafeBytes(of: &slot.pointee.words) { words in
@@ -124,7 +127,7 @@ public struct MemberShape: ~Copyable {
         }
     }
 
-    /// The tag of a name.
+    /// Returns the tag of a name.
     public func tag(of name: ByteView) -> UInt8 {
         var index = 0
         while index < knownCount {
@@ -134,7 +137,7 @@ public struct MemberShape: ~Copyable {
         return Self.unknown
     }
 
-    /// Whether guesses are worth learning now: they rest after too many misses.
+    /// Returns a Boolean value that indicates whether to learn predictions now; they pause after too many misses.
     mutating func mayLearn(place: Int) -> Bool {
         if resting > 0 {
             resting -= 1
@@ -151,7 +154,7 @@ public struct MemberShape: ~Copyable {
         return true
     }
 
-    /// Keeps what stands between the last value and this one as the guess for its place.
+    /// Stores the bytes between the last value and this one as the prediction for their position.
     mutating func learn(
         place: Int, from start: UnsafePointer<UInt8>, to value: UnsafePointer<UInt8>, name: ByteView, tag: UInt8,
         hash: UInt32

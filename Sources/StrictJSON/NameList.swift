@@ -1,13 +1,14 @@
 internal import ByteStorage
 
-/// The names met so far in the objects that are open, for finding a name that stands twice.
+/// The names so far in the open objects, for the search for duplicates.
 ///
-/// One stack serves all open objects: each owns the entries from its `firstName` on. A 64-bit filter in the scope
-/// answers most questions; up to 16 names are compared one by one, more are sorted by their hashes when their object
-/// ends, so that an object of very many members costs n and, with crafted hashes, n log n, but never n squared.
+/// One stack serves all open objects: each owns the entries from its `firstName` on. The 64-bit filter of a scope
+/// excludes most duplicates. Up to 16 names are compared one by one; more are sorted by their hashes when their object
+/// ends. An object with n members therefore takes time proportional to n, or n log n with crafted hashes, but never n
+/// squared.
 struct NameList: ~Copyable {
     struct Entry {
-        /// Bytes of the text, or of the cursor's scratch memory: nothing changes either before the next text.
+        /// Bytes of the text or of the cursor's scratch memory, which do not change before the next text.
         var name: ByteView
         var hash: UInt32
         var offset: Int
@@ -18,7 +19,7 @@ struct NameList: ~Copyable {
     private(set) var entries: UnsafeMutablePointer<Entry>
     private(set) var count = 0
     private var capacity = 64
-    /// Fewer names than this are sorted by comparing.
+    /// The number of names below which they are sorted by comparison.
     private static let sortedByCounting = 1024
     private var keys: UnsafeMutablePointer<UInt64>
     private var keyCapacity = 64
@@ -49,7 +50,7 @@ struct NameList: ~Copyable {
         count += 1
     }
 
-    /// Whether `name` is among the entries from `first` on, looked for one by one.
+    /// Returns a Boolean value that indicates whether `name` is among the entries from `first` on, by linear search.
     func contains(_ name: ByteView, hash: UInt32, from first: Int) -> Bool {
         var index = first
         while index < count {
@@ -59,9 +60,10 @@ struct NameList: ~Copyable {
         return false
     }
 
-    /// The offset of a name that stands twice from `first` on, or nil.
+    /// Returns the offset of a name that occurs twice from `first` on, or nil if there is none.
     ///
-    /// Numbers are sorted, not entries: hash above, place below. Names are compared where hashes are the same.
+    /// It sorts numbers instead of entries: the hash in the upper bits, the index in the lower. It compares names with
+    /// the same hash.
     mutating func duplicate(from first: Int) -> Int? {
         let count = count - first
         if count < 2 { return nil }
@@ -81,7 +83,7 @@ struct NameList: ~Copyable {
         return found
     }
 
-    /// The least offset of a name that stands twice among those of one hash, or nil.
+    /// Returns the least offset of a name that occurs twice among those of one hash, or nil if there is none.
     private func duplicate(among keys: UnsafeMutablePointer<UInt64>, _ range: Range<Int>, _ first: Int) -> Int? {
         var same = UnsafeMutableBufferPointer(start: keys + range.lowerBound, count: range.count)
         func entry(_ key: UInt64) -> Entry { entries[first + Int(truncatingIfNeeded: key & 0xFFFF_FFFF)] }
@@ -104,7 +106,7 @@ struct NameList: ~Copyable {
     private mutating func growKeys(_ count: Int) {
         keys.deallocate()
         keyCapacity = max(count, keyCapacity * 2)
-        // Sorting by counting goes from one half to the other.
+        // Counting sort alternates between the two halves.
         keys = .allocate(capacity: keyCapacity * 2)
     }
 
@@ -114,7 +116,7 @@ struct NameList: ~Copyable {
         return keys
     }
 
-    /// Sorts by the hash, eleven bits at a time from the lowest on; three rounds hold all 32.
+    /// Sorts by the hash in three rounds of eleven bits, the lowest first, which cover all 32 bits.
     private func sortByCounting(_ count: Int) -> UnsafeMutablePointer<UInt64> {
         var from = keys
         var to = keys + keyCapacity

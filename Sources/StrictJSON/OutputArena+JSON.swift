@@ -1,6 +1,6 @@
 public import ByteStorage
 
-/// Strings as JSON writes them (RFC 8259, section 7).
+/// Output of JSON strings (RFC 8259, section 7).
 extension OutputArena {
     /// Appends a JSON string with its quotes; only `"`, `\` and C0 controls are escaped (RFC 8259, section 7).
     @inlinable
@@ -10,7 +10,7 @@ extension OutputArena {
         append(byte: UInt8(ascii: "\""))
     }
 
-    /// Appends the inside of a JSON string: as `appendString`, without the quotes.
+    /// Appends a JSON string without its quotes.
     @inlinable
     public mutating func appendEscaped(_ text: ByteView) {
         if text.count > Self.pieceBytes { return appendEscapedPieces(text) }
@@ -18,10 +18,10 @@ extension OutputArena {
         putEscaped(text)
     }
 
-    /// Bytes of text for which room is reserved at once as if all of them were escaped.
+    /// The number of bytes for which space is reserved at once, as if all of them were escaped.
     @usableFromInline static var pieceBytes: Int { 4096 }
 
-    /// Appends a long text piece by piece, so that no more room is taken than it fills.
+    /// Appends a long text in pieces, so that it takes no more space than it fills.
     @inline(never)
     @usableFromInline
     mutating func appendEscapedPieces(_ text: ByteView) {
@@ -34,7 +34,7 @@ extension OutputArena {
         }
     }
 
-    /// Writes the inside of a JSON string; six times its bytes must have been reserved.
+    /// Writes a JSON string without its quotes; six times its bytes must have been reserved.
     @inlinable
     @inline(__always)
     public mutating func putEscaped(_ text: ByteView) {
@@ -64,7 +64,7 @@ extension OutputArena {
         }
     }
 
-    /// Writes the escape of a byte that may not stand in a string.
+    /// Writes the escape of a byte that must not occur unescaped in a string.
     @inline(never)
     @usableFromInline
     mutating func escape(_ byte: UInt8) {

@@ -1,18 +1,17 @@
 public import ByteStorage
 
-/// Members without surprises: names that come as they came last time, with plain strings as values.
+/// A fast path for predicted members whose values are plain strings.
 extension JSONCursor {
-    /// Passes members while each is the one that its place predicts and its value is a plain string: all bytes of 0x20
-    /// to 0x7E and none a backslash.
+    /// Reads members while each is the predicted one and its value is a plain string.
     ///
-    /// Such a string needs no unescaping, no check of its UTF-8 and, in a link, none of forbidden bytes. The cursor
-    /// stops before the first member of another kind, which `nextMember` then judges. Nothing but positions changes
-    /// while members are passed, so that all of it stays in registers.
+    /// A plain string has only bytes from 0x20 to 0x7E and no backslash. It needs no unescaping, no UTF-8 check and, in
+    /// a link, no check for forbidden bytes. The cursor stops before the first other member, which `nextMember` reads.
+    /// Only positions change in the loop, so all of them stay in registers.
     ///
     /// - Parameters:
     ///   - scope: The object that the cursor is in.
-    ///   - shape: What its members looked like last time.
-    ///   - take: Gets the tag of each name and the value between its quotes.
+    ///   - shape: The predictions for its members.
+    ///   - take: A closure that receives the tag of each name and the value between its quotes.
     @inlinable
     @inline(__always)
     public mutating func plainMembers(
@@ -25,7 +24,7 @@ extension JSONCursor {
         var slot = UnsafePointer(shape.slots + place)
         var known = scope.known
         var filter = scope.filter
-        // The slot behind the last place never predicts anything.
+        // The slot after the last position never predicts a member.
         while slot.pointee.isText {
             let value = at + (Int(slot.pointee.length) &+ 1)
             if end - value < 16 || !slot.pointee.isAt(at) || value[-1] != UInt8(ascii: "\"") { break }
@@ -55,7 +54,7 @@ extension JSONCursor {
         shape.score = max(0, shape.score &- Int32(truncatingIfNeeded: place &- first))
     }
 
-    /// Leaves an object that ends here, if none of its names has to be looked through; false changes nothing.
+    /// Leaves an object that ends here if none of its names needs a search for duplicates; otherwise changes nothing.
     @inlinable
     @inline(__always)
     public mutating func leavesObject(_ scope: borrowing ObjectScope) -> Bool {
@@ -67,9 +66,9 @@ extension JSONCursor {
         return true
     }
 
-    /// The first byte from `start` on that may not stand in a plain string, as the quote that ends it; or `end`.
+    /// Returns the address of the first byte from `start` on that is not plain, such as the closing quote, or `end`.
     ///
-    /// - Parameter start: At least 16 bytes stand between it and `end`.
+    /// - Parameter start: An address at least 16 bytes before `end`.
     @inlinable
     @inline(__always)
     static func plainEnd(of start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) -> UnsafePointer<UInt8> {
@@ -79,7 +78,7 @@ extension JSONCursor {
             at += 16
             if end - at < 16 {
                 if at == end { return end }
-                // The last sixteen bytes of the text: those of them that were seen are plain.
+                // These are the last sixteen bytes of the text; those that were compared before are plain.
                 at = end - 16
             }
             stops = WideBytes.stops(in: WideBytes.load(at))

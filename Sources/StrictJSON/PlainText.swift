@@ -1,9 +1,9 @@
 internal import ByteStorage
 
-/// What reader and writer know of text: where it stops being plain, and hexadecimal digits.
+/// The definition of plain text, shared by the reader and the writer.
 @usableFromInline
 enum PlainText {
-    /// The bytes of `word` at which a string's plain run stops: the lowest set bit is exact.
+    /// Returns the bytes of `word` that end a plain run, as their high bits; the lowest set bit is exact.
     @inlinable
     @inline(__always)
     static func stops(_ word: UInt64) -> UInt64 {
@@ -18,7 +18,7 @@ enum PlainText {
     }
 }
 
-/// The number that four hexadecimal digits at `start` stand for.
+/// Returns the number of the four hexadecimal digits at `start`.
 func hexValue(_ text: ByteView, _ start: Int) -> UInt32 {
     var value: UInt32 = 0
     for index in start..<start + 4 where index < text.count {

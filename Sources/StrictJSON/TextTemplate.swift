@@ -1,39 +1,39 @@
 public import ByteStorage
 
-/// Texts that differ from one another in plain values only: what stands around their values, byte for byte.
+/// A template for texts that differ only in plain values; the bytes around the values are the same.
 ///
-/// A producer's records are one such family. If one text was read strictly, then any other that has the same bytes
-/// around its values, and plain ones for values, is well-formed too, with the same names at the same places. So one
-/// pass that compares and looks for the ends of values reads it. Plain is a string of bytes of 0x20 to 0x7E without a
-/// backslash, and a number of digits only; all other values are part of what has to be the same.
+/// The records of one producer are an example. If one text was validated, any other with the same bytes around its
+/// values, and with plain values, is valid too and has the same names at the same positions. One pass that compares the
+/// bytes and finds the ends of the values is therefore enough. A plain string has only bytes from 0x20 to 0x7E and no
+/// backslash; a plain number has only digits. All other values belong to the bytes that must be the same.
 public struct TextTemplate: ~Copyable {
-    /// What to do with one value of the text.
+    /// The handling of one value of the text.
     public struct Value {
-        /// Where the value's bytes are noted when a text has it.
+        /// The destination for the value's bytes when a text matches.
         public var place: UnsafeMutablePointer<ByteView>
-        /// Least and most bytes of it; a text with fewer or more is not taken.
+        /// The accepted lengths of the value in bytes; a text with another length does not match.
         public var bytes: ClosedRange<Int>
 
-        /// Makes a value's description.
+        /// Creates a value's description.
         public init(place: UnsafeMutablePointer<ByteView>, bytes: ClosedRange<Int>) {
             self.place = place
             self.bytes = bytes
         }
     }
 
-    /// Most values of a text that is learned.
+    /// The maximum number of values of a text that can be learned.
     public static let maxValues = 32
-    /// Most bytes around the values of a text that is learned.
+    /// The maximum number of bytes around the values of a text that can be learned.
     public static let maxBytes = 2048
 
-    /// Sixteen bytes, and which of them have to be the same.
+    /// Sixteen bytes and a mask of those that must be the same.
     private struct Sixteen {
         var words = SIMD2<UInt64>(repeating: 0)
         var mask = SIMD2<UInt64>(repeating: 0)
 
         init() {}
 
-        /// The bytes of a text of at most sixteen, from place `at` on.
+        /// Creates a comparison with a text of at most sixteen bytes, placed at index `at`.
         init(_ text: ByteView, at: Int) {
             withUnsafeMutableBytes(of: &words) { bytes in
                 for index in 0..<text.count { bytes[at + index] = text[index] }
@@ -50,10 +50,10 @@ public struct TextTemplate: ~Copyable {
         }
     }
 
-    /// The bytes between two values, the quotes of both included; or those before the first or behind the last.
+    /// The bytes between two values, including the quotes of both, or before the first value or after the last.
     private struct Gap {
         var bytes = ByteView.empty
-        /// Its first sixteen bytes and its last; where there are fewer, at the begin and at the end of the sixteen.
+        /// The first and the last sixteen bytes; a shorter gap fills the start or the end of the sixteen.
         var first = Sixteen()
         var last = Sixteen()
 
@@ -66,7 +66,7 @@ public struct TextTemplate: ~Copyable {
             last = Sixteen(bytes.dropFirst(bytes.count - length), at: 16 - length)
         }
 
-        /// Whether the gap begins at `start`, behind which `left` bytes stand.
+        /// Returns a Boolean value that indicates whether the gap begins at `start`, which is followed by `left` bytes.
         @inline(__always)
         func begins(at start: UnsafePointer<UInt8>, left: Int) -> Bool {
             if left < 16 { return left >= bytes.count && ByteView.equalBytes(start, bytes.start, bytes.count) }
@@ -75,7 +75,7 @@ public struct TextTemplate: ~Copyable {
             return left >= bytes.count && last.isAt(start + (bytes.count &- 16)) && hasMiddle(start)
         }
 
-        /// Whether the gap ends at `end`, before which `left` bytes stand.
+        /// Returns a Boolean value that indicates whether the gap ends at `end`, which is preceded by `left` bytes.
         @inline(__always)
         func ends(at end: UnsafePointer<UInt8>, left: Int) -> Bool {
             if left < bytes.count { return false }
@@ -92,15 +92,15 @@ public struct TextTemplate: ~Copyable {
     }
 
     private struct Slot {
-        /// What stands before the value.
+        /// The bytes before the value.
         var gap: Gap
         var place: UnsafeMutablePointer<ByteView>
         var least: Int
         var span: UInt
-        /// Whether the value is a number, else a string.
+        /// A Boolean value that indicates whether the value is a number instead of a string.
         var isNumber: Bool
 
-        /// Notes a value; false if it has too few or too many bytes.
+        /// Stores a value; returns false if its length is not accepted.
         @inline(__always)
         func note(_ start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>, _ lease: ViewLease) -> Bool {
             let length = end - start
@@ -113,10 +113,10 @@ public struct TextTemplate: ~Copyable {
     private let bytes: UnsafeMutablePointer<UInt8>
     private var count = 0
     private var used = 0
-    /// What follows the last value.
+    /// The bytes after the last value.
     private var tail = Gap()
 
-    /// Makes a template that takes no text.
+    /// Creates a template that matches no text.
     public init() {
         slots = .allocate(capacity: Self.maxValues)
         bytes = .allocate(capacity: Self.maxBytes)
@@ -127,14 +127,14 @@ public struct TextTemplate: ~Copyable {
         bytes.deallocate()
     }
 
-    /// Whether anything was learned.
+    /// A Boolean value that indicates whether the template has learned no text.
     public var isEmpty: Bool { count == 0 }
 
-    /// Notes the values of a text that is as the learned one around them; false if it is not.
+    /// Stores the values of a text that matches the learned one; returns false if it does not match.
     ///
-    /// Where false comes back some of the places may have been written. Where a value ends says where the next begins,
-    /// and it takes long to find out; so the values are gone through from both ends, that the processor works on two
-    /// at once.
+    /// If it returns false, some destinations can have been written. Each value must end before the next can begin,
+    /// which is a long dependency. The values are therefore read from both ends, so that the processor works on two of
+    /// them at once.
     public mutating func takes(_ text: ByteView) -> Bool {
         let start = text.start
         let end = text.end
@@ -153,7 +153,7 @@ public struct TextTemplate: ~Copyable {
         return at == stop
     }
 
-    /// Passes a gap and the value behind it; `at` comes to the value's end, as a string's closing quote.
+    /// Moves past a gap and the value after it; `at` becomes the value's end, which is a string's closing quote.
     @inline(__always)
     private static func goForward(
         _ at: inout UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>, _ slot: UnsafePointer<Slot>, _ lease: ViewLease
@@ -172,7 +172,7 @@ public struct TextTemplate: ~Copyable {
         return slot.pointee.note(value, close, lease)
     }
 
-    /// Passes a value, which ends at `stop`, and the gap before it; `stop` comes to the gap's begin.
+    /// Moves back past a value that ends at `stop` and the gap before it; `stop` becomes the gap's start.
     @inline(__always)
     private static func goBackward(
         _ stop: inout UnsafePointer<UInt8>, _ start: UnsafePointer<UInt8>, _ slot: UnsafePointer<Slot>,
@@ -191,9 +191,9 @@ public struct TextTemplate: ~Copyable {
         return slot.pointee.note(value, close, lease)
     }
 
-    /// The byte behind the last one before `stop` that may not stand in a plain string, or `start`.
+    /// Returns the address after the last byte before `stop` that is not plain, or `start`.
     ///
-    /// - Parameter stop: At least 16 bytes stand between `start` and it.
+    /// - Parameter stop: An address at least 16 bytes after `start`.
     @inline(__always)
     private static func plainStart(
         of stop: UnsafePointer<UInt8>, _ start: UnsafePointer<UInt8>
@@ -202,14 +202,14 @@ public struct TextTemplate: ~Copyable {
         var stops = WideBytes.stops(in: WideBytes.load(at))
         while WideBytes.isNone(stops) {
             if at == start { return start }
-            // The first sixteen bytes of the text: those of them that were seen are plain.
+            // These are the first sixteen bytes of the text; those that were compared before are plain.
             at = at - start < 16 ? start : at - 16
             stops = WideBytes.stops(in: WideBytes.load(at))
         }
         return at + (WideBytes.last(stops) &+ 1)
     }
 
-    /// As `plainStart`, byte by byte.
+    /// Returns the result of `plainStart`, byte by byte.
     @inline(never)
     private static func plainStart(
         nearStart stop: UnsafePointer<UInt8>, _ start: UnsafePointer<UInt8>
@@ -219,7 +219,7 @@ public struct TextTemplate: ~Copyable {
         return at
     }
 
-    /// As `JSONCursor.plainEnd`, byte by byte.
+    /// Returns the result of `JSONCursor.plainEnd`, byte by byte.
     @inline(never)
     private static func plainEnd(
         nearEnd start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>
@@ -247,7 +247,8 @@ public struct TextTemplate: ~Copyable {
         return at
     }
 
-    /// Whether digits are a number of JSON: some, and no zero before others (RFC 8259, section 6).
+    /// Returns a Boolean value that indicates whether digits are a valid number: at least one, without a leading zero
+    /// (RFC 8259, section 6).
     private static func isNumber(_ start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) -> Bool {
         end - start == 1 || end > start && start.pointee != UInt8(ascii: "0")
     }
@@ -258,13 +259,15 @@ public struct TextTemplate: ~Copyable {
         byte >= 0x20 && byte < 0x7F && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
     }
 
-    /// Learns a text that was read strictly; one with no plain values, with strings for values that are not plain, with
-    /// too many values or too much around them leaves an empty template.
+    /// Learns a text that was validated.
+    ///
+    /// The template becomes empty if the text has no plain values, a string that is not plain, too many values, or too
+    /// many bytes around them.
     ///
     /// - Parameters:
-    ///   - text: A well-formed JSON text.
-    ///   - describe: Gets each plain value of it, a string without its quotes, and says what to do with it in other
-    ///     texts.
+    ///   - text: A valid JSON text.
+    ///   - describe: A closure that receives each plain value, a string without its quotes, and returns its handling in
+    ///     other texts.
     public mutating func learn(_ text: ByteView, describe: (ByteView) -> Value) {
         count = 0
         used = 0
@@ -282,7 +285,7 @@ public struct TextTemplate: ~Copyable {
             at = isNumber ? token.end : token.end + 1
             if isNumber ? !token.isPlain : Self.isName(text, behind: at) { continue }
             let value = describe(text.slice(start, token.end))
-            // Of strings that are not plain the next would most likely be another.
+            // After a string that is not plain, the next text most likely has another one.
             if !token.isPlain || !add(text.slice(gapStart, start), value, isNumber) { return forget() }
             gapStart = token.end
         }
@@ -290,10 +293,10 @@ public struct TextTemplate: ~Copyable {
         tail = Gap(rest)
     }
 
-    /// Forgets what was learned.
+    /// Discards the learned text.
     public mutating func forget() { count = 0 }
 
-    /// Where the string that begins at `start` ends, and whether all of it is plain.
+    /// Returns the end of the string that begins at `start` and a Boolean value that indicates whether it is plain.
     private static func string(of text: ByteView, from start: Int) -> (end: Int, isPlain: Bool) {
         var at = start
         var plain = true
@@ -304,7 +307,8 @@ public struct TextTemplate: ~Copyable {
         return (min(at, text.count), plain)
     }
 
-    /// Where the number that begins at `start` ends, and whether all of it are digits.
+    /// Returns the end of the number that begins at `start` and a Boolean value that indicates whether it has only
+    /// digits.
     private static func number(of text: ByteView, from start: Int) -> (end: Int, isPlain: Bool) {
         var at = start
         var plain = true
@@ -320,7 +324,7 @@ public struct TextTemplate: ~Copyable {
         return (at, plain)
     }
 
-    /// Whether the string before `at` is a member's name.
+    /// Returns a Boolean value that indicates whether the string before `at` is a member's name.
     private static func isName(_ text: ByteView, behind at: Int) -> Bool {
         var at = at
         while at < text.count && JSONCursor.isWhiteSpace(text[at]) { at += 1 }
@@ -337,7 +341,7 @@ public struct TextTemplate: ~Copyable {
         return true
     }
 
-    /// A copy of bytes around values, or nil where there is no room for it.
+    /// Returns a copy of bytes around values, or nil if there is no space for it.
     private mutating func kept(_ text: ByteView) -> ByteView? {
         if text.count > Self.maxBytes - used { return nil }
         let start = bytes + used
