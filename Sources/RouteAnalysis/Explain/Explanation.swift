@@ -1,68 +1,68 @@
 public import LinkCoordinator
 
-/// Why a link became what it became: the decision, and what each phase saw (`route-table`, 3.6).
+/// An explanation of a decision: the decision, and the results of each phase.
 public struct Explanation: Sendable {
-    /// A pattern that takes the link.
+    /// A pattern that matches the link.
     public struct Candidate: Sendable, Equatable {
-        /// The route.
+        /// The route's id.
         public let route: String
-        /// The pattern, as the table has it.
+        /// The pattern in the table's notation.
         public let pattern: String
-        /// Whether it is the one that was chosen: the least in the order of 2.3.
+        /// A Boolean value that indicates whether this candidate was chosen: the one with the highest precedence.
         public let chosen: Bool
     }
 
-    /// A pattern that does not take the link, and what keeps it from doing so.
+    /// A pattern that does not match the link, and its mismatches.
     public struct Rejected: Sendable, Equatable {
-        /// The route.
+        /// The route's id.
         public let route: String
-        /// The pattern, as the table has it.
+        /// The pattern in the table's notation.
         public let pattern: String
-        /// The parts of the link that do not fit, in the order scheme, host, segments, query; never empty.
+        /// The parts of the link that do not match, in the order scheme, host, segments, query; never empty.
         public let misses: [Miss]
-        /// A Boolean value that indicates whether the pattern comes close: one of its segments fits, or was misspelled.
+        /// A Boolean value that indicates whether the pattern is similar: one of its segments matches or is misspelled.
         public let isNear: Bool
 
-        /// Index of the first segment that does not fit; nil where only scheme, host or query do not.
+        /// The index of the first segment that does not match, or nil if only the scheme, host, or query does not.
         public var at: Int? { misses.first { $0.index != nil }?.index }
-        /// What the pattern wants at its first miss, as the table writes it.
+        /// The expected text at the first mismatch, in the table's notation.
         public var want: String { misses.first?.want ?? "" }
     }
 
-    /// What to write instead.
+    /// A suggested correction.
     public struct Suggestion: Sendable, Equatable {
-        /// The whole link corrected, or a name where the request is no link.
+        /// The whole corrected link, or a name if the request is not a link.
         public let text: String
-        /// The route that it was resolved to; nil where no route takes it either, and for names.
+        /// The route that the correction resolves to; nil if there is none, and for names.
         public let route: String?
     }
 
-    /// A variant of the chosen route, and why it was taken or not.
+    /// A variant of the chosen route with the result of its condition.
     public struct Trial: Sendable, Equatable {
-        /// Index of the variant.
+        /// The variant's index.
         public let index: Int
-        /// Whether its condition holds.
+        /// A Boolean value that indicates whether the variant's condition holds.
         public let holds: Bool
-        /// What held, or the first thing that did not.
+        /// The condition that holds, or the first part that does not.
         public let because: String
     }
 
-    /// What *normalise* made of a link.
+    /// A link after the phase `normalize`.
     public struct Link: Sendable, Equatable {
-        /// The scheme as it came.
+        /// The scheme as received.
         public let scheme: String
-        /// The host in lower case; nil where the table reads it as the first segment, or the request is no link.
+        /// The host in lowercase; nil if the table reads it as the first segment, or if the request is not a link.
         public let host: String?
-        /// The decoded segments, after rewrites.
+        /// The decoded segments after rewrites.
         public let segments: [String]
-        /// The query's names and values, decoded; nil for a name without a value.
+        /// The decoded names and values of the query; nil for a name without a value.
         public let query: [(name: String, value: String?)]
-        /// What rewrites took off, in order: the name and the text, or the prefix alone where nothing is captured.
+        /// The text that rewrites removed, in order: the name and the text, or only the prefix if nothing is captured.
         public internal(set) var rewrites: [String] = []
-        /// How the link block reads links, in words.
+        /// The link block's rules for reading links, as text.
         public internal(set) var dialect = ""
 
-        /// Whether both say the same.
+        /// Returns a Boolean value that indicates whether two links are equal.
         public static func == (a: Link, b: Link) -> Bool {
             a.scheme == b.scheme && a.host == b.host && a.segments == b.segments && a.rewrites == b.rewrites
                 && a.dialect == b.dialect && a.query.map(\.name) == b.query.map(\.name)
@@ -72,151 +72,152 @@ public struct Explanation: Sendable {
 
     /// A redirect that was followed.
     public struct Redirect: Sendable, Equatable {
-        /// The route that redirects.
+        /// The id of the route that redirects.
         public let route: String
-        /// Where to, as the table says it: a route's id or a path template.
+        /// The target in the table's notation: a route's id or a path template.
         public let to: String
-        /// The path that was selected again, as segments; nil where the redirect names a route.
+        /// The segments of the path that was matched again, or nil if the redirect names a route.
         public internal(set) var segments: [String]?
-        /// The route that this led to; nil if none.
+        /// The id of the resulting route, or nil if there is none.
         public internal(set) var leadsTo: String?
     }
 
-    /// What a pattern captured.
+    /// A captured value of a pattern.
     public struct Capture: Sendable, Equatable {
-        /// The name.
+        /// The capture's name.
         public let name: String
-        /// The canonical text; of a tail its segments with `/` between them.
+        /// The canonical text; for a tail, its segments joined by `/`.
         public let value: String
     }
 
     /// An entry of the composed stack.
     public struct Composed: Sendable, Equatable {
-        /// The coordinator.
+        /// The coordinator's name.
         public let coordinator: String
-        /// The screen.
+        /// The screen's name.
         public let screen: String
-        /// How it is presented.
+        /// The presentation of the screen.
         public let present: Presentation
-        /// Whether it stands below the target as its parent.
+        /// A Boolean value that indicates whether the entry is a parent of the target.
         public let isParent: Bool
-        /// Whether the device has the screen.
+        /// A Boolean value that indicates whether the device supports the screen.
         public let isSupported: Bool
     }
 
-    /// A field, where its value was looked for, and what came of it.
+    /// A field with the source and the result of its binding.
     public struct Binding: Sendable, Equatable {
-        /// What became of a field.
+        /// The result of binding a field.
         public enum Result: String, Sendable {
-            /// It has the value that was found.
+            /// The field has the value of its source.
             case bound
-            /// Nothing was found; it has its default, null or the empty list.
+            /// The source has no value; the field has its default, null, or the empty list.
             case absent
-            /// Nothing was found, and it is required.
+            /// The source has no value, and the field is required.
             case missing
-            /// What was found is not of its type.
+            /// The value does not match the field's type.
             case invalid
-            /// What was found is not of its type and counts as missing (`onInvalid`).
+            /// The value does not match the field's type and counts as missing (`onInvalid`).
             case dropped
-            /// What was found was damaged and could be repaired (N9).
+            /// The value was damaged and was repaired.
             case repaired
         }
 
-        /// `Model.field`.
+        /// The field in the form `Model.field`.
         public let field: String
-        /// Where the value is looked for, as the table says it, such as `query.count`.
+        /// The source of the value in the table's notation, such as `query.count`.
         public let source: String
-        /// The type of the field, as the table writes it, without `?` and default.
+        /// The type of the field in the table's notation, without `?` and default.
         public let type: String
-        /// What stands there, as it came; empty if nothing does.
+        /// The texts of the source as received; empty if there are none.
         public let raw: [String]
-        /// What became of it.
+        /// The result of the binding.
         public let result: Result
-        /// The value of the field; nil where it is missing or invalid.
+        /// The value of the field, or nil if it is missing or invalid.
         public let value: ModelValue?
     }
 
     /// A guard of an entry of the stack.
     public struct Guard: Sendable, Equatable {
-        /// The coordinator that is guarded.
+        /// The guarded coordinator.
         public let coordinator: String
-        /// The guard.
+        /// The guard's name.
         public let name: String
-        /// The claim that it wants.
+        /// The claim that the guard requires.
         public let claim: String
-        /// Whether the device has it.
+        /// A Boolean value that indicates whether the device has the claim.
         public let holds: Bool
     }
 
-    /// Which of the five phases.
+    /// One of the five phases.
     public enum Phase: String, Sendable, CaseIterable, Comparable {
-        /// The link is taken apart and decoded.
+        /// Parses and decodes the link.
         case normalise
-        /// A route is chosen.
+        /// Selects a route.
         case select
-        /// One of the route's variants is chosen.
+        /// Selects one of the route's variants.
         case variant
-        /// The stack is put together.
+        /// Composes the stack.
         case compose
-        /// Values are bound to the stack.
+        /// Binds values to the stack.
         case bind
 
-        /// Returns whether a phase comes before another.
+        /// Returns a Boolean value that indicates whether a phase precedes another.
         public static func < (a: Phase, b: Phase) -> Bool {
             (allCases.firstIndex(of: a) ?? 0) < (allCases.firstIndex(of: b) ?? 0)
         }
     }
 
-    /// Where a request failed, and what the table wants then.
+    /// The failure of a request, and the fallback rule for it.
     public struct Failure: Sendable, Equatable {
-        /// The phase that ended.
+        /// The phase that failed.
         public let phase: Phase
-        /// Why: a stable code.
+        /// The stable code of the reason.
         public let reason: String
-        /// More about the reason; may be empty.
+        /// More about the reason, which can be empty.
         public let detail: String
-        /// Index of the fallback rule that counts; nil where none names the reason.
+        /// The index of the fallback rule that applies, or nil if none names the reason.
         public let rule: Int?
-        /// The reason in words, without a full stop.
+        /// The reason as text, without a period.
         public let words: String
     }
 
     /// The decision.
     public let decision: Decision
-    /// The parts of the link as it came, in their order; empty where there is no link.
+    /// The parts of the link as received, in order; empty if there is no link.
     public internal(set) var parts: [LinkPart] = []
-    /// The link as it came, or the one that a payload holds; nil where there is none.
+    /// The link as received, or the link of a payload; nil if there is none.
     public internal(set) var input: String?
-    /// The link as it was understood; nil where *normalise* failed or there was no link.
+    /// The normalized link; nil if the phase failed or if there is no link.
     public internal(set) var link: Link?
-    /// Patterns that take the link, the best first.
+    /// The patterns that match the link, in order of precedence.
     public internal(set) var candidates: [Candidate] = []
-    /// Patterns that do not, the nearest first; at most `maxRejected`.
+    /// The patterns that do not match the link, the most similar first, at most `maxRejected`.
     ///
-    /// Where the link's scheme or host is not listed, these are patterns for the link with one that is.
+    /// If the link's scheme or host is not listed, these are the patterns for the link with a listed one.
     public internal(set) var rejected: [Rejected] = []
-    /// Number of all patterns that do not take the link.
+    /// The number of all patterns that do not match the link.
     public internal(set) var rejectedCount = 0
-    /// What to write instead where the request failed, the best first; each was resolved with this table.
+    /// Suggested corrections for a failed request, the best first; each was resolved with this table.
     public internal(set) var suggestions: [Suggestion] = []
-    /// What the table lists where the link's scheme or host, the route or the payload is not known to it.
+    /// The names that the table lists, if it does not list the scheme, host, route, or payload of the request.
     public internal(set) var listed: [String] = []
-    /// The redirects that were followed, in their order.
+    /// The redirects that were followed, in order.
     public internal(set) var redirects: [Redirect] = []
-    /// What the pattern that took the link, or the path of the last redirect, captured.
+    /// The captures of the pattern that matched the link, or the path of the last redirect.
     public internal(set) var captures: [Capture] = []
-    /// The variants that were tried, in order; the last is the one that was taken.
+    /// The variants that were tried, in order; the last one was selected.
     public internal(set) var trials: [Trial] = []
-    /// The stack as *compose* made it, the lowest first, before a parent that lacks data was dropped.
+    /// The stack after the phase `compose`, the lowest entry first, including parents that are dropped later for
+    /// missing data.
     public internal(set) var composed: [Composed] = []
-    /// The fields that the route binds, in their order.
+    /// The fields that the route binds, in order.
     public internal(set) var bindings: [Binding] = []
     /// The guards of the stack, in its order.
     public internal(set) var guards: [Guard] = []
-    /// Where the request failed; nil where it did not.
+    /// The failure of the request, or nil if it succeeded.
     public internal(set) var failure: Failure?
 
-    /// Most rejected patterns that are kept.
+    /// The maximum number of rejected patterns in an explanation.
     public static let maxRejected = 16
 
     init(decision: Decision) { self.decision = decision }

@@ -2,8 +2,9 @@ internal import LinkCoordinator
 internal import StrictJSON
 
 extension Explanation {
-    /// The trace as JSON, the member `explain` of 3.6: `candidates`, `rejected` and `variants`, then what the other
-    /// phases saw.
+    /// The trace as JSON, for the decision's member `explain`.
+    ///
+    /// `candidates`, `rejected` and `variants` come first, then the results of the other phases.
     public var json: [UInt8] { [UInt8](value.text.utf8) }
 
     var value: JSONValue {
@@ -16,7 +17,7 @@ extension Explanation {
         if let link {
             members.append(JSONMember(name: "link", value: link.value(parts)))
         } else if !parts.isEmpty {
-            // What could be told apart of a link that *normalise* refused.
+            // The parts of a link that failed to normalize.
             let own = JSONValue.object(.list("parts", parts.map(\.value)))
             members.append(JSONMember(name: "link", value: own))
         }
@@ -66,7 +67,7 @@ extension JSONValue {
 }
 
 extension ModelValue {
-    /// The value as a decision's JSON has it.
+    /// The value in the form of a decision's JSON.
     var json: JSONValue {
         switch self {
         case .null: JSONValue(.null)

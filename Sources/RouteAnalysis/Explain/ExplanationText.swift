@@ -2,8 +2,10 @@ internal import LinkCoordinator
 internal import StrictJSON
 
 extension Explanation {
-    /// The trace for people: the decision and what was most likely meant, the link with its parts marked, then a phase
-    /// after the other, aligned.
+    /// The trace as aligned text.
+    ///
+    /// The decision and the most likely correction come first, then the link with its parts marked, then one phase
+    /// after another.
     public var text: String {
         var page = TracePage()
         page.line("decision", headline)
@@ -34,10 +36,10 @@ extension Explanation {
         return page.lines.joined(separator: "\n")
     }
 
-    /// Most patterns that do not take the link of which the text tells.
+    /// The maximum number of patterns in the text that do not match the link.
     private static let maxTold = 6
 
-    /// The outcome with what brought it about; a fallback is called one.
+    /// The outcome with the route or reason that led to it, marked if it is a fallback.
     private var headline: String {
         var line = decision.outcome.rawValue + (decision.isFallback ? " by fallback" : "")
         if let reason = decision.reason { line += "  \(reason)" + (decision.detail.map { ": \($0)" } ?? "") }
@@ -46,7 +48,7 @@ extension Explanation {
         return line
     }
 
-    /// Why the request failed, the pattern that comes nearest, and what to write instead.
+    /// Adds the failure, the most similar pattern, and the suggestions.
     private func adviceLines(_ page: inout TracePage) {
         if let failure {
             page.line("because", "\(failure.words) (in \(failure.phase.rawValue))")
@@ -66,7 +68,7 @@ extension Explanation {
         page.line("listed", listed.map { $0.isEmpty ? "(no host)" : $0 }.joined(separator: ", "))
     }
 
-    /// What keeps a pattern from taking the link.
+    /// Returns the mismatches of a pattern.
     private static func words(_ misses: [Miss], only: Bool = false) -> String {
         let told = misses.prefix(3).map(\.text).joined(separator: "; ")
         if misses.count > 3 { return "\(told); and \(misses.count - 3) more" }
@@ -145,9 +147,9 @@ extension Explanation {
 }
 
 extension LinkPart {
-    /// What is written under the part.
+    /// Returns the label under the part.
     ///
-    /// - Parameter isUnread: Whether no route was found that could read a query.
+    /// - Parameter isUnread: A Boolean value that indicates whether no route was found that could read the query.
     fileprivate func label(_ isUnread: Bool) -> String {
         if let fault { return fault }
         return switch kind {
@@ -159,7 +161,7 @@ extension LinkPart {
     }
 }
 
-/// Lines with a label in front, aligned.
+/// Labeled lines that are aligned.
 private struct TracePage {
     private(set) var lines: [String] = []
 
@@ -169,12 +171,12 @@ private struct TracePage {
 }
 
 extension String {
-    /// The text with blanks after it up to a width in characters.
+    /// Returns the text padded with spaces to a width in characters.
     fileprivate func padded(to width: Int) -> String {
         count >= width ? self : self + String(repeating: " ", count: width - count)
     }
 
-    /// The text without blanks at its end.
+    /// The text without trailing spaces.
     fileprivate var trimmedEnd: String {
         var end = endIndex
         while end > startIndex, self[index(before: end)] == " " { end = index(before: end) }

@@ -2,9 +2,9 @@ internal import LinkCoordinator
 internal import ByteStorage
 internal import StrictJSON
 
-// What a reason means, in words.
+// Descriptions of reasons.
 extension Tracer {
-    /// A failure in words, without a full stop.
+    /// Returns a description of a failure, without a period.
     mutating func words(_ rejection: Rejection, _ explanation: Explanation) -> String {
         let detail = rejection.detail
         let limits = table.source.limits
@@ -59,7 +59,7 @@ extension Tracer {
         return "no pattern takes the link"
     }
 
-    /// `Product.count is not `int(1..99)`: it is read from query.count`.
+    /// Returns a description such as "Product.count is not `int(1..99)`: it is read from query.count".
     private mutating func valueWords(_ field: String, _ fault: String, _ explanation: Explanation) -> String {
         guard let binding = explanation.bindings.first(where: { $0.field == field }) else {
             return field.hasPrefix("path.") ? parameterWords(field, fault) : "`\(field)` \(fault)"
@@ -70,7 +70,7 @@ extension Tracer {
         return "`\(field)` \(fault): it is read from \(place)"
     }
 
-    /// A parameter of a route request, with those that were given.
+    /// Returns a description of a parameter of a route request, with the given parameters.
     private mutating func parameterWords(_ field: String, _ fault: String) -> String {
         let given = (0..<resolver.params.count).map { "`\(resolver.params.name(Int32($0)).string)`" }
         let told = given.isEmpty ? "no parameters were given" : "given are \(given.prefix(8).joined(separator: ", "))"

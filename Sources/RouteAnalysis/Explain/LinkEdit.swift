@@ -1,10 +1,10 @@
 internal import LinkCoordinator
 
-/// A link whose parts are replaced, by their places in its bytes.
+/// A link with replaceable parts, identified by their byte ranges.
 struct LinkEdit {
     private var bytes: [UInt8]
     private let places: LinkParts
-    /// Ranges of the segments, as they are now.
+    /// The current byte ranges of the segments.
     private var segments: [Range<Int>]
     private var pathEnd: Int
 
@@ -15,7 +15,7 @@ struct LinkEdit {
         pathEnd = places.pathEnd
     }
 
-    /// The link as it is now.
+    /// The current text of the link.
     var text: String { String(decoding: bytes, as: UTF8.self) }
 
     private func string(_ range: some RangeExpression<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
@@ -24,27 +24,27 @@ struct LinkEdit {
         places.parts.first { $0.kind == kind }.map { string($0.offset..<($0.offset + $0.count)) }
     }
 
-    /// The scheme in lower case; nil where there is none.
+    /// The scheme in lowercase, or nil if there is none.
     var scheme: String? { part(.scheme)?.lowercased() }
-    /// The host as it came.
+    /// The host as received.
     var host: String? { part(.host) }
-    /// The link without white space, brackets and quotes around it.
+    /// The link without surrounding white space, brackets, and quotes.
     var trimmed: String {
         let around = Array(" \t\r\n<>\"'()[]".utf8)
         let start = bytes.firstIndex { !around.contains($0) } ?? 0
         let end = bytes.lastIndex { !around.contains($0) } ?? -1
         return end < start ? "" : string(start...end)
     }
-    /// The link without slashes at its start.
+    /// The link without leading slashes.
     var withoutSlashes: String { String(trimmed.drop { $0 == "/" }) }
 
-    /// The place where the authority ends and the path begins.
+    /// The offset of the end of the authority, which is the start of the path.
     private var authorityEnd: Int {
         let authority = places.parts.filter { $0.offset >= places.authorityStart && $0.kind.isAuthority }
         return authority.last.map { $0.offset + $0.count } ?? places.authorityStart
     }
 
-    /// The link with another scheme, or another host without userinfo and port.
+    /// Returns the link with another scheme, or with another host and without userinfo and port.
     func with(scheme: String? = nil, host: String? = nil) -> String {
         let name = scheme ?? self.scheme ?? ""
         let hasSlashes = string(..<places.authorityStart).hasSuffix("//")
@@ -53,7 +53,7 @@ struct LinkEdit {
         return "\(name)://\(host)" + (rest.hasPrefix("/") || host.isEmpty == rest.isEmpty ? "" : "/") + rest
     }
 
-    /// The link with two slashes after its scheme, however many there are.
+    /// The link with exactly two slashes after its scheme.
     var slashed: String {
         let count = part(.scheme)?.utf8.count ?? 0
         let rest = string(min(count + 1, bytes.count)...).drop { $0 == "/" }
@@ -65,7 +65,7 @@ struct LinkEdit {
         "\(scheme ?? "")://" + "/" + string(places.authorityStart...)
     }
 
-    /// The link without bytes that no link holds, and with single slashes in its path.
+    /// Returns the link without bytes that are invalid in links, and with single slashes in its path.
     func cleaned() -> String {
         let invisible: [ClosedRange<UInt32>] = [
             0x200B...0x200F, 0x202A...0x202E, 0x2060...0x2060, 0x2066...0x2069, 0xFEFF...0xFEFF,
@@ -88,13 +88,13 @@ struct LinkEdit {
         return head + single + tail
     }
 
-    /// Puts another text in the place of a segment.
+    /// Replaces a segment.
     mutating func replace(segment index: Int, by text: [UInt8]) {
         guard segments.indices.contains(index) else { return }
         splice(segments[index], Array(Witness.encode(text).utf8))
     }
 
-    /// Takes a segment out, with the slash before it, or where it is the host the one behind it.
+    /// Removes a segment with the slash before it, or the slash after it if the segment is the host.
     mutating func remove(segment index: Int) {
         guard segments.indices.contains(index) else { return }
         let own = segments[index]
@@ -104,7 +104,7 @@ struct LinkEdit {
         segments.remove(at: index)
     }
 
-    /// Puts a segment before another, or at the end of the path.
+    /// Inserts a segment before another one, or at the end of the path.
     mutating func insert(_ text: [UInt8], before index: Int) {
         let encoded = Array(Witness.encode(text).utf8)
         guard segments.indices.contains(index) else {
@@ -114,7 +114,7 @@ struct LinkEdit {
         splice(segments[index].lowerBound..<segments[index].lowerBound, encoded + [UInt8(ascii: "/")])
     }
 
-    /// The link with another name in a piece of its query.
+    /// Returns the link with another name in a part of its query.
     func with(queryName name: String, at part: LinkPart) -> String {
         let piece = bytes[part.offset..<(part.offset + part.count)]
         let value = piece.firstIndex(of: UInt8(ascii: "=")).map { piece[$0...] } ?? []

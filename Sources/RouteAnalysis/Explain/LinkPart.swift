@@ -1,59 +1,60 @@
 internal import LinkCoordinator
 internal import ByteStorage
 
-/// A part of a link as it came, by its place in the text.
+/// A part of a link as received, identified by its byte range.
 public struct LinkPart: Sendable, Equatable {
-    /// What a part is.
+    /// The kind of a part.
     public enum Kind: String, Sendable {
         /// The scheme, without its colon.
         case scheme
-        /// What stands before the last `@` of the authority.
+        /// The text before the last `@` of the authority.
         case userinfo
-        /// The host, where the table reads one.
+        /// The host, if the table reads one.
         case host
         /// The port, without its colon.
         case port
-        /// A segment of the path that is not empty; where the table says `host: segment`, the authority too.
+        /// A segment of the path that is not empty; with `host: segment`, also the authority.
         case segment
-        /// One piece of the query, or where the dialect cannot be cut by eye all of it.
+        /// One part of the query, or all of it if the dialect does not allow it to be divided.
         case query
         /// The fragment, without its `#`.
         case fragment
-        /// A place of no bytes where something is missing, or bytes that belong to no part.
+        /// An empty range where something is missing, or bytes that belong to no other part.
         case place
     }
 
-    /// What it is.
+    /// The kind of the part.
     public let kind: Kind
-    /// Where it begins, in bytes of UTF-8.
+    /// The start, in bytes of UTF-8.
     public let offset: Int
-    /// How long it is, in bytes of UTF-8.
+    /// The length, in bytes of UTF-8.
     public let count: Int
-    /// What it became: the literal or capture that took it, the rewrite, the fields that read it; nil for nothing.
+    /// The use of the part: the literal or capture that matched it, the rewrite, or the fields that read it; nil for
+    /// none.
     public internal(set) var use: String?
-    /// A remark, such as the name that was meant; nil for none.
+    /// A remark, such as a similar name; nil for none.
     public internal(set) var hint: String?
-    /// The fault because of which the request failed, in words; nil where there is none.
+    /// The fault for which the request failed, as text; nil for none.
     public internal(set) var fault: String?
 }
 
-/// Finds the parts of a link by its raw bytes, as *normalise* does (N2, N3, N4, N8), but with their places.
+/// The parts of a link, found by the rules of the phase `normalize`, with their byte ranges.
 struct LinkParts {
     private let link: [UInt8]
     private let hostIsSegment: Bool
     private let separators: [UInt8]
     private let cutsQuery: Bool
     private(set) var parts: [LinkPart] = []
-    /// Where an authority begins, or would.
+    /// The start of the authority, or the offset at which it is missing.
     private(set) var authorityStart = 0
-    /// Where the path ends.
+    /// The end of the path.
     private(set) var pathEnd = 0
-    /// Where the query ends, or would.
+    /// The end of the query, or the offset at which it is missing.
     private(set) var queryEnd = 0
-    /// Where two slashes of the path stand side by side, if any do.
+    /// The offset of the first empty segment in the path, or nil if there is none.
     private(set) var emptySegment: Int?
 
-    /// Finds the parts of any text, as a block reads links; what has no scheme is a path.
+    /// Finds the parts of any text by the rules of a block; a text without a scheme is a path.
     init(_ link: [UInt8], _ block: TableSource.LinkBlock) {
         self.link = link
         hostIsSegment = block.hostRole == .segment

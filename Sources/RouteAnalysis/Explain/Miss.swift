@@ -1,15 +1,15 @@
 internal import LinkCoordinator
 
 extension Explanation {
-    /// One part of a link that keeps a pattern from taking it, or the table from reading it.
+    /// A part of a link that does not match a pattern, or that the table cannot read.
     public struct Miss: Sendable, Equatable {
-        /// A kind of part.
+        /// The kind of a part.
         public enum Part: String, Sendable {
             /// The scheme.
             case scheme
             /// The host.
             case host
-            /// A segment of the path that is another, is missing, or is one too many.
+            /// A segment of the path that differs, is missing, or is superfluous.
             case segment
             /// A name of the query.
             case query
@@ -17,16 +17,17 @@ extension Explanation {
 
         /// The kind of the part.
         public let part: Part
-        /// Index of the segment, from 0, behind what rewrites took off; where one is missing, of the one that follows;
-        /// nil for other parts.
+        /// The index of the segment, starting at 0 after the segments that rewrites removed.
+        ///
+        /// For a missing segment it is the index of the one that follows. It is nil for other parts.
         public let index: Int?
-        /// The text that the table wants there, as it writes it.
+        /// The expected text, in the table's notation.
         public let want: String
-        /// The text that stands there; nil for nothing.
+        /// The text of the link, or nil if there is none.
         public let found: String?
-        /// The miss in words, without a full stop: "segment 1 is not `new`".
+        /// A description of the mismatch, without a period: "segment 1 is not `new`".
         public let text: String
-        /// The same without the part's name, for a mark under the part: "not `new`".
+        /// The description without the part's name, for a label under the part: "not `new`".
         public let label: String
     }
 }
@@ -60,7 +61,7 @@ extension Explanation.Miss {
         return Self(part: .query, index: nil, want: want, found: nil, text: text, label: label)
     }
 
-    /// A segment that is not what the pattern wants there.
+    /// Returns a mismatch for a segment that differs from the expected one.
     static func wrong(_ index: Int, want: String, found: String, hint: String? = nil) -> Self {
         let hint = hint.map { " (\($0))" } ?? ""
         return Self(
@@ -68,7 +69,7 @@ extension Explanation.Miss {
             label: "not `\(want)`" + hint)
     }
 
-    /// A segment that the pattern has no place for.
+    /// Returns a mismatch for a superfluous segment.
     static func extra(_ index: Int, found: String, hint: String? = nil) -> Self {
         let hint = hint.map { "; \($0)" } ?? ""
         return Self(
@@ -76,14 +77,15 @@ extension Explanation.Miss {
             label: "one too many")
     }
 
-    /// A segment that the pattern wants and the link lacks.
+    /// Returns a mismatch for a missing segment.
     static func missing(_ index: Int, want: String) -> Self {
         Self(
             part: .segment, index: index, want: want, found: nil, text: "segment \(index) is missing: `\(want)`",
             label: "`\(want)` is missing")
     }
 
-    /// A tail that does not begin with a coordinator, or a path without the segment that it must contain.
+    /// Returns a mismatch for a tail that does not begin with a coordinator, or for a path without the required
+    /// segment.
     static func tail(_ index: Int, _ matcher: Matcher, found: String?) -> Self {
         let text: String
         var label = "not \(matcher.name)"

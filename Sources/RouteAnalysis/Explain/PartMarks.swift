@@ -1,11 +1,11 @@
 internal import LinkCoordinator
 
-/// Draws what the parts of a link are under the link, one column for each character.
+/// A drawing of a link with labels under its parts, one column for each character.
 ///
-/// A row of carets marks the parts, exclamation marks those that are at fault; labels hang below them, the rightmost
-/// highest, each under its part's first column, so that none runs into another.
+/// A row of carets marks the parts, and exclamation marks those with faults. The labels hang below, the rightmost on
+/// the highest row, each under the first column of its part, so that no two labels overlap.
 struct PartMarks {
-    /// Widest line that is drawn; what lies behind it has no mark.
+    /// The maximum number of columns; parts after it have no label.
     static let maxColumns = 200
 
     private var rows: [[Character]] = []
@@ -29,10 +29,10 @@ struct PartMarks {
         for place in places.reversed() { hang(place.label, at: place.column) }
     }
 
-    /// The link, the carets, and the labels.
+    /// The rows of the drawing: the link, the carets, and the labels.
     var lines: [String] { [link, String(carets)] + rows.map { String($0) } }
 
-    /// Hangs a label on the highest row where it does not touch what hangs right of it.
+    /// Puts a label on the highest row on which it does not touch the labels to its right.
     private mutating func hang(_ label: String, at column: Int) {
         var row = 0
         while row < rows.count, Self.first(rows[row]) < column + label.count + 1 { row += 1 }
@@ -48,17 +48,17 @@ struct PartMarks {
         row[column] = character
     }
 
-    /// How many characters stand before a byte.
+    /// Returns the number of characters before a byte offset.
     private static func columns(_ text: String, _ offset: Int) -> Int {
         let bytes = text.utf8
         return visible(String(decoding: bytes.prefix(min(offset, bytes.count)), as: UTF8.self)).count
     }
 
-    /// The text with every scalar as one character that can be seen.
+    /// Returns the text with every scalar as one visible character.
     private static func visible(_ text: String) -> String {
         var shown = ""
         for scalar in text.unicodeScalars {
-            // One column a scalar: what joins with another, or shows nothing, would move what stands behind it.
+            // Each scalar has one column: combining and invisible scalars would shift the following ones.
             let isPlain = scalar.properties.generalCategory.isVisible && scalar.value != 0x7F
             shown.unicodeScalars.append(isPlain ? scalar : "\u{FFFD}")
         }

@@ -1,40 +1,41 @@
 internal import LinkCoordinator
 internal import ByteStorage
 
-/// The cheapest way to turn a path into one that a pattern takes: which segments fit, which are others, which are
-/// too many and which are missing.
+/// The cheapest way to edit a path so that a pattern matches it.
 ///
-/// An edit distance over segments (Wagner and Fischer, 1974). Costs make a slip of the pen cheaper than another type,
-/// that cheaper than another word, so that the pattern of least cost is the one that was most likely meant.
+/// The alignment is an edit distance over segments (Wagner and Fischer, 1974), with steps for segments that match,
+/// differ, are superfluous, or are missing. A misspelling costs less than a different type, and a different type costs
+/// less than a different word. The pattern with the least cost is therefore the most likely intended one.
 struct PatternAlignment {
     /// One step of the alignment.
     enum Step: Equatable {
-        /// The segment fits the matcher.
+        /// The segment matches the matcher.
         case fits(segment: Int, matcher: Int)
-        /// The segment stands where the matcher wants another.
+        /// The segment differs from what the matcher expects.
         case wrong(segment: Int, matcher: Int)
-        /// The pattern has no place for the segment.
+        /// The segment is superfluous.
         case extra(segment: Int)
-        /// The matcher wants a segment before this one that is not there.
+        /// A segment that the matcher expects is missing before this one.
         case missing(matcher: Int, before: Int)
     }
 
-    /// The steps from the left.
+    /// The steps from left to right.
     private(set) var steps: [Step] = []
-    /// The sum of the steps' costs: 0 where the pattern takes the path.
+    /// The sum of the steps' costs, which is 0 if the pattern matches the path.
     private(set) var cost = 0
-    /// Number of steps that are no fit.
+    /// The number of steps that do not match.
     var misses: Int { steps.count { if case .fits = $0 { false } else { true } } }
 
-    /// Number of literals that fit.
+    /// The number of literals that match.
     private(set) var literals = 0
-    /// A Boolean value that indicates whether the pattern comes close: a segment of it fits, or was misspelled, or the
-    /// pattern takes the whole path.
+    /// A Boolean value that indicates whether the pattern is similar.
+    ///
+    /// A segment of it matches or is misspelled, or the pattern matches the whole path.
     private(set) var isNear = false
 
-    /// Costs of steps; only their order counts.
+    /// The costs of steps, of which only the order matters.
     ///
-    /// A slip of the pen costs less than another type, by its edits.
+    /// A misspelling costs one for each edit, and less than a different type.
     enum Cost {
         static let slip = 2
         static let type = 7
@@ -50,7 +51,7 @@ struct PatternAlignment {
         var own = [[Int]](repeating: [Int](repeating: 0, count: segments.count), count: count)
         for m in 0..<count {
             for s in segments.indices {
-                // So far off the diagonal the path is another, whatever it is like.
+                // Alignments this far from the diagonal are never similar, so they are not computed exactly.
                 let isFar = abs(m - s) > Self.band
                 own[m][s] = Self.cost(of: pattern.matchers[m], segments[s], foldsCase, comparing: !isFar)
             }
@@ -106,7 +107,7 @@ struct PatternAlignment {
         steps.reverse()
     }
 
-    /// Number of segments that may be too many or missing before a literal for it to be looked for misspelled.
+    /// The maximum number of superfluous or missing segments before a literal for a misspelling of it to be considered.
     private static let band = 8
 
     private static func cost(
@@ -120,12 +121,12 @@ struct PatternAlignment {
         }
     }
 
-    /// Returns the cost of taking a text for a misspelling of one of several; nil where it is none.
+    /// Returns the cost of the text as a misspelling of one of several texts, or nil if it is not similar to any.
     private static func cost(ofSlip text: [UInt8], _ known: some Sequence<[UInt8]>) -> Int? {
         known.compactMap { Misspelling.edits(text, $0) }.min().map { min(Cost.slip + $0, Cost.type - 1) }
     }
 
-    /// Returns the cost of the tail from a segment on; nil where it cannot begin there.
+    /// Returns the cost of the tail from a segment on, or nil if it cannot begin there.
     private static func cost(
         ofTail matcher: Matcher, _ segments: [[UInt8]], from index: Int, _ folds: Bool, _ coordinators: Set<[UInt8]>
     ) -> Int? {
@@ -145,15 +146,15 @@ struct PatternAlignment {
     }
 }
 
-/// Slips of the pen.
+/// Detection of misspellings.
 enum Misspelling {
-    /// Longest text that is compared; longer ones are no slips of the pen.
+    /// The maximum length of a text to compare; longer ones are never misspellings.
     private static let maxLength = 64
 
-    /// Returns the edits that make a known text of one that was most likely meant to be it; nil where it was not.
+    /// Returns the number of edits from a text to a known one, or nil if the text is not a likely misspelling.
     ///
-    /// That is an edit for each three characters, one in any case; case does not count, but one character is no
-    /// misspelling of another.
+    /// One edit is allowed for each three characters, and at least one. Case is ignored, and a single character is not
+    /// a misspelling of another.
     static func edits(_ text: [UInt8], _ known: [UInt8]) -> Int? {
         let limit = max(1, text.count / 3)
         guard text.count <= maxLength, known.count <= maxLength, abs(text.count - known.count) <= limit else {
@@ -166,6 +167,6 @@ enum Misspelling {
         return edits <= limit && edits < b.count ? edits : nil
     }
 
-    /// Returns whether a text that is another was most likely meant to be a known one.
+    /// Returns a Boolean value that indicates whether a text is a likely misspelling of a known one.
     static func isNear(_ text: [UInt8], _ known: [UInt8]) -> Bool { edits(text, known) != nil }
 }

@@ -1,9 +1,9 @@
 public import LinkCoordinator
 internal import ByteStorage
 
-extension RouteTable {
-    /// Resolves a request and tells how: the same decision, and what each phase saw.
-    public func explain(_ request: LinkRequest, device: DeviceFacts = DeviceFacts()) -> Explanation {
+extension Table {
+    /// Resolves a request and explains the decision with the results of each phase.
+    public func explain(_ request: Request, device: Device = Device()) -> Explanation {
         var explanation = Explanation(decision: resolve(request, device: device))
         device.withFacts { facts in
             _ = request.withRequest { request in
@@ -19,8 +19,8 @@ extension RouteTable {
     }
 }
 
-extension RouteTable {
-    /// As `explain`, for a request and facts as a record's reader lends them.
+extension Table {
+    /// Explains a request with facts that are borrowed from a record's reader.
     package func explain(
         _ request: UnsafePointer<RequestView>, _ facts: UnsafePointer<DeviceView>
     ) -> Explanation {
@@ -40,7 +40,7 @@ extension RouteTable {
         return explanation
     }
 
-    /// Explains another link for the same device, without suggestions unless they are wanted.
+    /// Explains another link for the same device, without suggestions by default.
     func explained(
         _ link: String, device facts: UnsafePointer<DeviceView>, advises: Bool = false
     ) -> Explanation {
@@ -53,7 +53,7 @@ extension RouteTable {
 }
 
 extension Tracer {
-    /// The phases in their order, as `Resolver.run` has them; the first failure ends them.
+    /// Runs the phases in order, like `Resolver.run`; the first failure ends them.
     mutating func trace(into explanation: inout Explanation, advises: Bool = true) {
         resolver.start(request, facts, table: table.compiled.handle)
         var phase = Explanation.Phase.normalise
@@ -75,7 +75,7 @@ extension Tracer {
         }
     }
 
-    /// *Normalise* and *select*, whatever the form; false where there is nothing to route.
+    /// Normalizes a request and selects a route; returns false if there is nothing to route.
     private mutating func read(
         into explanation: inout Explanation, _ phase: inout Explanation.Phase
     ) throws(Rejection) -> Bool {
@@ -126,7 +126,7 @@ extension Tracer {
             segments: resolver.path.map(\.text.string), query: query, rewrites: rewrites(block), dialect: block.words)
     }
 
-    /// What rewrites took off, as the decision's notes say it.
+    /// Returns the text that rewrites removed, from the decision's notes.
     private mutating func rewrites(_ block: TableSource.LinkBlock) -> [String] {
         var taken: [String] = []
         for index in 0..<resolver.notes.count where resolver.notes[index].head.hasPrefix(ByteView("rewrite:")) {
@@ -136,7 +136,7 @@ extension Tracer {
         return taken
     }
 
-    /// Whether no fallback rule is asked about a reason.
+    /// Returns a Boolean value that indicates whether fallback rules do not apply to a reason.
     private static func isPastFallback(_ reason: Reason) -> Bool { reason == .excluded || reason == .internalError }
 
     private mutating func failure(
@@ -153,7 +153,7 @@ extension Tracer {
 }
 
 extension ByteView {
-    /// A detail as a decision says it: at most 64 bytes, cut between characters.
+    /// Returns a detail in the form of a decision: at most 64 bytes, cut between characters.
     fileprivate static func cut(_ text: String) -> String {
         Array(text.utf8).withUnsafeBufferPointer { ByteView($0).prefix(bytes: maxDetailBytes).string }
     }

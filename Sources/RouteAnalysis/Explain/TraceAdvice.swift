@@ -2,12 +2,12 @@ internal import LinkCoordinator
 internal import ByteStorage
 internal import StrictJSON
 
-// What to write instead of a link that failed: every suggestion was resolved with the table.
+// Suggestions for a failed link, each of them resolved with the table.
 extension Tracer {
-    /// Most suggestions that are made, and most hosts and other names that are listed.
+    /// The maximum numbers of suggestions and of listed hosts and other names.
     static let (maxSuggestions, maxListed) = (3, 12)
 
-    /// Finds suggestions for a failed request, and for a scheme or host that is not listed the nearest patterns.
+    /// Adds suggestions for a failed request and, for a scheme or host that is not listed, the most similar patterns.
     mutating func advise(_ rejection: Rejection, _ explanation: inout Explanation) {
         guard let input = explanation.input, let places else { return adviseOnNames(rejection, &explanation) }
         let link = LinkEdit(Array(input.utf8), places)
@@ -18,7 +18,7 @@ extension Tracer {
             adviseOnOrigin(otherSchemes(link, explanation.listed), &explanation)
         case .host:
             let hosts = table.source.blocks[blockNumber].hosts.map(\.value)
-            // A web link needs a host, even where the table takes links without one.
+            // A web link needs a host, even if the table accepts links without one.
             let isMissing = explanation.decision.detail == "missing"
             explanation.listed = nearestFirst(
                 hosts.filter { !isMissing || $0 != .empty }.map(\.text), link.host ?? "")
@@ -31,7 +31,7 @@ extension Tracer {
         }
     }
 
-    /// The names, those that are like a text first, else in the table's order.
+    /// Returns the names, those similar to a text first, the others in the table's order.
     private func nearestFirst(_ names: [String], _ text: String) -> [String] {
         var unique: [String] = []
         for name in names where !unique.contains(name) { unique.append(name) }
@@ -42,11 +42,11 @@ extension Tracer {
 
 // Schemes and hosts.
 extension Tracer {
-    /// Links to try for one whose scheme is not listed: those of a scheme like it alone, where there is one.
+    /// Returns links to try for one whose scheme is not listed: only those with a similar scheme if there is one.
     private func otherSchemes(_ link: LinkEdit, _ listed: [String]) -> [Correction] {
         let web = listed.filter { $0 == "https" || $0 == "http" }
         guard let scheme = link.scheme else {
-            // What stands first may be a host, or the path.
+            // The first segment can be a host or belong to the path.
             let first = link.withoutSlashes.prefix { $0 != "/" }
             let others = listed.filter { !web.contains($0) }
             var links = [link.trimmed]
@@ -63,7 +63,7 @@ extension Tracer {
     }
 
     private func otherHosts(_ link: LinkEdit, _ hosts: [HostRule]) -> [Correction] {
-        // Slashes that are one too few or too many, userinfo, and ports.
+        // A missing or superfluous slash, userinfo, and ports.
         var corrections = [link.with(host: link.host ?? ""), link.slashed].map { Correction(text: $0, isLikely: true) }
         let written = link.host?.lowercased() ?? ""
         var others: [Correction] = []
@@ -72,7 +72,7 @@ extension Tracer {
             case .exact:
                 others.append(Correction(text: link.with(host: rule.text), isLikely: Self.isNear(written, rule.text)))
             case .suffix(let suffix):
-                // The labels before the suffix stay as they are.
+                // The labels before the suffix stay unchanged.
                 let labels = written.split(separator: ".")
                 let count = suffix.split(separator: UInt8(ascii: ".")).count
                 let tail = labels.suffix(count).joined(separator: ".")
@@ -80,7 +80,7 @@ extension Tracer {
                 let host = labels.dropLast(count).joined(separator: ".") + "." + Self.text(suffix)
                 others.append(Correction(text: link.with(host: host), isLikely: true))
             case .empty, .any:
-                // What was taken for the host is the first segment: `shop://p/new` for `shop:///p/new`.
+                // The text that was read as the host is the first segment: `shop://p/new` instead of `shop:///p/new`.
                 if link.scheme != "https", link.scheme != "http" {
                     corrections.append(Correction(text: link.withHostAsSegment, isLikely: true))
                 }
@@ -89,7 +89,8 @@ extension Tracer {
         return corrections + others.filter(\.isLikely) + others.filter { !$0.isLikely }
     }
 
-    /// Returns whether a host was most likely meant to be another: labels that are alike, or one label more.
+    /// Returns a Boolean value that indicates whether a host is probably another one: its labels are similar, or it has
+    /// one more.
     private static func isNear(_ host: String, _ other: String) -> Bool {
         if host.hasSuffix("." + other) || other.hasSuffix("." + host) { return !host.isEmpty }
         if host.hasPrefix(other + ".") || other.hasPrefix(host + ".") { return !host.isEmpty }
@@ -102,11 +103,11 @@ extension Tracer {
     /// A link to try.
     private struct Correction {
         var text: String
-        /// A Boolean value that indicates whether it is told as what was meant; else it only shows what is near.
+        /// A Boolean value that indicates whether to suggest the link; otherwise it only provides similar patterns.
         var isLikely = true
     }
 
-    /// Resolves corrected links; of the first that leads on, the nearest patterns are told too.
+    /// Resolves corrected links and adds the most similar patterns for the first that matches.
     private mutating func adviseOnOrigin(_ links: [Correction], _ explanation: inout Explanation) {
         var kept: Explanation?
         for link in links where link.text != explanation.input {
@@ -128,7 +129,7 @@ extension Tracer {
         if explanation.suggestions.isEmpty, let first = kept.input,
             links.contains(where: { $0.isLikely && $0.text == first })
         {
-            // The scheme or host alone does not help; the path may be corrected too.
+            // Another scheme or host is not enough, so correct the path too.
             let other = table.explained(first, device: facts, advises: true)
             explanation.suggestions =
                 other.suggestions.isEmpty ? [Explanation.Suggestion(text: first, route: nil)] : other.suggestions
@@ -157,7 +158,7 @@ extension Tracer {
 
 // Paths and queries.
 extension Tracer {
-    /// Corrects the link as the nearest patterns want it, as far as they say what they want.
+    /// Corrects the link to match the most similar patterns, as far as they determine the text.
     private mutating func adviseOnPath(_ link: LinkEdit, _ explanation: inout Explanation) {
         for (told, one) in zip(explanation.rejected, misses).prefix(8) where told.isNear {
             guard explanation.suggestions.count < Self.maxSuggestions, one.others.isEmpty,
@@ -171,7 +172,8 @@ extension Tracer {
         }
     }
 
-    /// The link with the path that a pattern wants; nil where that cannot be told, or would be another link.
+    /// Returns the link with the path that a pattern expects, or nil if the path cannot be determined or is too
+    /// different.
     private mutating func corrected(_ link: LinkEdit, _ one: RejectedPattern) -> String? {
         let pattern = table.source.routes[one.route].patterns[one.pattern].path
         var link = link
@@ -195,7 +197,7 @@ extension Tracer {
         return isChanged ? link.text : nil
     }
 
-    /// Returns the text that was most likely meant for a matcher; nil where nobody can tell.
+    /// Returns the text that was probably intended for a matcher, or nil if it cannot be determined.
     private func replacement(_ text: [UInt8], _ matcher: Matcher) -> [UInt8]? {
         switch matcher {
         case .literal(let own): return Misspelling.isNear(text, own) ? own : nil
@@ -217,7 +219,7 @@ extension Tracer {
         }
     }
 
-    /// Corrects a name of the query that is like the one which is missing.
+    /// Corrects a name of the query that is similar to the missing one.
     private mutating func adviseOnQuery(_ link: LinkEdit, _ explanation: inout Explanation) {
         for part in explanation.parts where part.kind == .query {
             guard let hint = part.hint, case let pieces = hint.split(separator: "`"), pieces.count > 1 else { continue }
@@ -229,7 +231,7 @@ extension Tracer {
     }
 }
 
-// Requests that are no links.
+// Requests that are not links.
 extension Tracer {
     private mutating func adviseOnNames(_ rejection: Rejection, _ explanation: inout Explanation) {
         var names: [String] = []
@@ -241,7 +243,7 @@ extension Tracer {
         case (.paramMissing, .route):
             let given = (0..<resolver.params.count).map { resolver.params.name(Int32($0)).string }
             wanted = wanted.split(separator: ".").last.map(String.init) ?? wanted
-            // A parameter that was given under a name like it.
+            // A parameter was given under a similar name.
             names = given.contains { Misspelling.isNear(Array($0.utf8), Array(wanted.utf8)) } ? [wanted] : []
         default: return
         }

@@ -1,9 +1,9 @@
 internal import LinkCoordinator
 internal import ByteStorage
 
-// Which part of the link is at fault.
+// Marks for the part of the link with the fault.
 extension Tracer {
-    /// Marks the parts of the link because of which the request failed, in whichever phase.
+    /// Marks the parts of the link for which the request failed, in any phase.
     mutating func markFault(_ rejection: Rejection, in explanation: inout Explanation) {
         guard explanation.input != nil, let places else { return }
         let detail = rejection.detail
@@ -24,15 +24,15 @@ extension Tracer {
         case .unknownScreen: markScreen(detail, in: &explanation)
         case .paramInvalid: markValue(detail, in: &explanation)
         case .paramMissing: markMissing(detail, places, in: &explanation)
-        // What the link is not to blame for.
+        // Failures that no part of the link causes.
         default: return
         }
     }
 
-    /// The number at the end of a detail such as `segment 3`.
+    /// Returns the number at the end of a detail such as `segment 3`.
     private static func number(_ detail: String) -> Int? { detail.split(separator: " ").last.flatMap { Int($0) } }
 
-    /// Marks a part of a kind, or the place where it is missing.
+    /// Marks a part of a kind, or the offset at which it is missing.
     private func mark(
         _ kind: LinkPart.Kind, _ fault: String, orAt offset: Int, _ missing: String, in explanation: inout Explanation
     ) {
@@ -42,7 +42,7 @@ extension Tracer {
         explanation.parts[index].fault = fault
     }
 
-    /// Adds a place of no bytes with a fault.
+    /// Adds an empty part with a fault.
     private func add(_ fault: String, at offset: Int, count: Int = 0, in explanation: inout Explanation) {
         let index = explanation.parts.firstIndex { $0.offset > offset } ?? explanation.parts.count
         explanation.parts.insert(
@@ -99,14 +99,14 @@ extension Tracer {
         return "an invisible or control character, or no UTF-8"
     }
 
-    /// Marks a segment by its number, empty ones not counted.
+    /// Marks a segment by its number, without counting empty ones.
     private func markSegment(_ number: Int?, _ fault: String, in explanation: inout Explanation) {
         let segments = explanation.parts.indices.filter { explanation.parts[$0].kind == .segment }
         guard let number, segments.indices.contains(number) else { return }
         explanation.parts[segments[number]].fault = fault
     }
 
-    /// Marks all segments that the path has left.
+    /// Marks all remaining segments of the path.
     private func markPath(_ fault: String, _ places: LinkParts, in explanation: inout Explanation) {
         let own = explanation.parts.indices.filter {
             explanation.parts[$0].kind == .segment && explanation.parts[$0].use != "rewrite"
@@ -116,9 +116,9 @@ extension Tracer {
     }
 }
 
-// Faults of *select*.
+// Faults of the phase `select`.
 extension Tracer {
-    /// Marks what keeps the nearest pattern from taking the link, or all of the path where none is near.
+    /// Marks the mismatches of the most similar pattern, or the whole path if none is similar.
     private mutating func markMisses(_ places: LinkParts, in explanation: inout Explanation) {
         let segments = explanation.parts.indices.filter { explanation.parts[$0].kind == .segment }
         for index in segments.prefix(resolver.firstSegment) { explanation.parts[index].use = "rewrite" }
@@ -171,13 +171,13 @@ extension Tracer {
     }
 }
 
-// Faults of *compose* and *bind*.
+// Faults of the phases `compose` and `bind`.
 extension Tracer {
-    /// Marks the segment that is no screen: the first in the captured path that reads as the detail.
+    /// Marks the segment that is not a screen: the first in the captured path with the detail's text.
     private mutating func markScreen(_ detail: String, in explanation: inout Explanation) {
         let segments = explanation.parts.indices.filter { explanation.parts[$0].kind == .segment }
         let texts = (0..<resolver.segments.count).map { resolver.segments[$0].text.string }
-        // After a redirect the path is another; the link's own segments keep their place at its end.
+        // A redirect changes the path; the link's own segments keep their position relative to its end.
         let shift = segments.count - texts.count
         for (index, text) in texts.enumerated().reversed() where text == detail {
             guard segments.indices.contains(index + shift) else { continue }
@@ -190,7 +190,7 @@ extension Tracer {
         explanation.bindings.first { $0.field == field && ($0.result == .invalid || $0.result == .missing) }
     }
 
-    /// Marks the parts that the value of a field was read from.
+    /// Marks the parts from which the value of a field was read.
     private func markValue(_ field: String, in explanation: inout Explanation) {
         guard let binding = binding(field, explanation) else { return }
         let fault = "not `\(binding.type)`"

@@ -1,9 +1,9 @@
 internal import LinkCoordinator
 internal import StrictJSON
 
-// What the parts of the link became.
+// Uses of the parts of the link.
 extension Tracer {
-    /// Says of every segment which rewrite, literal or capture of the first chosen pattern took it.
+    /// Adds to every segment the rewrite, literal, or capture of the first chosen pattern that matched it.
     mutating func markSegments(_ explanation: inout Explanation) {
         guard let pattern = chosenPattern()?.pattern.path else { return }
         let taken = resolver.firstSegment
@@ -14,7 +14,7 @@ extension Tracer {
         }
     }
 
-    /// The chosen pattern as the table has it, and its route.
+    /// Returns the chosen pattern of the table and its route.
     mutating func chosenPattern() -> (route: String, pattern: TableSource.RoutePattern)? {
         let number = resolver.pattern
         guard number >= 0 else { return nil }
@@ -26,7 +26,7 @@ extension Tracer {
         return (source.id.value, source.patterns[number - first])
     }
 
-    /// What a segment is to a pattern that takes the path.
+    /// Returns the use of a segment in a pattern that matches the path.
     func use(of index: Int, in pattern: Pattern) -> String {
         if case .anySegment(let text) = pattern.matchers[pattern.segmentCount] {
             return "any segment '\(String(decoding: text, as: UTF8.self))'"
@@ -38,7 +38,8 @@ extension Tracer {
         return pattern.captures.first(where: \.isTail).map { "{\($0.name)}" } ?? "rest"
     }
 
-    /// Says of every piece of the query, and of the fragment, what of the decided route reads it.
+    /// Adds to every part of the query, and to the fragment, the fields and constraints of the selected route that read
+    /// it.
     mutating func mark(_ explanation: inout Explanation) {
         guard resolver.route >= 0, !explanation.parts.isEmpty else { return }
         let readers = self.readers(of: table.source.routes[resolver.route])
@@ -53,7 +54,7 @@ extension Tracer {
             case .query:
                 defer { index += 1 }
                 let names = (explanation.link?.query ?? []).map(\.name)
-                // Where the dialect cannot be cut by eye there is one part for all names.
+                // If the dialect does not allow the query to be divided, there is one part for all names.
                 let isWhole = explanation.parts.count { $0.kind == .query } == 1
                 let own = isWhole ? names : names.indices.contains(index) ? [names[index]] : []
                 let uses = readers.filter { reader in own.contains { same($0, reader.name) } }.map(\.use)
@@ -74,7 +75,7 @@ extension Tracer {
         resolver.block.namesFold ? a.equalsFolded(b) : a.utf8.elementsEqual(b.utf8)
     }
 
-    /// Names of the query that a route reads, with what for.
+    /// Returns the names of the query that a route reads, each with its use.
     private func readers(of route: TableSource.Route) -> [(name: String, use: String)] {
         var readers: [(name: String, use: String)] = []
         for constraint in route.query { readers.append((constraint.name.value, "constraint")) }

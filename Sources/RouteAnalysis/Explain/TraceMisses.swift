@@ -2,9 +2,9 @@ internal import LinkCoordinator
 internal import ByteStorage
 internal import StrictJSON
 
-// Which patterns take the link, and what keeps the others from it.
+// The patterns that match the link, and the mismatches of the others.
 extension Tracer {
-    /// The patterns that take the link in the order of 2.3, and the others, the nearest first.
+    /// Adds the patterns that match the link in order of precedence, and the others by similarity.
     mutating func traceCandidates(into explanation: inout Explanation) {
         let segments = resolver.path.map(\.text.array)
         var taken: [(precedence: Precedence, route: String, pattern: String)] = []
@@ -33,7 +33,7 @@ extension Tracer {
         misses = []
         for one in rejected where explanation.rejected.count < Explanation.maxRejected {
             let told = self.told(one, segments)
-            // A pattern and the same without its trailing optional may have one text.
+            // A pattern and its form without the trailing optional can have the same text.
             if explanation.rejected.contains(where: { $0.route == told.route && $0.pattern == told.pattern }) {
                 explanation.rejectedCount -= 1
                 continue
@@ -43,21 +43,21 @@ extension Tracer {
         }
     }
 
-    /// A pattern that does not take the link.
+    /// A pattern that does not match the link.
     struct RejectedPattern {
         /// The route's index in the table.
         var route: Int
         /// The pattern's index in the route.
         var pattern: Int
-        /// The alignment of its path with the link's.
+        /// The alignment of the pattern with the link's path.
         var alignment: PatternAlignment
-        /// The other parts that do not fit: scheme, host and query constraints.
+        /// The other mismatches: scheme, host, and query constraints.
         var others: [Explanation.Miss]
 
-        /// The distance from the link: what else does not fit counts as much as a type.
+        /// The distance from the link; each other mismatch costs as much as a different type.
         private var cost: Int { alignment.cost + others.count * PatternAlignment.Cost.type }
 
-        /// The order by nearness: the nearer of two patterns has the lesser rank.
+        /// A sort key: the more similar of two patterns has the lesser rank.
         var rank: [Int] { [alignment.isNear ? 0 : 1, cost, -alignment.literals, route, pattern] }
     }
 
@@ -82,7 +82,7 @@ extension Tracer {
         }
     }
 
-    /// A pattern that does not take the link, in the table's words.
+    /// Returns the explanation of a pattern that does not match the link.
     private mutating func told(_ one: RejectedPattern, _ segments: [[UInt8]]) -> Explanation.Rejected {
         let route = table.source.routes[one.route]
         let pattern = route.patterns[one.pattern]
@@ -125,7 +125,7 @@ extension Tracer {
         return matcher.hint(for: segment)
     }
 
-    /// Returns the prefixes that may stand before the path.
+    /// Returns a list of the prefixes that are allowed before the path, or nil if there are none.
     private mutating func prefixHint(_ index: Int) -> String? {
         guard index == 0, resolver.firstSegment == 0 else { return nil }
         let rules = table.source.blocks[blockNumber].rewrites

@@ -1,9 +1,9 @@
 internal import LinkCoordinator
 internal import ByteStorage
 
-// The trace of *select* and of the variants.
+// The trace of the phases `select` and `variant`.
 extension Tracer {
-    /// Which patterns take the link, in the order of 2.3, where the others part from it, and what redirects led to.
+    /// Adds the patterns that match the link in order of precedence, the mismatches of the others, and the redirects.
     mutating func traceSelect(into explanation: inout Explanation) throws(Rejection) {
         traceCandidates(into: &explanation)
         while true {
@@ -27,7 +27,7 @@ extension Tracer {
         addCaptures(into: &explanation)
     }
 
-    /// The last redirect led to this route.
+    /// Records the route that the last redirect led to.
     private mutating func arrive(at route: Int, in explanation: inout Explanation) {
         guard let last = explanation.redirects.indices.last else { return }
         explanation.redirects[last].leadsTo = table.source.routes[route].id.value
@@ -58,7 +58,7 @@ extension Tracer {
         }
     }
 
-    /// The variants of a route, up to the one that is taken.
+    /// Adds the variants of a route, up to the selected one.
     mutating func traceVariants(of route: TableSource.Route, into explanation: inout Explanation) {
         guard route.listsVariants else { return }
         for (index, variant) in route.variants.enumerated() {

@@ -2,9 +2,9 @@ internal import LinkCoordinator
 internal import ByteStorage
 internal import StrictJSON
 
-// The trace of *compose* and *bind*, and of the guards.
+// The trace of the phases `compose` and `bind`, and of the guards.
 extension Tracer {
-    /// From the chosen route to the end.
+    /// Traces the phases after the selection of a route.
     mutating func traceRoute(
         into explanation: inout Explanation, _ phase: inout Explanation.Phase
     ) throws(Rejection) {
@@ -23,7 +23,9 @@ extension Tracer {
         try traceStack(of: route, into: &explanation, &phase)
     }
 
-    /// Composes, judges support, binds, judges what is wanting, and looks at the guards; a path has no route.
+    /// Composes the stack, checks screens, binds values, checks required data, and evaluates guards.
+    ///
+    /// The request for a path has no route.
     mutating func traceStack(
         of route: TableSource.Route?, into explanation: inout Explanation, _ phase: inout Explanation.Phase
     ) throws(Rejection) {
@@ -53,7 +55,7 @@ extension Tracer {
         traceGuards(into: &explanation)
     }
 
-    /// Binds what the route binds, and fills the URL of an external target.
+    /// Binds the values of the route and fills the URL of an external target.
     private mutating func traceExternal(
         _ target: Ref<TargetImage>, of route: TableSource.Route?, _ image: Ref<RouteImage>?,
         into explanation: inout Explanation, _ phase: inout Explanation.Phase
@@ -63,7 +65,7 @@ extension Tracer {
         _ = try resolver.externalURL(target.template)
     }
 
-    /// Notes the stack as it stands.
+    /// Records the current stack.
     private mutating func note(_ explanation: inout Explanation) {
         explanation.composed = []
         for index in 0..<resolver.stack.count {
@@ -76,7 +78,7 @@ extension Tracer {
         }
     }
 
-    /// Binds every field of the route, also those after one that is invalid, and throws what the first one did.
+    /// Binds every field of the route, including those after an invalid one, and throws the first error.
     private mutating func traceBindings(
         _ route: TableSource.Route, _ image: Ref<RouteImage>, into explanation: inout Explanation
     ) throws(Rejection) {
@@ -113,7 +115,7 @@ extension Tracer {
         return model?.field(named: binding.field.value)?.type.text ?? ""
     }
 
-    /// What stands at a source, as it came.
+    /// Returns the texts of a source as received.
     private mutating func rawTexts(
         _ source: TableSource.Binding.Source, _ binding: Ref<BindingImage>
     ) -> [String] {
@@ -142,7 +144,7 @@ extension Tracer {
         }
     }
 
-    /// The guards of the stack, as far as they are asked: the first that does not hold ends it.
+    /// Adds the guards of the stack; the first one that does not hold ends the evaluation.
     private mutating func traceGuards(into explanation: inout Explanation) {
         for index in 0..<resolver.stack.count {
             let screen = resolver.image.screens.at(Int(resolver.stack[index].screen))
@@ -160,7 +162,7 @@ extension Tracer {
 }
 
 extension TableSource.Binding.Source {
-    /// The source as a table writes it.
+    /// The source in the table's notation.
     var text: String {
         switch self {
         case .path(let name): "path.\(name)"

@@ -1,10 +1,10 @@
 internal import LinkCoordinator
 internal import StrictJSON
 
-/// Looks at a request phase by phase, beside the decision that was made of it.
+/// A trace of a request, phase by phase, in addition to its decision.
 ///
-/// It runs the resolver's own phases once more, one after another, and asks between them what they found; so it can
-/// only say what a resolution does. What the traces need beyond that are the table's own words.
+/// It runs the resolver's own phases again, one after another, and reads their results in between. It therefore cannot
+/// differ from a resolution. All other information comes from the table itself.
 struct Tracer: ~Copyable {
     let table: RouteTable
     let request: UnsafePointer<RequestView>
@@ -12,13 +12,13 @@ struct Tracer: ~Copyable {
     var resolver = Resolver()
     var compiler: TableCompiler
     var coordinators: Set<[UInt8]>
-    /// Where the parts of the link stand; nil until a link was found.
+    /// The parts of the link, or nil before a link was found.
     var places: LinkParts?
-    /// Which block of the table reads the link, or would, were its scheme listed.
+    /// The index of the block that reads the link, or that would read it if its scheme were listed.
     var blockNumber = 0
-    /// The values of the link's query as they came, by the number of their piece.
+    /// The original values of the link's query, by the index of their part.
     var rawValues: [String] = []
-    /// The patterns that `Explanation.rejected` tells, in its order.
+    /// The patterns of `Explanation.rejected`, in its order.
     var misses: [RejectedPattern] = []
 
     init(_ table: RouteTable, _ request: UnsafePointer<RequestView>, _ facts: UnsafePointer<DeviceView>) {

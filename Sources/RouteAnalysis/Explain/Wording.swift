@@ -1,9 +1,9 @@
 internal import LinkCoordinator
 
-// How conditions and blocks are named to people.
+// Texts of conditions and blocks.
 
 extension TableSource.QueryConstraint {
-    /// The constraint as it holds, or as it does not.
+    /// Returns the constraint as it holds, or its negation.
     func name(holding: Bool) -> String {
         switch test {
         case .equals(let value): "query.\(name.value) \(holding ? "=" : "!=") \(value)"
@@ -14,7 +14,9 @@ extension TableSource.QueryConstraint {
 }
 
 extension TableSource.Condition.VersionTest {
-    /// The comparison as it holds, or its opposite; a version that is not known is lower than every version.
+    /// Returns the comparison as it holds, or its negation.
+    ///
+    /// An unknown version is lower than every version.
     func text(holding: Bool) -> String {
         let opposite: String =
             switch relation {
@@ -29,7 +31,7 @@ extension TableSource.Condition.VersionTest {
 }
 
 extension TableSource.Condition {
-    /// The condition taken apart: one condition for each thing that it asks, in the order in which they are judged.
+    /// The parts of the condition as single conditions, in the order of their evaluation.
     var tests: [TableSource.Condition] {
         var tests: [TableSource.Condition] = []
         func add(_ change: (inout TableSource.Condition) -> Void) {
@@ -59,7 +61,7 @@ extension TableSource.RoutePattern {
 }
 
 extension TableSource.LinkBlock {
-    /// How the block reads a link, in words: what is not the strict way.
+    /// The rules by which the block reads a link, as far as they differ from the strict ones.
     var words: String {
         var words = [hostRole == .segment ? "the host is the first segment" : "the host must be listed"]
         let separators = query.pairSeparators.map { "'\(String(UnicodeScalar($0)))'" }.joined(separator: " ")

@@ -1,20 +1,20 @@
 internal import LinkCoordinator
 
-/// A pattern's segments as the table writes them: classes keep their order, bounds and spelling.
+/// A pattern's segments in the table's notation: classes keep their order, bounds, and spelling.
 struct WrittenPattern {
     private let segments: [Substring]
 
     init(_ pattern: Pattern) {
-        // Neither captures nor classes can hold a slash.
+        // Neither captures nor classes can contain a slash.
         segments = pattern.text.hasPrefix("/") ? pattern.text.dropFirst().split(separator: "/") : []
     }
 
-    /// A segment, such as `new`, `{id:uuid}` or `order-{id:int}`.
+    /// Returns a segment, such as `new`, `{id:uuid}` or `order-{id:int}`.
     func segment(_ index: Int, _ matcher: Matcher) -> String {
         segments.indices.contains(index) ? String(segments[index]) : matcher.name
     }
 
-    /// Returns what a segment must be: the class of a capture that is the whole segment, else the segment.
+    /// Returns the expected text: the class of a capture that is the whole segment, or the segment.
     func wanted(_ index: Int, _ matcher: Matcher) -> String {
         let text = segment(index, matcher)
         if case .affix = matcher { return text }
@@ -25,7 +25,8 @@ struct WrittenPattern {
 }
 
 extension Matcher {
-    /// Returns what is wrong with a text that is nearly of the matcher's type; nil where nothing more can be said.
+    /// Returns the difference between a text and a matcher's type that it nearly matches, or nil if there is none to
+    /// report.
     func hint(for text: [UInt8]) -> String? {
         let isNumber = !text.isEmpty && text.allSatisfy { $0 &- UInt8(ascii: "0") < 10 }
         switch self {
