@@ -1,13 +1,13 @@
 internal import LinkCoordinator
 
 extension TableAdvice {
-    /// Most conditional variants of a route that are compared, and most cells that may be left of one.
+    /// The maximum number of conditional variants of a route to compare, and of cells that can remain of one variant.
     private static let (maxVariants, maxCells) = (64, 64)
 
-    /// Most differences of cells that are made for one table; what is left after them is not told.
+    /// The maximum number of cell subtractions for one table; later variants get no warning.
     private static let maxSteps = 50_000
 
-    /// Warns of screens and variants that no device can have, and of variants that are never taken.
+    /// Adds warnings about screens and variants that match no device, and about variants that are never selected.
     mutating func adviseConditions() {
         for (index, coordinator) in source.coordinators.enumerated() {
             for (number, screen) in coordinator.screens.enumerated() {
@@ -66,8 +66,9 @@ extension TableAdvice {
         }
     }
 
-    /// The devices that the variants of a route tell apart, with those for which each condition holds; nil where there
-    /// is at most one condition, or too many.
+    /// Returns the device space of a route's variants with the cells that match each condition.
+    ///
+    /// Returns nil if there are fewer than two conditions, or too many.
     private func cells(of route: TableSource.Route) -> (space: DeviceSpace, cells: [DeviceCell])? {
         let conditions = route.variants.compactMap(\.when)
         guard (2...Self.maxVariants).contains(conditions.count) else { return nil }
@@ -80,8 +81,10 @@ extension TableAdvice {
         return (space, route.variants.map { $0.when.map { space.cell(of: $0) } ?? [:] })
     }
 
-    /// Returns the earlier variant that takes all that one would, or nil inside where only several do together; nil
-    /// where something is left for it, or that takes too long to find out.
+    /// Returns the earlier variant that covers this one.
+    ///
+    /// The inner optional is nil if only several variants together cover it. The result is nil if a device is left for
+    /// the variant, or if the search exceeds its limits.
     private mutating func cover(of index: Int, _ cells: [DeviceCell], _ space: DeviceSpace) -> Int?? {
         let own = cells[index]
         guard !own.values.contains(where: \.isEmpty) else { return nil }
@@ -99,7 +102,7 @@ extension TableAdvice {
         return left.isEmpty ? .some(nil) : nil
     }
 
-    /// A name of which two lists of constraints want different things.
+    /// Returns a query name for which two lists of constraints contradict each other, or nil if there is none.
     private func contradiction(
         _ own: [TableSource.QueryConstraint], _ others: [TableSource.QueryConstraint]
     ) -> String? {
@@ -116,7 +119,7 @@ extension TableAdvice {
         return nil
     }
 
-    /// The condition as text that is the same for the same tests, places aside.
+    /// Returns a text of the condition that is equal for equal tests, whatever their source locations.
     private func key(_ when: TableSource.Condition) -> String {
         func list(_ texts: [String]?) -> String { texts.map { $0.sorted().map(\.debugDescription).joined() } ?? "-" }
         let query = when.query.map { "\($0.name.value.debugDescription)\($0.test)" }

@@ -1,13 +1,13 @@
 internal import LinkCoordinator
 
 extension TableAdvice {
-    /// Most ways to read one template; more are taken for granted.
+    /// The maximum number of readings of one template; beyond it the template is assumed to match.
     private static let maxForms = 16
 
-    /// Warns of redirects by a template with captures whose paths no route takes, or only the route itself.
+    /// Adds warnings about redirects by templates with captures whose paths match no route, or only the same route.
     ///
-    /// A template without captures is looked up when the table is loaded. Here the paths that a template may give are
-    /// a pattern of a route of their own, and the search of the proofs finds whether another pattern takes one.
+    /// A template without captures is resolved when the table is loaded. For the others, the possible paths of the
+    /// template form a pattern, and the search of the proofs finds the patterns that overlap with it.
     mutating func adviseRedirects() {
         var trial = source
         var added: [(route: Int, own: Int)] = []
@@ -48,7 +48,7 @@ extension TableAdvice {
             suggestion: "mend the template, or add a route that takes it", routes: [route.id.value])
     }
 
-    /// Routes of the table that take a link of one of the patterns; nil where that could not be found out.
+    /// Returns the routes that match a link of one of the patterns, or nil if the search exceeded its budget.
     private func takers(
         of patterns: [Int], beside count: Int, _ index: PatternIndex, _ search: inout LinkSearch
     ) -> Set<Int>? {
@@ -68,7 +68,9 @@ extension TableAdvice {
         return found
     }
 
-    /// What the paths of a template look like, where a pattern captured its names; wider where that is not known.
+    /// Returns a pattern that matches the paths of a template for the captures of a pattern.
+    ///
+    /// The result can match more than the template produces.
     private func path(of template: TableSource.PathTemplate, captured pattern: Pattern) -> Pattern {
         var matchers: [Matcher] = []
         for (index, parts) in template.segments.enumerated() {
@@ -77,7 +79,7 @@ extension TableAdvice {
             case .nothing: continue
             case .one(let matcher): matchers.append(matcher)
             case .tail(let tail):
-                // What follows a tail may stand anywhere behind it.
+                // Text after a tail can occur at any position behind it.
                 return Pattern(matchers: matchers + [isLast ? tail : .restStar], captures: [], text: template.text)
             }
         }
@@ -103,7 +105,7 @@ extension TableAdvice {
             case .name(let name):
                 let isRewrite = source.blocks.contains { $0.rewrites.contains { $0.name == name.value } }
                 guard let capture = pattern.capture(named: name.value) else {
-                    // A rewrite may have taken nothing; what a pattern leaves out is empty.
+                    // A rewrite can capture nothing, and a capture that the pattern omits is empty.
                     if isRewrite { return .tail(.restStar) }
                     continue
                 }
@@ -120,6 +122,6 @@ extension TableAdvice {
 }
 
 extension TableSource.TemplatePart {
-    /// Whether the part is text as it stands.
+    /// A Boolean value that indicates whether the part is literal text.
     fileprivate var isText: Bool { if case .text = self { true } else { false } }
 }

@@ -1,11 +1,11 @@
 internal import LinkCoordinator
 
 extension TableAdvice {
-    /// Warns of routes whose every link is rejected, though nothing says that this is meant.
+    /// Adds warnings about routes that reject every link without declaring it.
     mutating func adviseRejections() {
         var why: [Int: String] = [:]
         for (index, route) in source.routes.enumerated() { why[index] = reason(route) }
-        // What leads to such a route by id is rejected as well.
+        // Routes that redirect to such a route by its id reject every link too.
         for _ in 0..<TableChecks.maxRedirects {
             for (index, route) in source.routes.enumerated() where why[index] == nil {
                 guard case .redirect(.route(let id)) = route.action, let target = names.routes[id.value],
@@ -23,7 +23,9 @@ extension TableAdvice {
         }
     }
 
-    /// Why every link of a route is rejected; nil where some are not, or where the route says that it rejects.
+    /// Returns the reason for which every link of a route is rejected.
+    ///
+    /// Returns nil if some links are not rejected, or if the route declares that it rejects.
     private func reason(_ route: TableSource.Route) -> String? {
         switch route.action {
         case .redirect, .exclude(.none), .exclude(.reject): return nil
@@ -42,7 +44,7 @@ extension TableAdvice {
         }
     }
 
-    /// A screen that no device has, where each variant leads to such a one and nothing takes its place.
+    /// Returns a screen that matches no device, if every variant leads to such a screen without a replacement.
     private func deadTarget(of route: TableSource.Route) -> String? {
         guard case .fallback = route.unsupported, !deadScreens.isEmpty else { return nil }
         let rule = source.fallback.first { $0.on?.contains { $0.value == .unsupported } ?? true }
@@ -88,7 +90,7 @@ extension TableAdvice {
         }
     }
 
-    /// Whether each variant shows a screen that needs a model.
+    /// Returns a Boolean value that indicates whether every variant shows a screen that needs the model.
     private func isAlwaysNeeded(_ model: String, _ route: TableSource.Route) -> Bool {
         route.requireAll
             || route.variants.allSatisfy { variant in
@@ -101,7 +103,8 @@ extension TableAdvice {
             }
     }
 
-    /// Whether a capture takes no text of a type, as far as that shows without trying texts.
+    /// Returns a Boolean value that indicates whether no text of a capture is valid for a type, as far as the two types
+    /// show it.
     private func isDisjoint(_ capture: Capture, _ type: FieldType) -> Bool {
         switch (capture.matcher, type) {
         case (.int(let low, let high), .int(let min, let max)): return high < min || low > max
@@ -117,7 +120,7 @@ extension TableAdvice {
         }
     }
 
-    /// Whether a link of a route may have a scheme and host that are on the allow list.
+    /// Returns a Boolean value that indicates whether a link of a route can have a scheme and host of the allow list.
     private func opensOutside(_ route: TableSource.Route) -> Bool {
         let externals = source.externals
         return route.patterns.isEmpty

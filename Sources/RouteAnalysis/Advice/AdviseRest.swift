@@ -2,7 +2,7 @@ internal import LinkCoordinator
 internal import StrictJSON
 
 extension TableAdvice {
-    /// Warns of rules of the fallback that no reason reaches.
+    /// Adds warnings about fallback rules that no reason reaches.
     mutating func adviseFallback() {
         var all: Int?
         var named: [Reason: Int] = [:]
@@ -29,9 +29,9 @@ extension TableAdvice {
             .neverHolds, at: rule.offset, "rule \(index) of the fallback never decides: \(why)", suggestion: advice)
     }
 
-    /// Warns of examples that hold whatever comes out.
+    /// Adds warnings about examples that pass with any result.
     ///
-    /// One that asks for a `path` says at least that such requests come.
+    /// An example that requests a `path` is not one of them: it documents that such requests occur.
     mutating func adviseExamples() {
         for example in source.examples where example.expectations.isEmpty {
             if case .request(let request) = example.request, request["path"] != nil { continue }
@@ -45,9 +45,9 @@ extension TableAdvice {
 // MARK: Rewrites
 
 extension TableAdvice {
-    /// Warns of patterns whose beginning a rewrite takes off every link that is written for them.
+    /// Adds warnings about patterns whose prefix a rewrite removes from every link that matches them.
     ///
-    /// Told only where nothing else may lead there: another scheme, a later rewrite, a redirect.
+    /// It adds none if another scheme, a later rewrite, or a redirect can still lead to the pattern.
     mutating func adviseRewrites() {
         guard source.blocks.contains(where: { !$0.rewrites.isEmpty }) else { return }
         for route in source.routes {
@@ -69,13 +69,14 @@ extension TableAdvice {
         }
     }
 
-    /// Returns whether links of a pattern may be read by a block.
+    /// Returns a Boolean value that indicates whether a block can read links of a pattern.
     private func isRead(_ block: TableSource.LinkBlock, for pattern: TableSource.RoutePattern) -> Bool {
         guard let scheme = pattern.scheme?.lowercased() else { return true }
         return block.takesOtherSchemes || block.schemes.contains { $0.value.lowercased() == scheme }
     }
 
-    /// Returns whether a prefix is made of known texts, and the segments with which a pattern begins are such texts.
+    /// Returns a Boolean value that indicates whether a prefix has a finite set of texts that includes the pattern's
+    /// first segments.
     private func takes(_ prefix: Pattern, theBeginningOf pattern: Pattern) -> Bool {
         guard pattern.segmentCount >= prefix.segmentCount else { return false }
         return zip(prefix.matchers.dropLast(), pattern.matchers).allSatisfy { matcher, own in
@@ -92,7 +93,8 @@ extension TableAdvice {
         }
     }
 
-    /// Returns whether a redirect by a template may give a path that begins as a pattern does.
+    /// Returns a Boolean value that indicates whether a redirect by a template can produce a path with the pattern's
+    /// prefix.
     private func isRedirectedTo(_ pattern: Pattern) -> Bool {
         source.routes.contains { route in
             guard case .redirect(.template(let template)) = route.action else { return false }

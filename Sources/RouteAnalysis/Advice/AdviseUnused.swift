@@ -1,15 +1,16 @@
 internal import LinkCoordinator
 internal import StrictJSON
 
-/// What a table names somewhere.
+/// The parts of a table that other parts refer to.
 private struct TableUse {
-    /// Whether requests can name any screen: a pattern captures a coordinatorPath, or examples ask for a path.
+    /// A Boolean value that indicates whether requests can name any screen, by a captured coordinator path or a `path`
+    /// example.
     var opensAll = false
-    /// Indices of the coordinators that are named.
+    /// The indices of the coordinators in use.
     var coordinators: Set<Int> = []
-    /// Indices of a coordinator and of its screens that are named.
+    /// The indices of a coordinator and a screen, for each screen in use.
     var screens: Set<[Int]> = []
-    /// Names of screens whose views draw others.
+    /// The names of screens whose views are used by other screens.
     var views: Set<String> = []
     var capabilities: Set<String> = []
     var guards: Set<String> = []
@@ -52,7 +53,7 @@ private struct TableUse {
         }
         if let notice = route.notice { add(path: notice.value) }
         if case .to(let target) = route.unsupported { add(target) }
-        // What is bound must be valid, so a model that no screen needs still judges what is opened outside.
+        // Bound values must be valid, so a model that no screen needs still validates what opens outside the app.
         if validates { models.formUnion(route.bindings.map(\.model.value)) }
     }
 
@@ -85,7 +86,7 @@ private struct TableUse {
 }
 
 extension TableAdvice {
-    /// Warns of what nothing names: no target, parent, guard, notice, fallback or `initial`.
+    /// Adds warnings about parts that no target, parent, guard, notice, fallback, or `initial` refers to.
     mutating func adviseUnused() {
         let use = TableUse(source, names)
         if !use.opensAll { adviseScreens(use) }

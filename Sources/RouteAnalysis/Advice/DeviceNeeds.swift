@@ -1,18 +1,18 @@
 internal import LinkCoordinator
 internal import ByteStorage
 
-/// The versions and platforms that a device must have where several conditions hold together.
+/// The versions and platforms that a device must have to meet several conditions at once.
 struct DeviceNeeds {
-    /// Comparisons with the app's version, all of which hold.
+    /// The comparisons with the app's version, all of which must hold.
     private(set) var app: [TableSource.Condition.VersionTest] = []
 
-    /// Comparisons with the system's version, all of which hold.
+    /// The comparisons with the system's version, all of which must hold.
     private(set) var os: [TableSource.Condition.VersionTest] = []
 
-    /// Lists of platforms; one of each fits.
+    /// Lists of platforms; the device's platform must be in each of them.
     private var platforms: [[String]] = []
 
-    /// Gathers what a condition and its capabilities ask.
+    /// Collects the requirements of a condition and its capabilities.
     init(_ condition: TableSource.Condition, in source: TableSource, names: TableNames) {
         app = condition.app
         os = condition.os
@@ -20,7 +20,7 @@ struct DeviceNeeds {
         add(condition.capabilities, in: source, names: names)
     }
 
-    /// Gathers what a screen and its capabilities ask.
+    /// Collects the requirements of a screen and its capabilities.
     init(_ screen: TableSource.Screen, in source: TableSource, names: TableNames) {
         if let since = screen.since { app.append(.init(relation: .atLeast, version: since)) }
         if let until = screen.until { app.append(.init(relation: .below, version: until)) }
@@ -37,7 +37,7 @@ struct DeviceNeeds {
         }
     }
 
-    /// The reason for which no device has it all; nil where one may.
+    /// The reason for which no device meets all requirements, or nil if one can.
     var conflict: String? {
         for (name, tests) in [("app", app), ("system", os)] where Self.isEmpty(tests) {
             return "no version of the \(name) is '\(Self.text(tests))'"
@@ -55,12 +55,14 @@ struct DeviceNeeds {
 
     private static func choice(_ texts: [String]) -> String { texts.map { "'\($0)'" }.joined(separator: " or ") }
 
-    /// Comparisons as a table writes them.
+    /// Returns comparisons in the table's notation.
     static func text(_ tests: [TableSource.Condition.VersionTest]) -> String {
         tests.map { $0.relation.rawValue + $0.version.text }.joined(separator: " ")
     }
 
-    /// Returns whether no version passes all tests; between two versions there is always another.
+    /// Returns a Boolean value that indicates whether no version passes all tests.
+    ///
+    /// Between any two versions there is another one.
     static func isEmpty(_ tests: [TableSource.Condition.VersionTest]) -> Bool {
         for low in tests where [.atLeast, .above, .equal].contains(low.relation) {
             for high in tests where [.atMost, .below, .equal].contains(high.relation) {
@@ -71,7 +73,7 @@ struct DeviceNeeds {
         return false
     }
 
-    /// The order of two versions.
+    /// Compares two versions: a negative number, zero, or a positive number.
     static func compare(_ a: VersionText, _ b: VersionText) -> Int {
         a.bytes.withUnsafeBufferPointer { first in
             b.bytes.withUnsafeBufferPointer { second in
@@ -83,6 +85,6 @@ struct DeviceNeeds {
 }
 
 extension String {
-    /// The text with ASCII capitals in lower case, as platforms are compared.
+    /// The text with ASCII letters in lowercase, for comparisons of platforms.
     fileprivate var lowercasedASCII: String { String(decoding: utf8.map(lowerASCII), as: UTF8.self) }
 }

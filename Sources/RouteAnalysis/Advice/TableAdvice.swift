@@ -1,21 +1,21 @@
 internal import LinkCoordinator
 
-/// Looks for what a table may say but hardly means: other routers' syntax, things that nothing leads to, conditions
-/// that never hold.
+/// Warnings about a table that is valid but probably not intended.
 ///
-/// For an author's check: an app that loads a table does not pay for it.
+/// It finds the syntax of other routers, parts that nothing refers to, and conditions that never hold. Only an author's
+/// check runs it; loading a table does not.
 struct TableAdvice {
     let source: TableSource
     let names: TableNames
     var problems: ProblemList
 
-    /// Indices of a coordinator and of its screens that no device has.
+    /// The indices of a coordinator and a screen, for each screen that matches no device.
     var deadScreens: Set<[Int]> = []
 
-    /// Number of cells of devices that were compared so far.
+    /// The number of device cells compared so far.
     var comparedCells = 0
 
-    /// Adds warnings to what was found; where there are errors, only those that cannot follow from one.
+    /// Adds warnings to the problems; if there are errors, only those that cannot result from an error.
     static func run(_ source: TableSource, into problems: inout ProblemList) {
         var advice = TableAdvice(source: source, names: TableNames(source), problems: problems)
         advice.adviseSyntax()
@@ -35,7 +35,7 @@ struct TableAdvice {
 // MARK: Syntax of other routers
 
 extension TableAdvice {
-    /// Warns of text that other routers read as a capture, a wildcard or a query.
+    /// Adds warnings about text that other routers read as a capture, a wildcard, or a query.
     private mutating func adviseSyntax() {
         for block in source.blocks {
             for rewrite in block.rewrites { warn(of: path(rewrite.text, .prefix), "the prefix", at: rewrite.offset) }
@@ -75,8 +75,9 @@ extension TableAdvice {
         PathText(text: text, role: role, foldsCase: source.foldsPathCase)
     }
 
-    /// Names that stand for something in each template of a route: those of rewrites, and those that every pattern
-    /// captures, once it is in the right form.
+    /// Returns the names with a value in each template of a route.
+    ///
+    /// These are the names of rewrites, and those that every pattern would capture if it were written correctly.
     private func namesInTemplates(of route: TableSource.Route) -> Set<String> {
         let patterns = route.patterns.filter { !$0.leavesOptionalOut }.map { pattern -> Set<String> in
             var paths = [pattern.path]
@@ -117,7 +118,7 @@ extension TableAdvice {
             suggestion: found.advice, routes: [route.id.value])
     }
 
-    /// Warns of enum values in quotes, with commas or with blanks around them.
+    /// Adds warnings about enum values in quotes, with commas, or with spaces around them.
     private mutating func warn(ofValues values: [[UInt8]], at offset: Int, _ routes: [String]) {
         for value in values {
             let text = String(decoding: value, as: UTF8.self)
@@ -132,13 +133,13 @@ extension TableAdvice {
         }
     }
 
-    /// The texts that are not empty, each once.
+    /// Returns the texts that are not empty, without duplicates.
     private static func distinct(_ texts: [String]) -> [String] {
         var seen: Set<String> = []
         return texts.filter { !$0.isEmpty && seen.insert($0).inserted }
     }
 
-    /// Warns of lists that are written as one text.
+    /// Adds warnings about lists that are written as one text.
     private mutating func warn(of when: TableSource.Condition, _ routes: [String]) {
         warn(of: when.query, routes)
         let lists = [("platform", when.platforms), ("region", when.regions), ("locale", when.locales)]
