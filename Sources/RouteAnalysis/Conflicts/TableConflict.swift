@@ -1,27 +1,27 @@
 package import LinkCoordinator
 internal import StrictJSON
 
-/// Two tables of a set that claim the same: events that fall under both are served by neither.
+/// A conflict between two tables of a set: neither of them serves the events that both claim.
 package struct TableConflict: Sendable, Equatable {
-    /// What both claim.
+    /// The claim that both tables make.
     package enum Claim: Sendable, Equatable {
-        /// An application, by its id: events that name it become dead letters.
+        /// An application id; events that name it become dead letters.
         case application(String)
-        /// Links of a scheme and host, with one of them: such events become dead letters unless they name an
+        /// Links of a scheme and host, with an example; such events become dead letters unless they name an
         /// application.
         case link(String)
     }
 
-    /// Indices of the two tables in the set, the smaller first.
+    /// The indices of the two tables in the set, the smaller first.
     package var tables: (first: Int, second: Int)
 
-    /// Ids of the two tables, in the same order.
+    /// The ids of the two tables, in the same order.
     package var names: (first: String, second: String)
 
-    /// What both claim.
+    /// The claim that both tables make.
     package var claim: Claim
 
-    /// The conflict in one sentence without a full stop.
+    /// The conflict as one sentence without a period.
     package var text: String {
         switch claim {
         case .application(let id):
@@ -30,20 +30,20 @@ package struct TableConflict: Sendable, Equatable {
         }
     }
 
-    /// Whether both say the same.
+    /// Returns a Boolean value that indicates whether two conflicts are equal.
     package static func == (a: TableConflict, b: TableConflict) -> Bool {
         a.tables == b.tables && a.names == b.names && a.claim == b.claim
     }
 }
 
 extension TableSet {
-    /// What two of the tables claim both.
+    /// The conflicts between any two of the tables.
     package var conflicts: [TableConflict] { TableConflict.all(among: tables) }
 }
 
 extension TableConflict {
-    /// All conflicts of a list of tables: for each two the applications that both list, and a link that both read.
-    static func all(among tables: [RouteTable]) -> [TableConflict] {
+    /// Returns all conflicts of a list of tables: for each pair, the common applications and a link that both match.
+    static func all(among tables: [Table]) -> [TableConflict] {
         var conflicts: [TableConflict] = []
         for (second, b) in tables.enumerated() {
             for (first, a) in tables.enumerated().prefix(second) {
@@ -61,7 +61,7 @@ extension TableConflict {
         return conflicts
     }
 
-    /// A link that both tables read, of the schemes and hosts that either names.
+    /// Returns a link that both tables match, or nil if there is none.
     private static func sharedLink(_ a: TableSource, _ b: TableSource) -> String? {
         let blocks = a.blocks + b.blocks
         let named = blocks.flatMap { $0.schemes.map(\.value) }
