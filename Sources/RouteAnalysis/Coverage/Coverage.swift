@@ -1,72 +1,71 @@
 public import LinkCoordinator
 internal import StrictJSON
 
-/// How often decisions took each route of a table, each of its variants and each of its patterns.
+/// Counts of the decisions that selected each route, variant, and pattern of a table.
 ///
-/// Made by `Table.coverage(of:)`, or fed one decision after another with ``add(_:)`` where they come from a stream.
-/// Only decisions of this table count, of whatever version: they are known by the id before the `@` of their member
-/// `table`. A decision names its route by an id, which stays the same from version to version, but its variant by its
-/// number, which does not: variants are counted from decisions of this very version. Which pattern was taken a
-/// decision says only where it carries its trace (the member `explain`, as `linkd resolve --explain --json` prints it
-/// and the worker publishes for a sample).
+/// Create it with `Table.coverage(of:)`, or add one decision after another with ``add(_:)`` if they come from a stream.
+/// It counts only decisions of this table, in any version, which it identifies by the id before the `@` of their member
+/// `table`. Route ids are stable across versions but variant indices are not, so variants are counted only for
+/// decisions of this version. A decision identifies its pattern only if it has a trace (the member `explain`, which
+/// `linkd resolve --explain --json` prints and the worker publishes for a sample).
 public struct Coverage: Sendable, Equatable {
-    /// A route of the table and what was taken of it.
+    /// A route of the table with its counts.
     public struct Route: Sendable, Equatable {
         /// The route's id.
         public let id: String
-        /// Decisions that this route made.
+        /// The number of decisions that this route made.
         public internal(set) var decisions = 0
-        /// Decisions that came here and were redirected to another route.
+        /// The number of decisions that this route redirected to another route.
         public internal(set) var redirected = 0
-        /// Decisions of this version by variant, as many as the route lists; empty where it has one `to` only.
+        /// The number of decisions of this version for each variant of the route; empty if it has a single `to`.
         public internal(set) var variants: [Int]
-        /// The route's patterns in the order of the file, an optional's shorter form after its fuller one.
+        /// The route's patterns in the order of the file; the shorter form of an optional follows the longer one.
         public internal(set) var patterns: [Pattern]
 
-        /// Whether no decision came here at all.
+        /// A Boolean value that indicates whether no decision reached this route.
         public var isUnused: Bool { decisions == 0 && redirected == 0 }
     }
 
-    /// A pattern of a route and how often it was taken.
+    /// A pattern of a route with its count.
     public struct Pattern: Sendable, Equatable {
-        /// The pattern as an explanation names it.
+        /// The pattern, in the form that an explanation uses.
         public let text: String
-        /// Decisions with a trace that took it.
+        /// The number of decisions with a trace that selected the pattern.
         public internal(set) var decisions = 0
     }
 
-    /// A reason and how often it was given.
+    /// A reason with its count.
     public struct ReasonCount: Sendable, Equatable {
         /// The stable code, such as `no_route`.
         public let reason: String
-        /// Decisions that say it.
+        /// The number of decisions with the reason.
         public internal(set) var decisions: Int
     }
 
     /// The table's id.
     public let table: String
-    /// Every route of the table, in the order of the file.
+    /// All routes of the table, in the order of the file.
     public private(set) var routes: [Route]
-    /// Decisions of this table.
+    /// The number of decisions of this table.
     public private(set) var decisions = 0
-    /// Those of them that say no route.
+    /// The number of those decisions that name no route.
     public private(set) var withoutRoute = 0
-    /// Those of them whose route this version of the table does not have.
+    /// The number of those decisions whose route is not in this version of the table.
     public private(set) var unknown = 0
-    /// Those of them that carry a trace, so that their pattern is known.
+    /// The number of those decisions that have a trace, which identifies the pattern.
     public private(set) var traced = 0
-    /// Those of them that another version of the table made: which variant they took is not counted.
+    /// The number of those decisions that another version of the table made; their variants are not counted.
     public private(set) var ofOtherVersions = 0
-    /// Decisions of other tables, which count nowhere else.
+    /// The number of decisions of other tables, which no other count includes.
     public private(set) var ofOtherTables = 0
-    /// Reasons in the order of their codes.
+    /// The reasons, sorted by their codes.
     public private(set) var reasons: [ReasonCount] = []
 
     private let identity: String
     private let numbers: [String: Int]
 
-    /// Makes a coverage of a table that counts nothing yet.
-    public init(of table: RouteTable) {
+    /// Creates a coverage of a table without decisions.
+    public init(of table: Table) {
         self.table = table.id
         identity = table.identity
         routes = table.source.routes.map { route in
@@ -122,7 +121,7 @@ public struct Coverage: Sendable, Equatable {
         }
     }
 
-    /// The candidate that the decision's trace marks as chosen.
+    /// Returns the candidate that the decision's trace marks as chosen, or nil if it has no trace.
     private func chosenPattern(_ decision: Decision) -> (route: String, pattern: String)? {
         let candidates = decision.value["explain"]?["candidates"]?.array ?? []
         guard let chosen = candidates.first(where: { $0["chosen"] != nil }), let route = chosen["route"]?.string,
@@ -132,9 +131,9 @@ public struct Coverage: Sendable, Equatable {
     }
 }
 
-extension RouteTable {
-    /// How often the decisions took each route of this table, each variant and, where a decision carries its trace,
-    /// each pattern.
+extension Table {
+    /// Returns the counts of the decisions for each route and variant, and for each pattern if the decisions have
+    /// traces.
     public func coverage(of decisions: some Sequence<Decision>) -> Coverage {
         var coverage = Coverage(of: self)
         for decision in decisions { coverage.add(decision) }
