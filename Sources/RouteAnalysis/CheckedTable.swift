@@ -1,24 +1,29 @@
 public import LinkCoordinator
 
-extension RouteTable {
-    /// Loads a table as `load` does, and proves it: every pattern has a link, and no two routes overlap without
+extension Table {
+    /// Loads a table like `load` and proves that every pattern can be selected and that no two routes overlap without
     /// declaring it.
     ///
-    /// - Throws: `RouteTableError` with every problem that was found, worst first.
-    public static func checked(_ json: [UInt8]) throws(RouteTableError) -> RouteTable {
+    /// - Throws: `TableError` with every problem that was found, the worst first.
+    public static func checked(_ json: [UInt8]) throws(TableError) -> Table {
         let (table, problems) = check(json)
         if let table { return table }
         throw RouteTableError(problems: problems)
     }
 
-    /// Returns every problem of a table's file, worst first, as `linkd routes check` prints them: all that `checked`
-    /// would find, and what is allowed but was hardly meant.
+    /// Returns every problem of a table's file, the worst first, in the form that `linkd routes check` prints.
+    ///
+    /// These are the problems that `checked` finds, and warnings about constructs that are valid but probably not
+    /// intended.
     public static func problems(in json: [UInt8]) -> [TableProblem] { check(json, advises: true).problems }
 
-    /// Loads and proves a table and returns all problems, warnings included; without a table where one is an error.
+    /// Loads and proves a table and returns all problems, including warnings.
     ///
-    /// - Parameter advises: A Boolean value that indicates whether to look for what is allowed but was hardly meant as
-    ///   well. That is work for an author's check, not for a worker that starts.
+    /// The table is nil if one of the problems is an error.
+    ///
+    /// - Parameter advises: A Boolean value that indicates whether to look for constructs that are valid but probably
+    ///   not
+    ///   intended. An author's check does this; a worker that starts does not.
     package static func check(
         _ json: [UInt8], advises: Bool = false
     ) -> (table: RouteTable?, problems: [TableProblem]) {
@@ -30,7 +35,7 @@ extension RouteTable {
 }
 
 extension TableLoader {
-    /// Adds the errors that only a proof finds: patterns without a link, overlaps that are not declared.
+    /// Adds the errors that only a proof finds: patterns that no link can select, and overlaps that are not declared.
     package mutating func prove() {
         guard let source, !problems.isFull else { return }
         TotalityProof.run(source, into: &problems) { [damage] in !damage.routes.contains($0.offset) }
