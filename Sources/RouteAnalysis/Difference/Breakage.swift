@@ -1,23 +1,23 @@
 internal import LinkCoordinator
 package import StrictJSON
 
-/// Judges whether a change of a decision breaks something that worked.
+/// The rules for breaking changes of a decision.
 ///
-/// A change is *breaking* where the old table led somewhere and the new one takes away from it; the help of
-/// `linkd routes diff` and its catalog say the same.
+/// A change is *breaking* if the old table led to a result and the new table removes part of it. The help of `linkd
+/// routes diff` and its catalog have the same rules.
 package enum Breakage {
-    /// Returns what a change takes away, in words; nil where it breaks nothing.
+    /// Returns a description of what a change removes, or nil if it breaks nothing.
     ///
     /// - Parameters:
     ///   - old: The old table's decision, or an object without outcome for a dead letter.
-    ///   - new: The new table's.
+    ///   - new: The new table's decision.
     package static func of(_ old: JSONValue, _ new: JSONValue) -> String? {
         guard let before = lead(old) else { return nil }
         guard let after = lead(new) else {
             let reason = new["reason"]?.string.map { " (\($0))" } ?? ""
             return "\(new["outcome"]?.string ?? "a dead letter")\(reason) where it was \(before)"
         }
-        // A fallback was no part of what the link meant: only that something is shown counts.
+        // A fallback is not the link's intended result, so it only matters that a screen is shown.
         if Decision.isFallback(old) { return nil }
         if Decision.isFallback(new) { return "a fallback (\(new["reason"]?.string ?? "")) where it was \(before)" }
         switch (before, after) {
@@ -33,7 +33,7 @@ package enum Breakage {
         }
     }
 
-    /// The outcome where a decision leads somewhere.
+    /// Returns the outcome if a decision leads to a result, or nil if it does not.
     private static func lead(_ decision: JSONValue) -> String? {
         guard let outcome = decision["outcome"]?.string, ["navigate", "external", "deferred"].contains(outcome) else {
             return nil
@@ -46,7 +46,7 @@ package enum Breakage {
         return "\(entry["coordinator"]?.string ?? "").\(entry["screen"]?.string ?? "")\(view)"
     }
 
-    /// Screens that are gone from the stack or stand in another order, and another screen on top.
+    /// Returns a description of the screens that are missing from the stack or reordered, or of another screen on top.
     private static func screens(_ old: JSONValue, _ new: JSONValue) -> String? {
         let before = (old["stack"]?.array ?? []).map(name)
         let after = (new["stack"]?.array ?? []).map(name)
@@ -60,7 +60,7 @@ package enum Breakage {
         return nil
     }
 
-    /// Values that a screen had and has no more, or has another of.
+    /// Returns a description of the values that a screen no longer has, or that differ.
     private static func data(_ old: JSONValue, _ new: JSONValue) -> String? {
         var rest = (new["stack"]?.array ?? [])[...]
         for entry in old["stack"]?.array ?? [] {

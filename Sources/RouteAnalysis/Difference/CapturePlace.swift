@@ -1,36 +1,36 @@
 internal import LinkCoordinator
 internal import ByteStorage
 
-/// Where the text of a capture stands in a link as it came: at one segment, with text put before and after it.
+/// The location of a captured text in the received link: a segment, with the steps from the text to the segment.
 struct CapturePlace {
-    /// What is done to the captured text on its way to the segment.
+    /// A step from the captured text to the segment.
     enum Step {
-        /// Text before and after it.
+        /// Adds text before and after it.
         case add(prefix: [UInt8], suffix: [UInt8])
-        /// Text taken off its beginning and end, which must be there.
+        /// Removes text from its start and end; the text must be there.
         case strip(prefix: [UInt8], suffix: [UInt8])
     }
 
-    /// A matcher on its way back to the link.
+    /// The preimage of a matcher: the segments whose captured text it matches.
     enum Image {
-        /// No text leads to one that the matcher takes.
+        /// No segment leads to a text that the matcher matches.
         case nothing
-        /// Just the texts of this matcher do.
+        /// Exactly the texts of this matcher.
         case matcher(Matcher)
-        /// It cannot be said by one matcher.
+        /// The segments cannot be described by one matcher.
         case unknown
     }
 
-    /// Index of the segment in the link; for a tail of its first one.
+    /// The index of the segment in the link; for a tail, of its first segment.
     var depth: Int
     /// The steps from the captured text to the segment.
     var steps: [Step]
-    /// Whether it is all segments from `depth` on.
+    /// A Boolean value that indicates whether the capture is all segments from `depth` on.
     var isTail = false
-    /// What the pattern that captured it takes there, which says how the text reads elsewhere; nil for a tail.
+    /// The capture of the pattern, which determines its canonical text; nil for a tail.
     var capture: Capture?
 
-    /// The segment for a captured text; nil where none leads to it.
+    /// Returns the segment for a captured text, or nil if no segment leads to it.
     func segment(for text: [UInt8]) -> [UInt8]? {
         var text = text
         for step in steps {
@@ -46,11 +46,11 @@ struct CapturePlace {
         return text
     }
 
-    /// What the segment must be so that the captured text, put between others, is taken by a matcher.
+    /// Returns the preimage of a matcher: the segments for which it matches the captured text after the steps.
     func image(of matcher: Matcher, folds: Bool) -> Image {
         if let capture, let texts = capture.finiteTexts { return image(of: matcher, capture, texts, folds) }
         if case .uuid? = capture?.matcher {
-            // It reads in upper case elsewhere, which only these do not mind.
+            // The canonical text of a UUID is in uppercase, which only these matchers ignore.
             switch matcher {
             case .any, .uuid: break
             default: return .unknown
@@ -65,7 +65,9 @@ struct CapturePlace {
         }
     }
 
-    /// The texts of a capture of few, one by one: the first step that takes off is what a template put around them.
+    /// Returns the preimage for a capture with few texts by testing each of them.
+    ///
+    /// The first step that removes text corresponds to the text that a template put around the capture.
     private func image(of matcher: Matcher, _ capture: Capture, _ texts: [[UInt8]], _ folds: Bool) -> Image {
         var around: (prefix: [UInt8], suffix: [UInt8]) = ([], [])
         var rest = steps[...]
@@ -88,7 +90,7 @@ struct CapturePlace {
 }
 
 extension Capture {
-    /// All texts of a capture of few.
+    /// All texts of a capture with few texts, or nil for others.
     fileprivate var finiteTexts: [[UInt8]]? {
         switch matcher {
         case .enumeration(let values): values
@@ -99,7 +101,7 @@ extension Capture {
 }
 
 extension Matcher {
-    /// The matcher of this one's texts between two others.
+    /// Returns the matcher of the texts of this one between two others.
     fileprivate func wrapped(_ prefix: [UInt8], _ suffix: [UInt8]) -> Matcher {
         if prefix.isEmpty && suffix.isEmpty { return self }
         switch self {
@@ -111,7 +113,7 @@ extension Matcher {
         }
     }
 
-    /// What stands between two texts in the texts of this matcher.
+    /// Returns the preimage of this matcher: the texts that it matches between two others.
     fileprivate func between(_ prefix: [UInt8], _ suffix: [UInt8]) -> CapturePlace.Image {
         if prefix.isEmpty && suffix.isEmpty { return .matcher(self) }
         switch self {

@@ -1,18 +1,18 @@
 internal import LinkCoordinator
 package import StrictJSON
 
-/// Members of two decisions that differ, with the values of both.
+/// The members of two decisions that differ, with both values.
 package enum ChangedValues {
-    /// A member and what it was and is; nil where it is absent.
+    /// A member with its old and new value, which are nil if it is absent.
     package struct Value: Sendable, Equatable {
-        /// The member, inside the stack with its place: `stack[2].data.Product.count`.
+        /// The member's path, inside the stack with the index of its entry: `stack[2].data.Product.count`.
         package var member: String
         /// The old table's value as JSON.
         package var old: String?
-        /// The new one's.
+        /// The new table's value as JSON.
         package var new: String?
 
-        /// Makes a value that changed.
+        /// Creates a changed value.
         package init(member: String, old: String?, new: String?) {
             self.member = member
             self.old = old
@@ -20,14 +20,16 @@ package enum ChangedValues {
         }
     }
 
-    /// The values that differ, in the order of a decision's members; the table's own name always does and says nothing.
+    /// Returns the values that differ, in the order of a decision's members.
+    ///
+    /// The member with the table's name is omitted, because it always differs.
     package static func between(_ old: JSONValue, _ new: JSONValue) -> [Value] {
         var values: [Value] = []
         for name in names(old, new) where name != "table" { add(name, old[name], new[name], to: &values) }
         return values
     }
 
-    /// Deepest member that is told apart.
+    /// The maximum depth of members to compare separately.
     private static let maxDepth = 8
 
     private static func add(

@@ -1,37 +1,37 @@
 internal import LinkCoordinator
 
-/// Compares the decisions of two tables and keeps one witness for every way in which they differ.
+/// A comparison of the decisions of two tables that keeps one witness for each kind of difference.
 struct Comparison {
     /// The tables, the old one first.
-    let tables: [RouteTable]
-    /// What was found.
+    let tables: [Table]
+    /// The differences so far.
     var difference = TableDifference()
 
-    /// How often a way of changing was met in the set that is looked at: a few links of it may belong to other sets.
+    /// The number of differences of each kind in the current set, some of whose links can belong to other sets.
     private var met: [TableDifference.Region: [TableDifference.Kind: Int]] = [:]
     private var told: [TableDifference.Region: Set<TableDifference.Kind>] = [:]
     private var region = TableDifference.Region()
-    /// Links that were decided, one for each decision of either table, a few.
+    /// A few links that were resolved, one for each decision of either table.
     private(set) var links: [String] = []
     private var decided = Set<[UInt8]>()
     private var left: Int
 
-    /// Most devices and queries that are tried for one set of links.
+    /// The maximum number of devices and queries for one set of links.
     private static let maxCircumstances = 4_096
 
-    /// Most requests that are resolved for all sets together.
+    /// The maximum number of requests to resolve for all sets together.
     private static let maxComparisons = 4_000_000
 
-    /// Compares two tables.
-    init(_ tables: [RouteTable], maxComparisons: Int = Self.maxComparisons) {
+    /// Creates a comparison of two tables.
+    init(_ tables: [Table], maxComparisons: Int = Self.maxComparisons) {
         self.tables = tables
         left = maxComparisons
     }
 
-    /// Says which set of links the next comparisons are about.
+    /// Sets the set of links for the following comparisons.
     mutating func begin(_ region: TableDifference.Region) { self.region = region }
 
-    /// Notes a set that was not looked at whole.
+    /// Records a set that was not compared completely.
     mutating func note(unproved region: TableDifference.Region) {
         if !difference.unproved.contains(where: { TableDifference.Region(old: $0.old, new: $0.new) == region }) {
             difference.unproved.append((region.old, region.new))
@@ -44,12 +44,14 @@ struct Comparison {
         }
     }
 
-    /// Compares the decisions for a link under all circumstances, and for every list of its values under those that
-    /// are decided in ways of their own; gives these.
+    /// Compares the decisions for a link in all contexts, and for each list of its values in the contexts with distinct
+    /// decisions.
     ///
-    /// What is decided alike for fitting values in both tables is so for others too: values and circumstances only meet
-    /// in the stack and in the variant, which the decision shows. Where a guard hides the stack, the decision with all
-    /// claims shows it.
+    /// Contexts in which both tables make the same decisions for fitting values also agree for other values: values and
+    /// contexts interact only in the stack and in the variant, which the decision contains. If a guard hides the stack,
+    /// the decision with all claims shows it.
+    ///
+    /// - Returns: The contexts with distinct decisions.
     @discardableResult
     mutating func compare(_ trial: Trial) -> [Circumstance] {
         let (all, isWhole) = DeviceSpace(trial.concern.questions).circumstances(limit: Self.maxCircumstances)
@@ -73,7 +75,7 @@ struct Comparison {
         return standing
     }
 
-    /// Compares the decisions for a link and every list of its values under some circumstances.
+    /// Compares the decisions for a link and each list of its values in some contexts.
     mutating func compare(_ trial: Trial, _ circumstances: [Circumstance]) {
         let others = trial.others
         let heads = trial.heads
@@ -89,7 +91,9 @@ struct Comparison {
         }
     }
 
-    /// Resolves a request with both tables and notes where they differ; nil where no more may be resolved.
+    /// Resolves a request with both tables and records a difference.
+    ///
+    /// Returns nil if the maximum number of requests is reached.
     @discardableResult
     mutating func decide(_ request: LinkRequest, _ device: DeviceFacts) -> DecisionPair? {
         guard left > 0 else {
@@ -106,8 +110,8 @@ struct Comparison {
         return pair
     }
 
-    /// Notes a difference under the patterns that the request really chooses.
-    private mutating func note(_ request: LinkRequest, _ device: DeviceFacts, _ old: Decision, _ new: Decision) {
+    /// Records a difference under the patterns that the request selects.
+    private mutating func note(_ request: Request, _ device: Device, _ old: Decision, _ new: Decision) {
         let kind = TableDifference.Kind(old, new)
         guard told[region]?.contains(kind) != true, met[region]?[kind] ?? 0 < 16 else { return }
         met[region, default: [:]][kind, default: 0] += 1
@@ -119,8 +123,9 @@ struct Comparison {
                 oldChoice: chosen.old, newChoice: chosen.new, request: request, device: device, old: old, new: new))
     }
 
-    /// Returns a Boolean value that indicates whether a request chooses in a table what links of the set do.
-    func chooses(_ request: LinkRequest, _ device: DeviceFacts, in number: Int) -> Bool {
+    /// Returns a Boolean value that indicates whether a request selects the same pattern of a table as the links of the
+    /// set.
+    func chooses(_ request: Request, _ device: Device, in number: Int) -> Bool {
         Self.choice(tables[number], request, device) == (number == 0 ? region.old : region.new)
     }
 

@@ -1,12 +1,12 @@
 internal import LinkCoordinator
 
-/// Where a value of a request may stand.
+/// A source of a value in a request.
 enum ValuePlace: Hashable {
     /// A name of the query.
     case query(String)
-    /// A capture of the pattern that was chosen last.
+    /// A capture of the pattern that was selected last.
     case path(String)
-    /// What a rewrite took.
+    /// A capture of a rewrite.
     case rewrite(String)
     /// The fragment.
     case fragment
@@ -14,37 +14,42 @@ enum ValuePlace: Hashable {
     case payload(JSONPath)
 }
 
-/// All that the decision about some links may depend on, beside the patterns that they choose: in one or two tables,
-/// the routes with those that they redirect to, their parents, targets, screens and guards.
+/// The inputs on which the decision about some links can depend, in addition to the patterns that they select.
+///
+/// They come from the routes of one or two tables, with the routes that they redirect to, their parents, targets,
+/// screens, and guards.
 struct Concern {
-    /// A place of a value, and the fields that are bound from there; none where only text is made of it.
+    /// A source of a value with the types of the fields that are bound from it.
+    ///
+    /// There are no types if the value only becomes part of a text.
     struct Place {
         var place: ValuePlace
         /// The types of the fields.
         var types: [FieldType] = []
-        /// Those of them that refuse the link where the value is of another type.
+        /// The types of the fields that reject the link if the value has another type.
         var strict: [FieldType] = []
     }
 
-    /// The places of values.
+    /// The sources of values.
     private(set) var places: [Place] = []
 
-    /// What is asked of devices, and of the query by conditions.
+    /// The facts of devices, and the query parameters in conditions, that the decision depends on.
     private(set) var questions = DeviceQuestions()
 
-    /// Whether a target is a path that the link holds.
+    /// A Boolean value that indicates whether a target is a path that the link contains.
     private(set) var hasCapturedPath = false
 
-    /// For each table the fields in the order in which they are looked at: where that differs, pairs of wrong values
-    /// do too.
+    /// The fields of each table in the order of their evaluation.
+    ///
+    /// If the orders differ, decisions can differ for pairs of invalid values.
     private(set) var order: [[String]] = []
 
     private var visited = Set<[Int]>()
 
-    /// Concerns nothing.
+    /// Creates dependencies without inputs.
     init() {}
 
-    /// Adds a route of a table and all that it leads to by name.
+    /// Adds a route of a table and everything that it refers to by name.
     mutating func add(route number: Int, of table: ProofTable) {
         guard visited.insert([table.number, number]).inserted else { return }
         let route = table.source.routes[number]
@@ -88,7 +93,7 @@ struct Concern {
         add(place, types, strict: isDropped ? [] : types)
     }
 
-    /// Adds names of a template: a capture, or what a rewrite took; both are tried.
+    /// Adds the names of a template, each as a capture of a pattern and as one of a rewrite.
     private mutating func add(_ parts: [TableSource.TemplatePart]) {
         for part in parts {
             switch part {
@@ -110,7 +115,7 @@ struct Concern {
         }
     }
 
-    /// Adds what others ask of devices.
+    /// Adds the facts and query parameters of other conditions.
     mutating func add(_ others: DeviceQuestions) { questions.add(others) }
 
     /// Adds a target with its parents.
@@ -134,7 +139,7 @@ struct Concern {
         if let notice { add(path: notice.value, of: table) }
     }
 
-    /// Adds the screens of a coordinator path, and the guards before them.
+    /// Adds the screens of a coordinator path, and their guards.
     mutating func add(path segments: [String], of table: ProofTable) {
         for entry in table.stack(segments) { add(entry, table) }
     }
@@ -164,23 +169,23 @@ extension TableSource.Target.Parents {
     fileprivate var isInitial: Bool { if case .initial = self { true } else { false } }
 }
 
-/// A table as proofs about two of them name it.
+/// A table with its number in a comparison of two tables.
 struct ProofTable {
-    /// 0 or 1.
+    /// The number of the table, 0 or 1.
     let number: Int
     /// The table.
     let source: TableSource
-    /// Its names.
+    /// The index of the table's names.
     let names: TableNames
 
-    /// Numbers a table.
+    /// Creates a numbered table.
     init(_ number: Int, _ source: TableSource) {
         self.number = number
         self.source = source
         names = TableNames(source)
     }
 
-    /// The entries of a static path; none of one that is no stack.
+    /// Returns the entries of a static path, or none if it is not a valid stack.
     func stack(_ segments: [String]) -> [StaticStack.Entry] {
         (try? StaticStack.compose(segments, in: source, names: names))?.entries ?? []
     }

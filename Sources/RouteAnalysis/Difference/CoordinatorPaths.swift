@@ -1,15 +1,16 @@
 internal import LinkCoordinator
 
-/// Coordinator paths that tell the coordinators of two tables apart: every step of one, and pairs of screens that are
-/// shown or kept in another way.
+/// Coordinator paths for which the coordinators of two tables can differ.
+///
+/// They contain every step, and pairs of screens that are shown or kept differently.
 struct CoordinatorPaths {
-    /// The paths, as segments; a name that no table has stands for all unknown ones.
+    /// The paths, as segments; a name that neither table has represents all unknown names.
     private(set) var paths: [[String]] = []
 
-    /// Most pairs that are tried.
+    /// The maximum number of pairs.
     private static let maxPairs = 2_000
 
-    /// Makes the paths for two tables.
+    /// Creates the paths for two tables.
     init(_ tables: [ProofTable]) {
         var names: [String] = []
         var screens: [String: [String]] = [:]
@@ -32,13 +33,13 @@ struct CoordinatorPaths {
             paths.append(step + Array(repeating: step[1], count: StaticStack.maxModals))
             for other in steps where paths.count < Self.maxPairs { paths += [step + other, other + step] }
         }
-        // A path that ends at a coordinator after another, for their initial screens.
+        // A path that ends at a coordinator after another one covers the initial screens.
         for name in names { paths += steps.prefix(1).map { $0 + [name] } }
     }
 
     private static let unknown = "zz-unknown"
 
-    /// What of a screen counts for the screens before and after it.
+    /// Returns the properties of a screen that affect the screens before and after it.
     private static func signature(_ step: [String], _ table: ProofTable) -> [String] {
         guard let coordinator = table.source.coordinators.first(where: { $0.name.value == step[0] }),
             let screen = coordinator.screen(named: step[1])

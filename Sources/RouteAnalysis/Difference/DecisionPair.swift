@@ -1,10 +1,10 @@
 internal import LinkCoordinator
 
-/// Two tables' decisions about one request, as bytes.
+/// The decisions of two tables about one request, as bytes.
 struct DecisionPair {
-    /// The old table's.
+    /// The old table's decision.
     let old: [UInt8]
-    /// The new one's.
+    /// The new table's decision.
     let new: [UInt8]
 
     /// Resolves a request with both tables.
@@ -13,13 +13,14 @@ struct DecisionPair {
         new = tables[1].compiled.resolve(request, device)
     }
 
-    /// Whether the tables decide alike, their own names aside.
+    /// A Boolean value that indicates whether the decisions are equal except for the tables' names.
     var isSame: Bool { Self.withoutTable(old) == Self.withoutTable(new) }
 
-    /// Whether one of the requests waits for a claim, so that the stack behind the guard does not show.
+    /// A Boolean value that indicates whether one of the decisions waits for a claim, so that the guard hides the
+    /// stack.
     var isDeferred: Bool { Self.has(old) || Self.has(new) }
 
-    /// The decision without its first member, which names the table and holds no quote but escaped ones.
+    /// Returns the decision without its first member, the table's name, whose text contains no unescaped quotes.
     static func withoutTable(_ decision: [UInt8]) -> ArraySlice<UInt8> {
         var at = head.count
         while at < decision.count && decision[at] != UInt8(ascii: "\"") {

@@ -1,8 +1,8 @@
 internal import LinkCoordinator
 
-/// Queries that two ways of reading them tell apart, written with the names and values of some others.
+/// Queries that two dialects read differently, written with given names and values.
 enum DialectProbes {
-    /// Queries as they stand in a link.
+    /// Returns queries in the form of a link.
     static func queries(_ values: RequestValues, _ old: TableSource.LinkBlock, _ new: TableSource.LinkBlock) -> [String]
     {
         var queries: [String] = []
@@ -50,7 +50,7 @@ enum DialectProbes {
 
     private static func encode(_ text: String) -> String { Witness.encode(Array(text.utf8)) }
 
-    /// All bytes as escapes.
+    /// Returns a text with every byte percent-encoded.
     private static func escaped(_ text: String) -> String {
         text.utf8.map { "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined()
     }

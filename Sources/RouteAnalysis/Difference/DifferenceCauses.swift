@@ -1,16 +1,17 @@
 internal import LinkCoordinator
 
-/// Finds which edits of a table bring changes about, and gathers the changes by them.
+/// The edits of a table that cause changes, and the changes grouped by them.
 ///
-/// An edit of what all links share (how links are read, models, coordinators, the fallback) is tried: a copy of the old
-/// table with it alone decides the request as the new table does, or the new table without it decides as the old one.
-/// An edit of a route is the cause where the request meets that route and no such edit is.
+/// An edit that affects all links (how links are read, models, coordinators, the fallback) is tested. It is a cause if
+/// the old table with only this edit makes the decision of the new table, or if the new table without it makes the
+/// decision of the old table. An edit of a route is the cause if the request reaches the route and no other edit is a
+/// cause.
 struct DifferenceCauses {
     private let tables: [RouteTable]
     private let edits: [TableEdit]
-    /// The old table with one edit each, made when first asked for.
+    /// Copies of the old table with one edit each, created on first use.
     private var edited: [Int: CompiledTable] = [:]
-    /// Routes of both tables by id.
+    /// The routes of both tables by id.
     private let routes: [[String: TableSource.Route]]
     private var routeEdits: [String: TableEdit] = [:]
 
@@ -22,7 +23,7 @@ struct DifferenceCauses {
         }
     }
 
-    /// The changes, those of one cause together: breaking ones first, then those with the most changes.
+    /// Returns the changes grouped by cause: breaking groups first, then the largest.
     mutating func groups(of changes: [TableDifference.Change]) -> [TableDifference.Group] {
         var order: [[String]] = []
         var groups: [[String]: TableDifference.Group] = [:]
@@ -36,7 +37,7 @@ struct DifferenceCauses {
             groups[key]?.changes.append(change)
         }
         let all = order.compactMap { groups[$0] }.map { group in
-            // What breaks something stands first: it is the group's witness.
+            // A breaking change comes first, because the first change is the group's witness.
             var group = group
             group.changes = group.changes.filter(\.isBreaking) + group.changes.filter { !$0.isBreaking }
             return group
@@ -60,7 +61,8 @@ struct DifferenceCauses {
         let own = routeEdits(of: change)
         let all = partial + own
         if !all.isEmpty { return all.map { TableDifference.Cause($0) } }
-        // Edits that only together change anything; where there is none, parents or routes that were not met by name.
+        // These edits have an effect only together. If there are none, parents or routes that were not reached by name
+        // are the cause.
         return edits.isEmpty ? [TableDifference.Cause(place: "routes")] : edits.map { TableDifference.Cause($0) }
     }
 
@@ -73,7 +75,7 @@ struct DifferenceCauses {
         return made
     }
 
-    /// Edits of the routes that the request meets in either table.
+    /// Returns the edits of the routes that the request reaches in either table.
     private mutating func routeEdits(of change: TableDifference.Change) -> [TableEdit] {
         var ids: [String] = []
         func add(_ id: String?) {
@@ -85,7 +87,7 @@ struct DifferenceCauses {
             add(decision.route)
         }
         if case .route(let id, _) = change.request { add(id) }
-        // Routes whose entries stand below, and those that are redirected to by name.
+        // Include the routes whose entries are parents, and those that are redirected to by name.
         var at = 0
         while at < ids.count {
             for own in routes { for id in own[ids[at]]?.named ?? [] { add(id) } }
@@ -105,7 +107,7 @@ struct DifferenceCauses {
 }
 
 extension TableSource.Route {
-    /// Routes that this one names: whose entries are its parents, and the one that it redirects to.
+    /// The ids that this route names: the routes of its parents, and the one that it redirects to.
     fileprivate var named: [String] {
         var ids: [String] = []
         for variant in variants { if case .route(let id) = variant.to.parents { ids.append(id.value) } }

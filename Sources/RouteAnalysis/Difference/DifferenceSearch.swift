@@ -1,6 +1,6 @@
 internal import LinkCoordinator
 
-/// Looks for requests and devices for which two tables decide differently: set by set of links.
+/// A search for requests and devices for which two tables make different decisions, one set of links after another.
 struct DifferenceSearch {
     /// The tables, the old one first.
     let tables: [RouteTable]
@@ -11,10 +11,10 @@ struct DifferenceSearch {
     private var atlases: [[Int]: Atlas] = [:]
     private var comparison: Comparison
 
-    /// What was found.
+    /// The differences so far.
     var difference: TableDifference { comparison.difference }
 
-    /// All patterns of both tables, shifted as some rewrites do, and which meet which.
+    /// All patterns of both tables, shifted by the segments that some rewrites remove, with an index of their overlaps.
     private struct Atlas {
         var space: PatternSpace
         var better: [[Int]]
@@ -22,14 +22,13 @@ struct DifferenceSearch {
         var olds: Range<Int>
     }
 
-    /// Links of some origins that both tables' rewrites treat in one way each; no frame for a table that does not read
-    /// them.
+    /// Links of some origins that the rewrites of each table treat alike; a table that does not read them has no frame.
     private struct Reading {
         var number: Int
         var origins: Set<Int>
         var blocks: [Int?]
         var frames: [RewriteFrame?]
-        /// Where the first segment is an authority: its scheme and host.
+        /// The scheme and host of the first segment, if that segment is an authority.
         var leading: Origin?
     }
 
@@ -47,7 +46,7 @@ struct DifferenceSearch {
         fallback = concern.questions
     }
 
-    /// Looks at every set of links, then at requests that are no links or no good ones.
+    /// Compares every set of links, then requests that are not links or not valid ones.
     mutating func run() {
         for reading in 0...1 {
             let space = PatternSpace(tables.map(\.source), reading: reading, cut: cut)
@@ -66,15 +65,18 @@ struct DifferenceSearch {
         comparison.compareOthers(fallback, paths, proofTables)
     }
 
-    /// Whether links of an origin are looked at as a table reads them: those that both read as the old one does, but
-    /// where only one takes the authority for a host, as that does.
+    /// Returns a Boolean value that indicates whether to compare the links of an origin as a table reads them.
+    ///
+    /// Links that both tables read are compared as the old table reads them. If only one of them reads the authority as
+    /// a host, that table is used.
     private func looks(_ reading: Int, at origin: Origin) -> Bool {
         guard origin.mark[0] >= 0, origin.mark[1] >= 0 else { return true }
         let hasHost = zip(tables, origin.mark).map { $0.source.blocks[$1].hostRole == .authority }
         return reading == (!hasHost[0] && hasHost[1] ? 1 : 0)
     }
 
-    /// What tells origins apart beside patterns: the blocks of either table, and where links may be opened outside.
+    /// The properties that distinguish origins in addition to patterns: the blocks of either table, and the links that
+    /// can open outside the app.
     private var cut: OriginCut {
         let sources = tables.map(\.source)
         let excludes = sources.flatMap(\.routes).contains {
@@ -91,7 +93,7 @@ struct DifferenceSearch {
             cut.spellings = Set(listed.map { $0.uppercased() }).subtracting(listed).sorted()
         }
         cut.mark = { scheme, host, port in
-            // What has an escape is no host, though '*' takes any.
+            // A text with an escape is not a host, although the rule `*` matches any host.
             let isHost = !host.contains(UInt8(ascii: "%"))
             let blocks = sources.map { source -> Int in
                 guard let number = source.block(for: scheme, host, port) else { return -1 }
@@ -136,7 +138,7 @@ struct DifferenceSearch {
         let olds = space.patterns.indices.prefix { space.patterns[$0].table == 0 }
         var atlas = Atlas(space: space, better: [], olds: olds)
         for number in space.patterns.indices {
-            // Of a pattern of the new table all of the old one come before it.
+            // For a pattern of the new table, all patterns of the old one come before it.
             let found = (try? index.candidates(for: number, &search)) ?? Array(0..<number)
             atlas.better.append(found)
             for other in found where olds.contains(other) && !olds.contains(number) {
@@ -160,7 +162,7 @@ struct DifferenceSearch {
             inside += frame?.inside.map { search.space.pattern($0, folds: folds) } ?? []
             outside += frame?.outside.map { search.space.pattern($0, folds: folds) } ?? []
         }
-        // Ways to rewrite that no link goes are passed over at once.
+        // Skip combinations of rewrites that no link goes through.
         if !hasLinks(reading.origins, inside, outside, &search) { return }
         var sets = SetSearch(
             tables: proofTables, reading: reading.blocks, frames: reading.frames, origins: reading.origins,
@@ -185,15 +187,18 @@ struct DifferenceSearch {
 }
 
 extension DifferenceSearch {
-    /// Whether links of a reading can choose a pattern: its table reads them, and as links with a host if it names one.
+    /// Returns a Boolean value that indicates whether links of a reading can select a pattern.
+    ///
+    /// Its table must read them, and as links with a host if the pattern names one.
     private func isUsable(_ pattern: ProofPattern, _ reading: Reading, _ space: PatternSpace) -> Bool {
         guard let block = reading.blocks[pattern.table] else { return false }
         let hasHost = tables[pattern.table].source.blocks[block].hostRole == .authority
         return hasHost || space.rules[pattern.rule].host == nil
     }
 
-    /// What the first segment is where it is an authority: a host of the kind that the origin stands for, or anything
-    /// where no table takes it for a host.
+    /// Returns the patterns of a first segment that is an authority.
+    ///
+    /// It is a host of the origin's kind, or any text if no table reads it as a host.
     private func leadingPatterns(
         _ reading: Reading, _ space: inout PatternSpace
     ) -> (inside: [ProofPattern], outside: [ProofPattern]) {
@@ -222,7 +227,7 @@ extension DifferenceSearch {
         return (inside, outside)
     }
 
-    /// Whether some link fits, or it would take too much work to say.
+    /// Returns a Boolean value that indicates whether a link matches, or that the search exceeded its budget.
     private func hasLinks(
         _ origins: Set<Int>, _ inside: [ProofPattern], _ outside: [ProofPattern], _ search: inout LinkSearch
     ) -> Bool {
@@ -235,7 +240,7 @@ extension DifferenceSearch {
 }
 
 extension ProofPattern {
-    /// Takes every link.
+    /// A pattern that matches every link.
     static let everything = ProofPattern(
         route: -1, index: 0, rule: 0, segments: [], tail: .star, constraints: [])
 }

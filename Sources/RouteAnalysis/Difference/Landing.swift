@@ -1,40 +1,45 @@
 internal import LinkCoordinator
 
-/// Where links that choose one pattern end up once redirects are followed, and what they must be for that.
+/// The result of following redirects for links that select one pattern, with the conditions for those links.
 struct Landing {
-    /// Patterns that the links fit too.
+    /// Additional patterns that the links match.
     var inside: [ProofPattern] = []
-    /// Patterns that they do not fit.
+    /// Patterns that the links do not match.
     var outside: [ProofPattern] = []
-    /// The routes that are met, the last of which decides; for a redirect that leads nowhere those before it.
+    /// The routes in the chain, of which the last one decides; without the target of a redirect that leads nowhere.
     var routes: [Int]
-    /// The pattern that was chosen last; nil where a redirect leads to none.
+    /// The pattern that was selected last, or nil if a redirect matches none.
     var pattern: TableSource.RoutePattern?
-    /// Where captures stand in the link; a name that is not among them has the same text in all the links.
+    /// The locations of captures in the link; a name without one has the same text in all the links.
     var places: [String: CapturePlace] = [:]
-    /// Most segments that the redirects add to a link of any length; nil where none takes all of its segments.
+    /// The maximum number of segments that the redirects add to a link; nil if no redirect keeps its remaining
+    /// segments.
     var growth: Int?
-    /// Whether the patterns say all about these links.
+    /// A Boolean value that indicates whether the patterns describe the links exactly.
     var isExact = true
 }
 
-/// Follows the redirects of a table: every template is taken apart by the patterns that its paths may choose.
+/// A search that follows the redirects of a table.
+///
+/// It divides the links of every template by the patterns that its paths can select.
 struct LandingSearch {
     private let table: ProofTable
-    /// What rewrites took.
+    /// The captures of rewrites.
     private let rewrites: [String: CapturePlace]
     private let own: [ProofPattern]
 
+    /// Creates a search.
+    ///
     /// - Parameters:
-    ///   - rewrites: Where names of rewrites stand in the links.
-    ///   - patterns: The table's patterns, the best first.
+    ///   - rewrites: The locations of the rewrites' captures in the links.
+    ///   - patterns: The table's patterns in order of precedence.
     init(_ table: ProofTable, rewrites: [String: CapturePlace], patterns: [ProofPattern]) {
         self.table = table
         self.rewrites = rewrites
         own = patterns
     }
 
-    /// The landings of the links that choose a pattern, which begins at a segment of the link.
+    /// Returns the results for the links that select a pattern, which begins at segment `shift` of the link.
     func landings(of pattern: ProofPattern, from shift: Int, _ space: inout PatternSpace) -> [Landing] {
         let source = space.source(of: pattern)
         let start = Landing(routes: [], pattern: source, places: places(of: source.path, from: shift))
@@ -87,7 +92,7 @@ struct LandingSearch {
             }
             if preimage.isExact && preimage.alternatives.allSatisfy({ $0.count == 1 }) {
                 rest.outside += preimage.alternatives.flatMap { $0 }
-                // What takes every link of the landing leaves nothing to the others.
+                // If the pattern matches every remaining link, none is left for the others.
                 if preimage.takesAll { return found }
             } else {
                 rest.isExact = false
@@ -99,7 +104,7 @@ struct LandingSearch {
 }
 
 extension Capture {
-    /// What its segment has around it.
+    /// Returns the step that adds the text around the capture in its segment.
     func affixes(in path: Pattern) -> CapturePlace.Step {
         guard !isTail, case .affix(let prefix, _, let suffix) = path.matchers[segment] else {
             return .add(prefix: [], suffix: [])

@@ -1,10 +1,11 @@
 internal import LinkCoordinator
 internal import StrictJSON
 
-// Requests that are no links and too large for one table only.
+// Requests other than links that exceed a limit of only one table.
 extension Comparison {
-    /// Coordinator paths with more segments or bytes than one table takes, and what is written of them; screens that
-    /// are shown again and again, and one that no table has.
+    /// Returns coordinator paths, with their text, that have more segments or bytes than one table allows.
+    ///
+    /// They show the same screens repeatedly, and contain one screen that no table has.
     func largePaths(_ paths: [[String]], _ tables: [ProofTable]) -> [(path: [String], text: String)] {
         var all: [(path: [String], text: String)] = []
         if let count = Self.excess(tables, \.maxSegments) {
@@ -14,7 +15,7 @@ extension Comparison {
             all.append(([], "/" + String(repeating: "a", count: bytes - 1)))
             let most = tables.map(\.source.limits.maxSegments).max() ?? 0
             for step in SetSearch.longPaths(paths, segments: 2) {
-                // Escapes make the most bytes of the fewest screens.
+                // Escapes use the most bytes with the fewest screens.
                 let texts = step.map { "/" + Witness.escape(Array($0.utf8)) }
                 let count =
                     2 + max(0, bytes - texts.joined().utf8.count + texts[1].utf8.count - 1) / texts[1].utf8.count
@@ -26,7 +27,7 @@ extension Comparison {
         return all
     }
 
-    /// Parameters of a route that make its path too long for one table, or that are too many for one.
+    /// Returns parameters of a route that make its path too long for one table, or that are too many for one table.
     func largeParams(_ id: String, _ params: JSONValue, _ tables: [ProofTable]) -> [JSONValue] {
         let members = params.object ?? []
         var all: [JSONValue] = []
@@ -51,7 +52,7 @@ extension Comparison {
         return all
     }
 
-    /// The least number over a limit of one table that the other's allows; nil where both allow the same.
+    /// Returns the least number over the limit of one table that the other allows, or nil if the limits are equal.
     private static func excess(_ tables: [ProofTable], _ limit: KeyPath<TableSource.LinkLimits, Int>) -> Int? {
         let limits = tables.map { $0.source.limits[keyPath: limit] }
         return limits[0] == limits[1] ? nil : min(limits[0], limits[1]) + 1

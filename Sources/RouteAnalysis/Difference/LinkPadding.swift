@@ -1,26 +1,26 @@
 internal import LinkCoordinator
 
-/// Makes a link larger and leaves what it means: its fragment or query gets what no route asks for.
+/// A way to make a link longer without changing its meaning, by a fragment or query that no route reads.
 enum LinkPadding {
-    /// A longer fragment, up to a number of bytes of the whole link.
+    /// A fragment that extends the link to a number of bytes.
     case fragment(bytes: Int)
-    /// A value of a name that nothing asks for, up to a number of bytes of the whole link.
+    /// A value of an unused name that extends the link to a number of bytes.
     case query(bytes: Int)
-    /// So many more pieces of the query, by this separator, that one of the tables has too many of them.
+    /// Empty query parts with this separator, as many as exceed the limit of one table.
     case items(separator: UInt8, bounds: [Bound])
 
-    /// Most pieces of a query in one table.
+    /// The maximum number of query parts in one table.
     struct Bound {
-        /// What stands between pieces.
+        /// The bytes that separate parts.
         var separators: [UInt8]
-        /// Most of them.
+        /// The maximum number of parts.
         var limit: Int
 
-        /// Number of pieces that the table counts, empty ones with them.
+        /// Returns the number of parts that the table counts, including empty ones.
         fileprivate func count(_ query: String) -> Int { 1 + query.utf8.count { separators.contains($0) } }
     }
 
-    /// The values of a larger link; nil where these cannot be made so large, or are so already.
+    /// Returns the values of a longer link, or nil if it cannot be made that long, or already is.
     func pad(_ values: RequestValues, in frame: RequestFrame) -> RequestValues? {
         var padded = values
         switch self {
@@ -43,12 +43,13 @@ enum LinkPadding {
         return padded
     }
 
-    /// The query behind so many separators that one table has too many pieces and the other has not.
+    /// Returns the query with enough separators before it that only one table has too many parts, or nil if there is
+    /// none.
     private static func query(
         _ values: RequestValues, _ frame: RequestFrame, _ separator: UInt8, _ bounds: [Bound]
     ) -> String? {
         let counting = bounds.filter { $0.separators.contains(separator) }
-        // Where only one table takes the byte for a separator, it begins a name for the other.
+        // If only one table treats the byte as a separator, the other one reads it as part of a name.
         let own =
             counting.count == bounds.count
             ? frame.query(values, after: "") : frame.query(values, after: unusedName(values) + "=x")
@@ -65,7 +66,7 @@ enum LinkPadding {
 }
 
 extension RequestFrame {
-    /// The query of some values as a link has it, behind another piece if that is not empty.
+    /// Returns the query of some values in the form of a link, after another part that can be empty.
     fileprivate func query(_ values: RequestValues, after first: String) -> String {
         let own = values.writtenQuery ?? String(QueryConstraints(dialect).text(of: values.items).dropFirst())
         if first.isEmpty || own.isEmpty { return first + own }

@@ -1,9 +1,9 @@
 internal import LinkCoordinator
 internal import StrictJSON
 
-// Requests that no set of links holds: links that do not read, coordinator paths, routes by id, payloads.
+// Requests that belong to no set of links: invalid links, coordinator paths, routes by id, and payloads.
 extension Comparison {
-    /// Compares what both tables make of requests that are no links, or no good ones.
+    /// Compares the decisions of both tables about requests that are not links, or not valid ones.
     mutating func compareOthers(_ fallback: DeviceQuestions, _ paths: [[String]], _ tables: [ProofTable]) {
         begin(TableDifference.Region())
         let devices = DeviceSpace(fallback).circumstances(limit: 4_096).all.map(\.device)
@@ -16,8 +16,9 @@ extension Comparison {
         for id in ids { compare(route: id, fallback, tables) }
     }
 
-    /// Links that break each rule of reading, for every scheme and host of both tables, and links at their bounds.
-    private func badLinks(_ tables: [ProofTable]) -> [LinkRequest] {
+    /// Returns links that break each rule of reading, for every scheme and host of both tables, and links at the
+    /// limits.
+    private func badLinks(_ tables: [ProofTable]) -> [Request] {
         var links = ["", "x", "zz-none:///", "%", ":", "zz-none://any.invalid/"]
         for table in tables {
             let limits = table.source.limits
@@ -54,7 +55,7 @@ extension Comparison {
         text + String(repeating: "a", count: max(0, count - text.utf8.count))
     }
 
-    /// Coordinator paths from the root, and from a coordinator that the device is in.
+    /// Compares coordinator paths from the root, and from the coordinator that the device is in.
     private mutating func compare(path: [String], written text: String? = nil, _ tables: [ProofTable]) {
         var concern = Concern()
         for table in tables {
@@ -70,7 +71,7 @@ extension Comparison {
         }
     }
 
-    /// A route by its id: with parameters that fit, with each of them left out or wrong, and in a payload.
+    /// Compares a route by its id: with valid parameters, with each of them missing or invalid, and in a payload.
     private mutating func compare(route id: String, _ fallback: DeviceQuestions, _ tables: [ProofTable]) {
         var concern = Concern()
         var captures: [(name: String, text: String)] = []
@@ -114,7 +115,7 @@ extension Comparison {
                 }))
     }
 
-    /// Payloads with a route at every pointer of either table, and its parameters at every other.
+    /// Returns payloads with a route at every pointer of either table, and its parameters at every other pointer.
     private func routePayloads(
         _ id: String, _ params: JSONValue, _ values: RequestValues, _ tables: [ProofTable]
     ) -> [LinkRequest] {
@@ -129,8 +130,8 @@ extension Comparison {
         }
     }
 
-    /// Payloads with links at the pointers of either table: at each alone, and two links at every two.
-    private func payloads(_ tables: [ProofTable]) -> [LinkRequest] {
+    /// Returns payloads with a link at each pointer of either table, and with two links at every two pointers.
+    private func payloads(_ tables: [ProofTable]) -> [Request] {
         let pointers = Self.unique(tables.flatMap { $0.source.payload.link.map(\.value) })
         var all: [[(pointer: JSONPath, value: JSONValue)]] = [[]]
         for pointer in pointers {

@@ -1,18 +1,18 @@
 internal import LinkCoordinator
 internal import StrictJSON
 
-/// The values of a request that are varied while its scheme, host and path stay.
+/// The values of a request that vary while its scheme, host, and path stay the same.
 struct RequestValues {
-    /// Names of the query, each with its values; nil for a name without one.
+    /// The names of the query, each with its values; nil for a name without a value.
     private(set) var query: [(name: String, values: [String?])] = []
-    /// The whole query as it stands in the link, in place of the names.
+    /// The whole query in the form of a link, which replaces the names.
     var writtenQuery: String?
-    /// The fragment, not encoded; nil for none.
+    /// The fragment, not encoded, or nil if there is none.
     var fragment: String?
-    /// Values of a payload; none for a link without one.
+    /// The values of a payload; empty for a link without one.
     private(set) var payload: [(pointer: JSONPath, value: JSONValue)] = []
 
-    /// The values that a link has already.
+    /// Creates the values of an existing link.
     init(_ items: [QueryConstraints.Item]) {
         for (name, value) in items {
             if let last = query.indices.last, query[last].name == name {
@@ -23,10 +23,10 @@ struct RequestValues {
         }
     }
 
-    /// Whether the query has a name.
+    /// Returns a Boolean value that indicates whether the query has a name.
     func has(_ name: String) -> Bool { query.contains { $0.name == name } }
 
-    /// Gives a name other values; none take it away.
+    /// Replaces the values of a name, or removes the name if there are none.
     mutating func set(_ name: String, _ values: [String?]) {
         if let place = query.firstIndex(where: { $0.name == name }) {
             query[place].values = values
@@ -36,40 +36,42 @@ struct RequestValues {
         query.removeAll { $0.values.isEmpty }
     }
 
-    /// Gives a pointer another value; nil takes it away.
+    /// Replaces the value at a pointer, or removes it if the value is nil.
     mutating func set(_ pointer: JSONPath, _ value: JSONValue?) {
         payload.removeAll { $0.pointer == pointer }
         if let value { payload.append((pointer, value)) }
     }
 
-    /// The names of the query one by one.
+    /// The names of the query with one value each.
     var items: [QueryConstraints.Item] { query.flatMap { name, values in values.map { (name, $0) } } }
 }
 
-/// A link without its query, how queries are written in it, and where payloads hold links.
+/// A link without its query, with the dialect of queries and the pointers to links in payloads.
 struct RequestFrame {
-    /// Scheme, authority and path.
+    /// The scheme, authority, and path.
     var head: String
-    /// The dialect that the query is written in.
+    /// The dialect in which to write the query.
     var dialect: TableSource.QueryDialect
-    /// Pointers at which a payload holds its link, so that both tables find it.
+    /// The pointers at which a payload contains its link, so that both tables find it.
     var linkPointers: [JSONPath]
 
-    /// The link with some values.
+    /// Returns the link with some values.
     func link(_ values: RequestValues) -> String {
         let query = values.writtenQuery.map { "?" + $0 } ?? QueryConstraints(dialect).text(of: values.items)
         return head + query + (values.fragment.map { "#" + Witness.encode(Array($0.utf8)) } ?? "")
     }
 
-    /// The link alone, or a payload with the link and some values; nil where they cannot stand in one object.
-    func request(_ values: RequestValues) -> LinkRequest? {
+    /// Returns the link alone, or a payload with the link and some values.
+    ///
+    /// Returns nil if the values cannot be in one object.
+    func request(_ values: RequestValues) -> Request? {
         let link = link(values)
         guard !values.payload.isEmpty else { return .link(link) }
         let all = values.payload + linkPointers.map { ($0, JSONValue(.string(link))) }
         return Self.payload(all).map { .payload($0) }
     }
 
-    /// A payload with values at some pointers; nil where they cannot stand in one object.
+    /// Returns a payload with values at some pointers, or nil if they cannot be in one object.
     static func payload(_ values: [(pointer: JSONPath, value: JSONValue)]) -> String? {
         var root: JSONValue? = JSONValue(.object([]))
         for (pointer, value) in values {

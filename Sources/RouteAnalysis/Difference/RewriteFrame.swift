@@ -1,31 +1,31 @@
 internal import LinkCoordinator
 
-/// One way in which the rewrites of a link block may apply to a link: which of them do, one after another (N11).
+/// A combination of the rewrites of a link block that apply to a link, one after another.
 struct RewriteFrame {
-    /// Matchers of some segments of the link, from `depth` on.
+    /// Matchers of consecutive segments of the link, from `depth` on.
     struct Prefix {
-        /// Index of the first of the segments.
+        /// The index of the first segment.
         var depth: Int
-        /// What they are.
+        /// The matchers of the segments.
         var matchers: [Matcher]
     }
 
-    /// Number of segments that are taken off.
+    /// The number of segments that are removed.
     private(set) var shift = 0
-    /// What is taken off.
+    /// The prefixes that are removed.
     private(set) var inside: [Prefix] = []
-    /// What is not there where another rule would look for it.
+    /// The prefixes that must not be there, at the positions where other rules would match.
     private(set) var outside: [Prefix] = []
-    /// Where the texts of captures stand in the link.
+    /// The locations of captures in the link.
     private(set) var places: [String: CapturePlace] = [:]
 
-    /// Above so many rules only such frames are made in which at most one applies.
+    /// The maximum number of rules for which all combinations are made; with more, at most one rule applies.
     private static let maxRules = 6
 
-    /// All ways for the rules of a block; of many rules not all.
+    /// Returns all combinations of the rules of a block, or with many rules some of them.
     ///
-    /// - Parameter start: How many segments of a link come before its path: one where the other table takes the
-    ///   authority for a segment.
+    /// - Parameter start: The number of segments before a link's path: one if the other table reads the authority as a
+    ///   segment.
     static func all(of rules: [TableSource.Rewrite], from start: Int) -> (frames: [RewriteFrame], isWhole: Bool) {
         let isWhole = rules.count <= maxRules
         var first = RewriteFrame()
@@ -62,7 +62,7 @@ struct RewriteFrame {
 }
 
 extension PatternSpace {
-    /// A prefix as a pattern that takes all links with it.
+    /// Returns a pattern that matches all links with a prefix.
     mutating func pattern(_ prefix: RewriteFrame.Prefix, folds: Bool) -> ProofPattern {
         let own = prefix.matchers.map { segments.number(of: $0, folds: folds) }
         return ProofPattern(

@@ -2,15 +2,16 @@ package import LinkCoordinator
 internal import ByteStorage
 internal import StrictJSON
 
-extension RouteTable {
-    /// The pattern that a link selects, before any redirect is followed; nil where none takes it.
+extension Table {
+    /// Returns the pattern that a link selects before redirects are followed, or nil if no pattern matches.
     ///
-    /// - Returns: The route's id and the pattern as an explanation names it.
+    /// - Returns: The route's id, and the pattern in the form that an explanation uses.
     package func selection(of link: String) -> (route: String, pattern: String)? { selection(of: .link(link)) }
 
-    /// The pattern that a link, or the link of a payload, selects before any redirect is followed; nil where none takes
-    /// it, and for other requests.
-    func selection(of request: LinkRequest, device: DeviceFacts = DeviceFacts()) -> (route: String, pattern: String)? {
+    /// Returns the pattern that a link, or the link of a payload, selects before redirects are followed.
+    ///
+    /// Returns nil if no pattern matches, and for other requests.
+    func selection(of request: Request, device: Device = Device()) -> (route: String, pattern: String)? {
         var resolver = Resolver()
         var found = -1
         device.withFacts { facts in
@@ -34,8 +35,8 @@ extension RouteTable {
 }
 
 extension Resolver {
-    /// *Normalise* for a link or the link of a payload; false where there is none.
-    fileprivate mutating func normaliseLink(of request: UnsafePointer<RequestView>) throws(Rejection) -> Bool {
+    /// Normalizes a link or the link of a payload; returns false if there is none.
+    fileprivate mutating func normaliseLink(of request: UnsafePointer<LinkRequest>) throws(Rejection) -> Bool {
         switch request.pointee.form {
         case .link: try normalise(request.pointee.text)
         case .payload:

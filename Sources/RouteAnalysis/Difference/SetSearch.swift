@@ -1,34 +1,36 @@
 internal import LinkCoordinator
 
-/// Looks at sets of links: those that choose one pattern in the old table and one in the new, and none of the better
-/// ones, each set once for every end that redirects may lead it to.
+/// A search over sets of links.
+///
+/// A set consists of the links that select one pattern of the old table and one of the new table, and no pattern with
+/// higher precedence. Each set is searched once for every combination of redirect results.
 struct SetSearch {
     /// The tables, the old one first.
     let tables: [ProofTable]
-    /// For each table the block that reads the links; nil for none.
+    /// The block of each table that reads the links, or nil if there is none.
     let reading: [Int?]
-    /// For each table what its rewrites do to the links; nil where it does not read them.
+    /// The combination of rewrites of each table for the links, or nil if the table does not read them.
     let frames: [RewriteFrame?]
     /// The schemes and hosts of the links.
     let origins: Set<Int>
-    /// What rewrites want the links to be.
+    /// The patterns that links must match so that the rewrites apply.
     let inside: [ProofPattern]
-    /// What rewrites want them not to be.
+    /// The patterns that links must not match so that other rewrites do not apply.
     let outside: [ProofPattern]
-    /// What fallbacks ask of devices.
+    /// The facts of devices that fallbacks depend on.
     let fallback: DeviceQuestions
-    /// Coordinator paths to try where a link may hold one.
+    /// Coordinator paths to try in links that can contain one.
     let paths: [[String]]
 
     private var landings: [Int: [Landing]] = [:]
-    /// For each table its patterns, the best first; made when a redirect wants them.
+    /// The patterns of each table in order of precedence, created when a redirect needs them.
     private var patterns: [Int: [ProofPattern]] = [:]
-    /// Whether the tables read queries of the links in different ways.
+    /// A Boolean value that indicates whether the tables read the links' queries in different dialects.
     private let mixesDialects: Bool
-    /// Number of segments that no table finds too many, and that only one does.
+    /// Ranges of segment counts: those that every table allows, then those that only one table allows.
     private let lengths: [ClosedRange<Int>]
 
-    /// Prepares to look at links of one kind.
+    /// Prepares a search over links of one kind.
     init(
         tables: [ProofTable], reading: [Int?], frames: [RewriteFrame?], origins: Set<Int>, inside: [ProofPattern],
         outside: [ProofPattern], fallback: DeviceQuestions, paths: [[String]]
@@ -47,7 +49,7 @@ struct SetSearch {
         lengths = limits.isEmpty ? [0...tables[0].source.limits.maxSegments] : limits.map { 0...$0 }
     }
 
-    /// The links of one set, and where they end up.
+    /// The links of one set, and their redirect results.
     struct LinkSet {
         var inside: [ProofPattern]
         var outside: [ProofPattern]
@@ -55,7 +57,7 @@ struct SetSearch {
         var concern: Concern
     }
 
-    /// Looks at one set of links.
+    /// Searches one set of links.
     mutating func look(
         _ first: Int?, _ second: Int?, outside numbers: [Int], _ search: inout LinkSearch,
         _ comparison: inout Comparison
@@ -128,8 +130,9 @@ struct SetSearch {
         return (true, isWhole)
     }
 
-    /// A link of a set that some patterns take too and others do not; one that no table finds too long, where there is
-    /// one.
+    /// Returns a link of a set that matches some more patterns and does not match others.
+    ///
+    /// It prefers a link whose length every table allows.
     private func link(
         of set: LinkSet, with probe: [ProofPattern] = [], without other: [ProofPattern] = [], _ search: inout LinkSearch
     ) throws(WorkBudget.Exhausted) -> Witness? {
@@ -141,8 +144,10 @@ struct SetSearch {
         return nil
     }
 
-    /// Whether links would be in a set but for what patterns want of the query, which the tables read in two ways: the
-    /// search knows the query as one table reads it.
+    /// Returns a Boolean value that indicates whether links could be in a set except for the query constraints of
+    /// patterns.
+    ///
+    /// The search reads queries in the dialect of one table, so it can miss such links if the dialects differ.
     private func mayHideQueries(_ set: LinkSet, _ search: inout LinkSearch) throws(WorkBudget.Exhausted) -> Bool {
         guard mixesDialects, (set.inside + set.outside).contains(where: { !$0.constraints.isEmpty }) else {
             return false
@@ -153,7 +158,7 @@ struct SetSearch {
         return try search.find(inside: inside, outside: outside, among: origins) != nil
     }
 
-    /// Links of the set with other texts in the places of captures.
+    /// Compares links of the set with other texts in the captures.
     private func tryTexts(
         _ set: LinkSet, _ trial: Trial, _ standing: [Circumstance], _ search: inout LinkSearch,
         _ comparison: inout Comparison
@@ -179,7 +184,7 @@ struct SetSearch {
                         try tryOne([search.space.pattern(spelled, at: place.depth, folds: folds, count: count)])
                     }
                 }
-                // And any other text: what only reads differently shows there.
+                // Try any other text too: it shows differences in how the captured text is read.
                 if trial.witness.segments.indices.contains(place.depth) {
                     let own = trial.witness.segments[place.depth]
                     let spelled = folds ? own.map(lowerASCII) : own
@@ -189,8 +194,10 @@ struct SetSearch {
         }
     }
 
-    /// Patterns of links of the set whose captures are of the types that are wanted, as far as there are such links:
-    /// a capture of another type would hide what the rest of a link comes to.
+    /// Returns patterns for links of the set whose captures have the types of their fields, as far as there are such
+    /// links.
+    ///
+    /// A capture of another type would hide differences in the rest of the link.
     private func fittingCaptures(
         _ set: LinkSet, _ trial: Trial, _ search: inout LinkSearch
     ) throws(WorkBudget.Exhausted) -> [ProofPattern] {
@@ -204,7 +211,7 @@ struct SetSearch {
             for (table, landing) in set.ends {
                 guard let name = wanted.place.capture, let place = landing.places[name], !place.isTail else { continue }
                 let folds = table.source.foldsPathCase
-                // Those that refuse a link for another text come first.
+                // The types of fields that reject a link with another text come first.
                 for type in wanted.strict + wanted.types {
                     guard let own = type.matcher, case .matcher(let matcher) = place.image(of: own, folds: folds) else {
                         continue
@@ -221,7 +228,7 @@ struct SetSearch {
         return fitting
     }
 
-    /// Links of the set that hold coordinator paths.
+    /// Compares links of the set that contain coordinator paths.
     private func tryPaths(
         _ set: LinkSet, _ fitting: [ProofPattern], _ ranges: [ClosedRange<Int>], _ search: inout LinkSearch,
         _ comparison: inout Comparison
@@ -248,7 +255,7 @@ struct SetSearch {
 }
 
 extension ValuePlace {
-    /// The name of the capture or rewrite that the value stands in; nil for other places.
+    /// The name of the capture or rewrite that contains the value, or nil for other sources.
     fileprivate var capture: String? {
         switch self {
         case .path(let name), .rewrite(let name): name
@@ -258,7 +265,7 @@ extension ValuePlace {
 }
 
 extension FieldType {
-    /// What takes the texts of the type, where a segment can be told by that; nil for other types.
+    /// The matcher of the type's texts, or nil if no matcher of a segment describes them.
     fileprivate var matcher: Matcher? {
         switch self {
         case .uuid: .uuid
@@ -272,7 +279,7 @@ extension FieldType {
 }
 
 extension PatternSpace {
-    /// A pattern that takes links with a segment that a matcher takes.
+    /// Returns a pattern that matches links with a segment that a matcher matches.
     fileprivate mutating func pattern(_ matcher: Matcher, at depth: Int, folds: Bool) -> ProofPattern {
         let own = segments.number(of: matcher, folds: folds)
         return ProofPattern(
@@ -280,7 +287,9 @@ extension PatternSpace {
             constraints: [])
     }
 
-    /// A pattern that takes links with a text at a segment, or with so many of it from there on and nothing more.
+    /// Returns a pattern that matches links with a text at a segment.
+    ///
+    /// With a count, the text must be repeated that often from there on, with nothing after it.
     fileprivate mutating func pattern(_ text: [UInt8], at depth: Int, folds: Bool, count: Int? = nil) -> ProofPattern {
         let literal = segments.number(of: .literal(text), folds: folds)
         return ProofPattern(
@@ -289,7 +298,7 @@ extension PatternSpace {
             tail: count == nil ? .star : .end, constraints: [])
     }
 
-    /// A pattern that takes links whose path goes on with some segments from a depth on, and ends.
+    /// Returns a pattern that matches links whose path continues with some segments from a depth on, and then ends.
     fileprivate mutating func pattern(_ path: [String], from depth: Int) -> ProofPattern {
         let own = path.map { segments.number(of: .literal(Array($0.utf8)), folds: false) }
         return ProofPattern(
@@ -297,7 +306,7 @@ extension PatternSpace {
             constraints: [])
     }
 
-    /// A pattern by number, as a difference names it.
+    /// Returns a pattern by its number, in the form that a difference uses.
     fileprivate func choice(_ number: Int) -> TableDifference.Choice {
         let pattern = patterns[number]
         return TableDifference.Choice(

@@ -1,8 +1,8 @@
 internal import LinkCoordinator
 
-// Links of a set that are too large for one table and not for the other.
+// Links of a set that exceed a limit of only one table.
 extension SetSearch {
-    /// Numbers of segments for which the tables' limits treat links of a set in different ways.
+    /// Returns ranges of segment counts for which the tables' limits treat links of a set differently.
     func segmentRanges(_ set: LinkSet, _ witness: Witness) -> [ClosedRange<Int>] {
         let bounds = zip(tables, reading).compactMap { table, block -> SegmentBounds? in
             guard let block else { return nil }
@@ -15,11 +15,12 @@ extension SetSearch {
             }
             return bounds
         }
-        // A table that does not read the links looks at no segment.
+        // A table that does not read the links has no limit on their segments.
         return bounds.count == 2 ? SegmentBounds.ranges(bounds[0], bounds[1]) : []
     }
 
-    /// Compares links of a set that one table finds too large; false where there may be such that could not be made.
+    /// Compares links of a set that exceed a limit of one table; returns false if there can be such links that it could
+    /// not make.
     func trySizes(
         _ set: LinkSet, _ trial: Trial, _ fitting: [ProofPattern], _ standing: [Circumstance],
         _ search: inout LinkSearch, _ comparison: inout Comparison
@@ -46,7 +47,7 @@ extension SetSearch {
         return isWhole
     }
 
-    /// Ways to make links too large for one table and not for the other: in each list one does.
+    /// Ways to make links too long for only one table; one way of each list is enough.
     private var paddings: [[LinkPadding]] {
         var all: [[LinkPadding]] = []
         let limits = tables.map(\.source.limits)
@@ -62,21 +63,21 @@ extension SetSearch {
         }
         guard bounds.count == 2 else { return all }
         let separators = Set(bounds.flatMap(\.separators)).sorted()
-        // One that both tables count is the plainest; others only tell where the tables count different ones.
+        // Prefer a separator that both tables count; others only help if the tables count different ones.
         let shared = separators.filter { byte in bounds.allSatisfy { $0.separators.contains(byte) } }
         if let first = shared.first { all.append([.items(separator: first, bounds: bounds)]) }
         for byte in separators where !shared.contains(byte) { all.append([.items(separator: byte, bounds: bounds)]) }
         return all
     }
 
-    /// Coordinator paths that make links too long for one table, from the depth at which they stand in the links.
+    /// Returns coordinator paths that make links too long for one table, starting at a depth of the links.
     func longPaths(_ ranges: [ClosedRange<Int>], from depth: Int) -> [[String]] {
         ranges.flatMap { range in
             Self.longPaths(paths, segments: range.lowerBound - depth)
         }
     }
 
-    /// Coordinator paths of so many segments: screens shown again and again.
+    /// Returns coordinator paths with a number of segments, which show the same screens repeatedly.
     static func longPaths(_ paths: [[String]], segments count: Int) -> [[String]] {
         guard count > 0 else { return [] }
         return paths.filter { $0.count == 2 }.prefix(maxLongPaths).map { step in
@@ -84,14 +85,14 @@ extension SetSearch {
         }
     }
 
-    /// Most screens that long paths are made of.
+    /// The maximum number of screens from which long paths are made.
     private static let maxLongPaths = 16
 }
 
 extension Comparison {
-    /// Compares a link of a set that one of some ways makes too large for one table.
+    /// Compares a link of a set that one of several ways makes too long for one table.
     ///
-    /// - Returns: False where no way made a link that chooses in the other table what the set does.
+    /// - Returns: False if none of the links selects the set's pattern in the other table.
     mutating func compare(_ trial: Trial, padded ways: [LinkPadding], _ circumstance: Circumstance) -> Bool {
         var isMade = false
         for way in ways {

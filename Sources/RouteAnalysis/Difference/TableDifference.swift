@@ -1,110 +1,111 @@
 public import LinkCoordinator
 internal import StrictJSON
 
-/// What two tables decide differently: for every set of links that they can tell apart, with a witness.
+/// The different decisions of two tables, with a witness for every set of links that the tables distinguish.
 ///
-/// Made by `Table.difference(from:)`. A set of links is those that choose one pattern in the old table and one in the
-/// new, with the same rewrites before and the same redirects behind them. Within it requests are tried with every kind
-/// of value that the fields of the routes concerned tell apart (query, captures, rewrites, fragment, payload), on one
-/// device of every cell that their conditions, screens and guards cut.
+/// Create it with `Table.difference(from:)`. A set consists of the links that select one pattern of the old table and
+/// one of the new table, with the same rewrites before and the same redirects after them. For each set the search tries
+/// requests with every kind of value that the fields of its routes distinguish (query, captures, rewrites, fragment,
+/// payload), on one device of every cell that their conditions, screens, and guards distinguish.
 public struct TableDifference: Sendable {
-    /// A pattern of a table, and its route.
+    /// A pattern of a table with its route.
     public struct Choice: Sendable, Hashable {
         /// The route's id.
         public var route: String
-        /// The pattern, with the scheme and host that it names.
+        /// The pattern with the scheme and host that it names.
         public var pattern: String
     }
 
-    /// What links choose in both tables; nil for nothing.
+    /// The choices of links in both tables; nil for no match.
     struct Region: Hashable {
         var old: Choice?
         var new: Choice?
     }
 
-    /// One way in which a set of links changed.
+    /// One kind of change for a set of links.
     public struct Change: Sendable {
-        /// What the links of the set choose in the old table; nil for nothing.
+        /// The choice of the links in the old table, or nil for no match.
         public var oldChoice: Choice?
-        /// What they choose in the new one; nil for nothing.
+        /// The choice of the links in the new table, or nil for no match.
         public var newChoice: Choice?
-        /// A request for which the tables decide differently: a link of the set, where need be in a payload, or for
-        /// what no link shows another form.
-        public var request: LinkRequest
-        /// A device for which they do; `json` writes it.
-        public var device: DeviceFacts
+        /// A request for which the tables make different decisions.
+        ///
+        /// It is a link of the set, in a payload if necessary, or another form if no link shows the change.
+        public var request: Request
+        /// A device for which the decisions differ; `json` contains it as text.
+        public var device: Device
         /// The old table's decision for that request and device.
         public var old: Decision
         /// The new table's.
         public var new: Decision
 
-        /// What of the old decision the new one takes away, in words; nil for a change that breaks nothing.
+        /// A description of what the new decision removes from the old one, or nil if the change is not breaking.
         ///
-        /// A change is breaking where the old table led somewhere (`navigate`, `external`, `deferred`, not by a
-        /// fallback) and the new one does not, asks for a claim first, opens another URL, shows another screen on top
-        /// or lacks one of the stack, or lacks a value that a screen had; and where a fallback led somewhere and
-        /// nothing is left of that.
+        /// A change is breaking if the old table led to a result (`navigate`, `external`, `deferred`, not by a
+        /// fallback) and the new one leads to none, requires a claim first, opens another URL, shows another screen on
+        /// top, or lacks a screen of the stack or a value that a screen had. It is also breaking if a fallback led to a
+        /// result and there is none any more.
         public var breaks: String? { Breakage.of(old.value, new.value) }
 
-        /// A Boolean value that indicates whether the change takes away something that worked.
+        /// A Boolean value that indicates whether the change removes a working result.
         public var isBreaking: Bool { breaks != nil }
     }
 
-    /// A place in which the tables differ.
+    /// A location at which the tables differ.
     public struct Cause: Sendable, Hashable {
-        /// The place, as the table names it, such as `link.rewrites` or `routes.item`.
+        /// The location in the table's notation, such as `link.rewrites` or `routes.item`.
         public var place: String
-        /// What only the old table has there; nil for nothing.
+        /// The text that only the old table has there, or nil if there is none.
         public var old: String?
-        /// What only the new table has there; nil for nothing.
+        /// The text that only the new table has there, or nil if there is none.
         public var new: String?
     }
 
-    /// The changes that one edit of the table, or some edits together, bring about.
+    /// The changes that one edit of the table, or several edits together, cause.
     public struct Group: Sendable {
         /// The edits.
         public var causes: [Cause]
-        /// The changes, those that break something first.
+        /// The changes, with breaking ones first.
         public var changes: [Change]
 
-        /// Words for what the edits take away that no request and device show.
+        /// Descriptions of losses that no request and device can show.
         ///
-        /// Events that name an application which no table lists any more become dead letters.
+        /// Events that name an application that no table lists any more become dead letters.
         public var losses: [String] = []
 
-        /// A Boolean value that indicates whether any of the changes takes away something that worked.
+        /// A Boolean value that indicates whether any of the changes removes a working result.
         public var isBreaking: Bool { !losses.isEmpty || changes.first?.isBreaking ?? false }
     }
 
-    /// The changes, gathered by what brings them about: what breaks something first, then the largest group; with the
-    /// edits that no request shows, such as of `table.applications`, which have no changes.
+    /// The changes, grouped by their cause: breaking groups first, then the largest.
+    ///
+    /// Edits that no request can show, such as those of `table.applications`, are groups without changes.
     public var groups: [Group] = []
 
-    /// The changes, in the order of the new table's patterns, the ones that choose nothing there last.
+    /// The changes in the order of the new table's patterns; those that match nothing there come last.
     public var changes: [Change] = []
 
-    /// Number of sets of links that were looked at.
+    /// The number of sets of links that were compared.
     public var sets = 0
 
-    /// Sets of links that were not looked at whole: old and new choice.
+    /// Sets of links that were not compared completely: the old and the new choice.
     ///
-    /// Because it would have taken too much work; because a redirect puts two captures into one segment, more after a
-    /// tail, or a typed one where another type is wanted; because routes want values of the query and the tables read
-    /// queries in different ways; or because limits differ and no link of the set could be made so large that only one
-    /// of them is passed.
+    /// The reasons are: the search exceeded its budget; a redirect puts two captures into one segment, more segments
+    /// after a tail, or a typed capture where another type is expected; routes have query constraints and the tables
+    /// have different dialects; or limits differ and no link of the set could be made to exceed only one of them.
     public var unproved: [(old: Choice?, new: Choice?)] = []
 
-    /// Sets of links for which not all devices that the conditions tell apart were tried, but every two facts
-    /// together: old and new choice.
+    /// Sets of links for which only every pair of device facts was tried, not all combinations: the old and the new
+    /// choice.
     public var sampled: [(old: Choice?, new: Choice?)] = []
 }
 
-extension RouteTable {
-    /// What this table decides differently from an older one.
+extension Table {
+    /// Returns the different decisions of this table compared to an older one.
     ///
-    /// Every change comes with a request and a device, which were resolved with both tables: there are no false alarms.
-    /// What is not found is the same for all links, as far as `unproved` and `sampled` are empty.
-    public func difference(from old: RouteTable) -> TableDifference {
+    /// Every change has a request and a device that were resolved with both tables, so there are no false alarms. If
+    /// `unproved` and `sampled` are empty, all other decisions are equal for all links.
+    public func difference(from old: Table) -> TableDifference {
         var search = DifferenceSearch(old: old, new: self, budget: WorkBudget())
         search.run()
         var difference = search.difference
@@ -117,8 +118,8 @@ extension RouteTable {
     }
 }
 
-extension LinkRequest {
-    /// The request in one line: a link as it is, other forms with a word before them.
+extension Request {
+    /// The request in one line: a link as is, other forms after a word for the form.
     package var text: String {
         switch self {
         case .link(let text): text
@@ -130,12 +131,12 @@ extension LinkRequest {
 }
 
 extension Decision {
-    /// The decision without the name of its table, as text: what two tables are compared by.
+    /// The decision without the name of its table, as text for comparisons.
     package var comparable: String {
         JSONValue(.object((value.object ?? []).filter { $0.name != "table" })).text
     }
 
-    /// How a decision reads in short: what tells one way of changing from another.
+    /// A summary of the decision that distinguishes kinds of changes.
     fileprivate var kind: [String] {
         [outcome.rawValue, route ?? "", variant.map(String.init) ?? "", reason ?? "", detail ?? "", `guard` ?? ""]
             + [path ?? "", url.map { _ in "url" } ?? ""]
@@ -143,13 +144,13 @@ extension Decision {
 }
 
 extension TableDifference {
-    /// Adds a group behind those that break as much.
+    /// Inserts a group after those that are equally breaking.
     mutating func add(_ group: Group) {
         let place = group.isBreaking ? groups.prefix(while: \.isBreaking).count : groups.count
         groups.insert(group, at: place)
     }
 
-    /// Two decisions that count as one way of changing.
+    /// Two decisions that count as one kind of change.
     struct Kind: Hashable {
         private let old: [String]
         private let new: [String]

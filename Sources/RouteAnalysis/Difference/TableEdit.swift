@@ -1,17 +1,18 @@
 internal import LinkCoordinator
 
-/// One place in which two tables differ: a cause of differences.
+/// A location at which two tables differ, which can cause different decisions.
 struct TableEdit: Sendable {
-    /// The place, as the table names it: `link.rewrites`, `models.Product`, `routes.item`.
+    /// The location in the table's notation: `link.rewrites`, `models.Product`, `routes.item`.
     let place: String
-    /// The pieces that only the old table has there; nil where it has nothing there.
+    /// The pieces that only the old table has there, or nil if there are none.
     let old: String?
-    /// The pieces that only the new one has; nil where it has nothing there.
+    /// The pieces that only the new table has there, or nil if there are none.
     let new: String?
-    /// Puts the new table's part into a copy of the old one; nil for a route, which is known by its name.
+    /// A closure that copies the new table's part into a copy of the old table; nil for a route, which is identified by
+    /// its id.
     let apply: (@Sendable (inout TableSource) -> Void)?
 
-    /// An edit of what is made of these pieces, or nil where they are the same.
+    /// Creates an edit from two lists of pieces, or returns nil if they are equal.
     init?(_ place: String, _ old: [String], _ new: [String], apply: (@Sendable (inout TableSource) -> Void)?) {
         if old == new { return nil }
         self.place = place
@@ -25,18 +26,18 @@ extension TableEdit {
     private static func text(_ own: [String], without other: [String]) -> String? {
         if own.isEmpty { return nil }
         let left = own.filter { !other.contains($0) }
-        // The same pieces in another order.
+        // The pieces are the same in another order.
         if left.isEmpty, other.allSatisfy(own.contains) { return own.joined(separator: ", ") }
         return left.isEmpty ? "nothing" : left.joined(separator: ", ")
     }
 }
 
-/// Finds the places in which two tables differ, routes aside.
+/// The edits between two tables, without those of routes.
 enum TableEdits {
-    /// Most places that are told apart; above that whole kinds of parts are one place.
+    /// The maximum number of separate locations; with more, each kind of part is one location.
     private static let maxPlaces = 16
 
-    /// The edits that lead from one table to another.
+    /// Returns the edits from one table to another.
     static func list(from old: TableSource, to new: TableSource) -> [TableEdit] {
         let parts = named(old, new)
         let wholes = parts.count > maxPlaces ? kinds(old, new) : parts
@@ -76,7 +77,7 @@ enum TableEdits {
     }
 
     private static func paths(_ old: TableSource, _ new: TableSource) -> [TableEdit] {
-        // Patterns hold folded literals, so that a change of case is one of all routes.
+        // Patterns contain folded literals, so a change of case affects all routes.
         [
             TableEdit(
                 "link.path.case", [old.foldsPathCase ? "insensitive" : "sensitive"],
@@ -88,7 +89,7 @@ enum TableEdits {
         ].compactMap { $0 }
     }
 
-    /// Parts that have names: each is a place of its own.
+    /// Returns the edits of named parts, each at its own location.
     private static func named(_ old: TableSource, _ new: TableSource) -> [TableEdit] {
         var edits: [TableEdit] = []
         edits += list("models", old.models, new.models, \.name.value, \.pieces) { $0.models = $1 }
@@ -102,7 +103,7 @@ enum TableEdits {
         return edits
     }
 
-    /// Edits of parts that are found by their names.
+    /// Returns the edits of a list of named parts.
     private static func list<Part: Sendable>(
         _ kind: String, _ old: [Part], _ new: [Part], _ name: (Part) -> String, _ pieces: (Part) -> [String],
         set: @escaping @Sendable (inout TableSource, [Part]) -> Void
@@ -111,7 +112,7 @@ enum TableEdits {
         let news = Dictionary(new.map { (name($0), $0) }, uniquingKeysWith: { first, _ in first })
         let names = old.map(name) + new.map(name).filter { olds[$0] == nil }
         return names.compactMap { one in
-            // The parts with only this one as the new table has it.
+            // The old parts, with only this one replaced by the new table's.
             var changed = old.filter { name($0) != one || news[one] != nil }
                 .map { name($0) == one ? news[one] ?? $0 : $0 }
             if olds[one] == nil, let part = news[one] { changed.append(part) }
@@ -121,7 +122,7 @@ enum TableEdits {
         }
     }
 
-    /// Parts that have names, a whole kind of them in one place.
+    /// Returns the edits of named parts, with one location for each kind of part.
     private static func kinds(_ old: TableSource, _ new: TableSource) -> [TableEdit] {
         func whole<Part>(
             _ kind: String, _ part: (TableSource) -> [Part], _ line: (Part) -> String,

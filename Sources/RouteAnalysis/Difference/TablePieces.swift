@@ -1,23 +1,23 @@
 internal import LinkCoordinator
 internal import StrictJSON
 
-/// Parts of a table as texts, as its file writes them: equal ones have equal texts, wherever they stand in it.
+/// The parts of a table as texts in the table's notation; equal parts have equal texts at any location.
 enum Pieces {
-    /// A part with a name in one text.
+    /// Returns a named part as one text.
     static func line(_ name: String, _ pieces: [String]) -> String { name + " " + pieces.joined(separator: ", ") }
 
-    /// A text between quotes.
+    /// Returns a text in quotes.
     fileprivate static func quoted(_ text: String) -> String { JSONValue(.string(text)).text }
 
-    /// A member with one text or several.
+    /// Returns a member with one text or several.
     fileprivate static func member(_ name: String, _ texts: [String]) -> String? {
         texts.isEmpty ? nil : name + " " + texts.joined(separator: ", ")
     }
 }
 
-/// A part of a table that its file writes as one text.
+/// A part of a table with a text in the table's notation.
 protocol PieceConvertible {
-    /// The text.
+    /// The part's text.
     var piece: String { get }
 }
 
@@ -87,7 +87,7 @@ extension TableSource.IdentityTemplate: PieceConvertible {
 }
 
 extension TableSource.Guard {
-    /// The parts of the guard but its name.
+    /// The parts of the guard except its name.
     var pieces: [String] {
         var pieces = ["claim " + claim, "else to " + otherwise.piece]
         if let resume {
@@ -98,7 +98,7 @@ extension TableSource.Guard {
 }
 
 extension TableSource.Guard.Resume {
-    /// The time in the largest unit in which it is whole.
+    /// The time in the largest unit in which it is an integer.
     fileprivate var ttlText: String {
         let units: [(name: String, seconds: Int64)] = [("d", 86_400), ("h", 3_600), ("m", 60)]
         let unit = units.first { ttlSeconds % $0.seconds == 0 } ?? ("s", 1)
@@ -107,7 +107,7 @@ extension TableSource.Guard.Resume {
 }
 
 extension TableSource.Capability {
-    /// The parts of the capability but its name.
+    /// The parts of the capability except its name.
     var pieces: [String] {
         let members = [
             minApp.map { "minApp " + $0.text }, minOS.map { "minOS " + $0.text },
@@ -133,7 +133,7 @@ extension TableSource.Screen: PieceConvertible {
 }
 
 extension TableSource.Route {
-    /// The parts of the route but its id and what only tools read.
+    /// The parts of the route except its id and the members that only tools read.
     var pieces: [String] {
         var pieces = patterns.filter { !$0.leavesOptionalOut }.map { "match \($0.text)" }
         pieces += query.map { "query \($0.piece.dropFirst("query.".count))" }

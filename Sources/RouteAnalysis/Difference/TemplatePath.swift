@@ -1,33 +1,35 @@
 internal import LinkCoordinator
 internal import ByteStorage
 
-/// The path that a redirect's template makes of a link: each segment a text, or a capture at some place of the link.
+/// The path that a redirect's template produces from a link: each segment is a text or a capture of the link.
 struct TemplatePath {
     private enum Element {
         case text([UInt8])
         case capture(CapturePlace)
-        /// More captures than one: what it must be cannot be said segment by segment.
+        /// More than one capture, for which no matcher of a segment of the link is known.
         case unknown
     }
 
-    /// The links that a pattern takes after a redirect.
+    /// The links whose redirected paths a pattern matches.
     struct Preimage {
-        /// Each a list of patterns, all of which such links fit.
+        /// Lists of patterns; the links of an alternative match all patterns of its list.
         var alternatives: [[ProofPattern]]
-        /// Whether the links that fit are just those; else there are fewer.
+        /// A Boolean value that indicates whether the alternatives describe the links exactly; otherwise some of the
+        /// links do not lead to the pattern.
         var isExact = true
-        /// Whether all links do that get here.
+        /// A Boolean value that indicates whether the pattern matches all links that reach this redirect.
         var takesAll = false
     }
 
     private var elements: [Element] = []
-    /// Where the link's segments go on after the elements; nil where the path ends with them.
+    /// The index of the link's first segment after the elements, or nil if the path ends with them.
     private var tail: Int?
 
-    /// Number of segments that the path has more than the link; nil where the link's segments do not go on in it.
+    /// The number of segments that the path adds to the link, or nil if the link's remaining segments are not part of
+    /// it.
     var growth: Int? { tail.map { elements.count - $0 } }
 
-    /// Fills a template; nil where segments follow a tail, so that their places are not known.
+    /// Fills a template, or returns nil if segments follow a tail, because their positions are not known.
     init?(_ template: TableSource.PathTemplate, _ places: [String: CapturePlace]) {
         for segment in template.segments {
             if tail != nil { return nil }
@@ -43,7 +45,7 @@ struct TemplatePath {
                 }
             }
             if names.isEmpty {
-                // A segment that comes out empty is dropped.
+                // A segment without text is dropped.
                 if !(before + after).isEmpty { elements.append(.text(before + after)) }
             } else if names.count > 1 {
                 elements.append(.unknown)
@@ -57,7 +59,7 @@ struct TemplatePath {
         }
     }
 
-    /// Where the captures of a pattern stand in the link that was redirected.
+    /// Returns the locations of a pattern's captures in the redirected link.
     func places(of path: Pattern, _ rewrites: [String: CapturePlace]) -> [String: CapturePlace] {
         var places = rewrites
         for capture in path.captures {
@@ -77,7 +79,7 @@ struct TemplatePath {
         return places
     }
 
-    /// What links must be so that a pattern takes the path made of them; nil where none is.
+    /// Returns the links whose redirected path a pattern matches, or nil if there are none.
     func preimage(
         of path: Pattern, _ pattern: ProofPattern, _ table: ProofTable, _ space: inout PatternSpace
     ) -> Preimage? {
@@ -131,7 +133,7 @@ struct TemplatePath {
         return preimage.alternatives.isEmpty ? nil : preimage
     }
 
-    /// Notes what a segment of the path must be; false where it never is.
+    /// Adds the requirement of a segment of the path; returns false if it cannot be met.
     private func want(_ matcher: Matcher, at index: Int, _ wants: inout Wants) -> Bool {
         guard index < elements.count else {
             guard let tail else { return false }
@@ -154,18 +156,20 @@ struct TemplatePath {
     }
 }
 
-/// What a link must be, segment by segment.
+/// The requirements of a link, segment by segment.
 private struct Wants {
     var folds: Bool
     var matchers: [(depth: Int, matcher: Matcher)] = []
-    /// How many segments there are, or after how many a tail begins.
+    /// The number of segments, or the number before a tail.
     var end: (depth: Int, tail: ProofPattern.Tail)?
     var isExact = true
 
     var isEmpty: Bool { matchers.isEmpty && end == nil && isExact }
 
-    /// The same as patterns: the first has the query and origin of another, more are needed only where one segment
-    /// must be two things.
+    /// Returns the requirements as patterns.
+    ///
+    /// The first one has the query constraints and origin of `pattern`. More than one is needed only if a segment must
+    /// match several matchers.
     func patterns(like pattern: ProofPattern, _ space: inout PatternSpace) -> [ProofPattern] {
         var layers: [[Int: Int]] = [[:]]
         for (depth, matcher) in matchers {

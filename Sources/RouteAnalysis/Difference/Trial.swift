@@ -1,24 +1,25 @@
 internal import LinkCoordinator
 
-/// A link of a set with the values that are tried with it.
+/// A link of a set with the values to try with it.
 struct Trial {
     /// The link without values.
     var witness: Witness
-    /// Whether the link is tried without its leading slash too, which counts where it holds a coordinator path.
+    /// A Boolean value that indicates whether to try the link without its leading slash too, which matters for
+    /// coordinator paths.
     var triesRelative = false
-    /// What its decision may depend on.
+    /// The inputs on which the link's decision can depend.
     let concern: Concern
-    /// The values.
+    /// The values to try.
     let probes: ValueProbes
 
     private let source: TableSource
     private let blocks: [TableSource.LinkBlock?]
     private let linkPointers: [JSONPath]
 
-    /// Makes the values for a link.
+    /// Creates the values for a link.
     ///
     /// - Parameters:
-    ///   - reading: For each table the block that reads the link.
+    ///   - reading: The block of each table that reads the link.
     ///   - source: The table in whose dialect the query is written.
     init(
         _ witness: Witness, _ concern: Concern, _ tables: [ProofTable], _ reading: [Int?], _ source: TableSource
@@ -33,13 +34,13 @@ struct Trial {
         linkPointers = common.map { [$0] } ?? pointers.compactMap(\.first)
     }
 
-    /// The request with some values under some circumstances; nil where they do not go together.
-    func request(_ values: RequestValues, _ circumstance: Circumstance, head: String? = nil) -> LinkRequest? {
+    /// Returns the request with some values in a context, or nil if they are incompatible.
+    func request(_ values: RequestValues, _ circumstance: Circumstance, head: String? = nil) -> Request? {
         frame(head).request(merged(values, circumstance))
     }
 
-    /// The request with fitting values and a larger link; nil where it cannot be made so large, or is so already.
-    func request(padded way: LinkPadding, _ circumstance: Circumstance) -> LinkRequest? {
+    /// Returns the request with fitting values and a longer link, or nil if it cannot be made that long, or already is.
+    func request(padded way: LinkPadding, _ circumstance: Circumstance) -> Request? {
         let frame = frame(nil)
         return way.pad(merged(probes.fitting, circumstance), in: frame).flatMap { frame.request($0) }
     }
@@ -49,7 +50,7 @@ struct Trial {
             head: head ?? witness.head, dialect: source.blocks[witness.origin.block].query, linkPointers: linkPointers)
     }
 
-    /// Values with those of the query that a circumstance has.
+    /// Returns the values with the query parameters of a context.
     private func merged(_ values: RequestValues, _ circumstance: Circumstance) -> RequestValues {
         var values = values
         for (name, value) in circumstance.query.sorted(by: { $0.key < $1.key })
@@ -59,7 +60,7 @@ struct Trial {
         return values
     }
 
-    /// All lists of values but the fitting one.
+    /// All lists of values except the fitting one.
     var others: [RequestValues] {
         var others = probes.others
         if Set(concern.order).count > 1 { others += probes.pairs }
@@ -72,7 +73,7 @@ struct Trial {
         return others
     }
 
-    /// Other ways to write the path, where the tables may read them in different ways.
+    /// Other spellings of the path that the tables can read differently.
     var heads: [String] {
         var heads: [String] = []
         if let old = blocks[0], let new = blocks[1], old.emptySegments != new.emptySegments {
@@ -86,7 +87,7 @@ struct Trial {
 }
 
 extension RequestValues {
-    /// Whether a name has the same values in both.
+    /// Returns a Boolean value that indicates whether a name has the same values in both.
     fileprivate func isSame(as other: RequestValues, _ name: String) -> Bool {
         query.first { $0.name == name }?.values == other.query.first { $0.name == name }?.values
     }

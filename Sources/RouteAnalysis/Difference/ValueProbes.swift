@@ -1,17 +1,17 @@
 internal import LinkCoordinator
 internal import StrictJSON
 
-/// Values for the places that some routes bind from: one list that fits, and others that differ from it in one place.
+/// Values for the sources that some routes bind from: one list that fits, and others that differ from it in one source.
 struct ValueProbes {
-    /// Values that fit as many types as possible.
+    /// Values that are valid for as many types as possible.
     let fitting: RequestValues
-    /// The same with another value in one place, and all of them left out.
+    /// Lists that differ from the fitting one in one source, and one list without any values.
     private(set) var others: [RequestValues] = []
 
     private let concern: Concern
     private let samples: [ValueSamples]
 
-    /// Values beside those that a link must have.
+    /// Creates values in addition to those that a link must have.
     init(_ concern: Concern, beside items: [QueryConstraints.Item]) {
         self.concern = concern
         samples = concern.places.map { ValueSamples($0.types, strict: $0.strict) }
@@ -49,7 +49,7 @@ struct ValueProbes {
         }
     }
 
-    /// The values of one place other than the fitting one: none, null, each text, each number of items.
+    /// Returns the values of one source other than the fitting one: none, null, each text, and each number of items.
     private func values(_ index: Int) -> [Value?] {
         let (place, samples) = (concern.places[index].place, samples[index])
         switch place {
@@ -61,7 +61,7 @@ struct ValueProbes {
             all += samples.counts.filter { $0 != samples.fittingCount }.map { .text(first, $0) }
             guard case .payload = place else { return all }
             for text in samples.texts {
-                // A payload may hold a number or a truth value where a link can only hold its text.
+                // A payload can contain a number or a Boolean, but a link only contains its text.
                 if let json = try? JSONValue.parse(Array(text.utf8)), json.string == nil { all.append(.json(json)) }
             }
             return all + [.json(JSONValue(.object([]))), .json(JSONValue(.array([])))]
@@ -76,7 +76,7 @@ struct ValueProbes {
         }
     }
 
-    /// The fitting values with two places that are wanting or wrong, for tables that look at them in another order.
+    /// The fitting values with two missing or invalid sources, for tables that evaluate them in different orders.
     var pairs: [RequestValues] {
         let wrong = concern.places.indices.map { Array(values($0).filter { $0.map(Self.isWrong) ?? true }.prefix(3)) }
         var pairs: [RequestValues] = []
@@ -97,12 +97,12 @@ struct ValueProbes {
 
     private static func isWrong(_ value: Value) -> Bool { if case .text = value { true } else { false } }
 
-    /// Texts for what a path or a rewrite captures.
+    /// Returns texts for a capture of a path or a rewrite.
     func texts(_ index: Int) -> [String] { samples[index].texts.filter { !$0.isEmpty } }
 
-    /// Texts for what a path or a rewrite captures that are of a type which is wanted there, the best first.
+    /// Returns texts for a capture of a path or a rewrite that are valid for one of its fields' types, the best first.
     func fittingTexts(_ index: Int) -> [String] { samples[index].fitting.filter { !$0.isEmpty } }
 
-    /// Numbers of segments for a tail that is bound to a list.
+    /// Returns numbers of segments for a tail that is bound to a list.
     func counts(_ index: Int) -> [Int] { samples[index].counts }
 }

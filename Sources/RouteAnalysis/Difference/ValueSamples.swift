@@ -1,31 +1,33 @@
 internal import LinkCoordinator
 internal import StrictJSON
 
-/// Texts that tell types of fields apart: for each type some that it takes, at its bounds, and some that it does not.
+/// Texts that distinguish the types of fields: valid texts of each type, with its bounds, and invalid ones.
 ///
-/// For any two types of `FieldType` one of the texts is taken by one alone, or is bound as something else.
+/// For any two types of `FieldType`, one of the texts is valid for only one of them, or is bound to a different value.
 struct ValueSamples {
     /// Texts for single values; the first is the best of `fitting`.
     private(set) var texts: [String] = []
 
-    /// Those of the texts that some type takes: first what most types take that refuse a link for another text, then
-    /// what most types take.
+    /// The texts that are valid for a type.
+    ///
+    /// They are sorted by the number of strict types for which they are valid, then by the number of all types.
     private(set) var fitting: [String] = []
 
     /// Numbers of items for lists, at the bounds of all lists.
     private(set) var counts: [Int] = []
 
-    /// How often the first text stands there: once, or as often as most lists want it.
+    /// The number of repetitions of the first text: one, or the number that is valid for most lists.
     private(set) var fittingCount = 1
 
-    /// Makes samples for the types that one source has, in both tables; `strict` are those of them that refuse a link
-    /// for a text that they do not take.
+    /// Creates samples for the types of one source in both tables.
+    ///
+    /// `strict` contains the types that reject a link with an invalid text.
     init(_ types: [FieldType], strict: [FieldType]) {
         var seen = Set<FieldType>()
         let own = types.filter { seen.insert($0).inserted }
         var all: [String] = []
         for type in own { all += Self.samples(type, beside: own) }
-        // What is bound in one type as text may be a number in another: all short spellings count for two types.
+        // A value that one type binds as text can be a number for another, so with two types all short spellings count.
         if own.count > 1 { all += Self.spellings }
         if own.isEmpty { all = ["v"] }
         all.append("")
@@ -50,7 +52,7 @@ struct ValueSamples {
         "1", "0", "true", "7", "05", "+5", "-0", "1.50", "x", "b121d5e7-ea65-49f8-8b33-b3c43fa93866", "2025-01-31",
     ]
 
-    /// How many types take a text.
+    /// Returns the number of types for which a text is valid.
     private static func takers(_ types: [FieldType], _ text: String) -> Int {
         types.count { $0.canonicalText(text) != nil }
     }
@@ -62,7 +64,7 @@ struct ValueSamples {
             let outside = [min > .min ? min - 1 : nil, max < .max ? max + 1 : nil].compactMap { $0.map { String($0) } }
             return outside + ["x"] + inside
         case .string(let min, let max):
-            // A letter that no enum uses for a value of its own, so that text and enum are told apart.
+            // A letter that no enum has as a value distinguishes strings from enums.
             let values = types.flatMap { if case .enumeration(let values) = $0 { values } else { [[UInt8]]() } }
             let letter = ["a", "q", "z", "k", "w"].first { letter in
                 !values.contains { $0.allSatisfy { $0 == letter.utf8.first } }
@@ -75,7 +77,7 @@ struct ValueSamples {
         case .date: return ["2025-02-30", "2025-01-31"]
         case .double: return ["-0", "x", "1.50"]
         case .enumeration(let values):
-            // Where all types are alike a few values stand for all.
+            // If all types are equal, a few values represent all of them.
             let named = types.count == 1 ? values.prefix(4) : values[...]
             return ["zz-"] + named.reversed().map { String(decoding: $0, as: UTF8.self) }
         case .url(let hosts):
@@ -91,6 +93,6 @@ struct ValueSamples {
         }
     }
 
-    /// Longest text that is tried: what is longer does not fit into a link beside others.
+    /// The maximum length of a text to try; a longer one does not fit into a link with others.
     private static let longest = 4_000
 }
