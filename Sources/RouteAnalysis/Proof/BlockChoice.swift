@@ -1,11 +1,11 @@
 internal import LinkCoordinator
 
 extension TableSource {
-    /// Index of the link block that reads links of a scheme, if it takes their host; nil if none does (N2, N3).
+    /// Returns the index of the link block that reads links of a scheme and allows their host, or nil if there is none.
     ///
     /// - Parameters:
-    ///   - host: In lower case; empty for none.
-    ///   - port: nil for none, and for the scheme's own.
+    ///   - host: The host in lowercase; empty for none.
+    ///   - port: The port; nil for none and for the scheme's default.
     func block(for scheme: String, _ host: [UInt8], _ port: UInt16?) -> Int? {
         guard let index = block(listing: scheme) else { return nil }
         let block = blocks[index]
@@ -14,7 +14,7 @@ extension TableSource {
             ? index : nil
     }
 
-    /// Index of the link block that takes links of a scheme, whatever their host; nil if none does (N2).
+    /// Returns the index of the link block that lists a scheme, for any host, or nil if there is none.
     func block(listing scheme: String) -> Int? {
         let listing = blocks.firstIndex { block in
             block.schemes.contains {

@@ -1,17 +1,17 @@
 internal import LinkCoordinator
 
-/// A device and the names of a query that conditions ask for: what decides between variants.
+/// The inputs that decide between variants: a device, and the query parameters that conditions read.
 struct Circumstance: Hashable {
     /// The device.
-    var device = DeviceFacts()
-    /// Names of the query with their values; nil for a name that is not there.
+    var device = Device()
+    /// The query parameters with their values; nil for a name that is absent.
     var query: [String: String?] = [:]
 }
 
 extension DeviceSpace {
-    /// Every combination of values of the facts, the one in which nothing is known first.
+    /// Returns every combination of values of the facts; in the first one all facts are unknown.
     ///
-    /// Where that would be more than `limit`, every combination of any two facts; then `isWhole` is false.
+    /// If there would be more than `limit`, it returns every combination of any two facts, and `isWhole` is false.
     func circumstances(limit: Int) -> (all: [Circumstance], isWhole: Bool) {
         let facts = values.sorted { "\($0.key)" < "\($1.key)" }
         var count = 1
@@ -35,7 +35,7 @@ extension DeviceSpace {
         }
     }
 
-    /// A circumstance with another value of one fact.
+    /// Returns a context with another value of one fact.
     private func with(_ fact: DeviceFact, _ value: String?, _ one: Circumstance) -> Circumstance {
         var next = one
         if case .query(let name) = fact {

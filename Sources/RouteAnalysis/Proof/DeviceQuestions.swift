@@ -1,22 +1,22 @@
 internal import LinkCoordinator
 
-/// What parts of tables ask of devices: for each fact the values that they name.
+/// The facts of devices that parts of tables depend on, with the values that they name.
 struct DeviceQuestions {
-    /// Texts that are compared with a fact; a claim or a listed capability has its own name.
+    /// The texts to compare with a fact; a claim or a listed capability has its own name as text.
     private(set) var texts: [DeviceFact: [String]] = [:]
 
-    /// Versions that are compared with `app` or `os`.
+    /// The versions to compare with `app` or `os`.
     private(set) var versions: [DeviceFact: [VersionText]] = [:]
 
-    /// All claims that are asked for.
+    /// The claims that are required, sorted.
     var claims: [String] {
         texts.keys.compactMap { if case .claim(let name) = $0 { name } else { nil } }.sorted()
     }
 
-    /// Asks nothing.
+    /// Creates an empty list of facts.
     init() {}
 
-    /// Asks all that any part of some tables asks.
+    /// Collects the facts that any part of some tables depends on.
     init(_ sources: [TableSource]) {
         for source in sources {
             for screen in source.coordinators.flatMap(\.screens) { add(screen, of: source) }
@@ -26,13 +26,13 @@ struct DeviceQuestions {
         }
     }
 
-    /// Adds what decides whether a device has a screen.
+    /// Adds the facts that determine whether a device has a screen.
     mutating func add(_ screen: TableSource.Screen, of source: TableSource) {
         add(.app, [screen.since, screen.until].compactMap { $0 })
         for capability in screen.requires { add(capability: capability.value, of: source) }
     }
 
-    /// Adds what decides whether a device has a capability.
+    /// Adds the facts that determine whether a device has a capability.
     mutating func add(capability name: String, of source: TableSource) {
         guard let capability = source.capabilities.first(where: { $0.name.value == name }) else { return }
         add(.app, capability.minApp.map { [$0] } ?? [])
@@ -44,7 +44,7 @@ struct DeviceQuestions {
     /// Adds a claim of a guard.
     mutating func add(claim: String) { add(.claim(claim), [claim]) }
 
-    /// Adds what a condition asks of devices and, as facts of their own, of the query.
+    /// Adds the facts that a condition depends on, including those of the query.
     mutating func add(_ condition: TableSource.Condition, of source: TableSource) {
         add(.app, condition.app.map(\.version))
         add(.os, condition.os.map(\.version))
@@ -55,12 +55,12 @@ struct DeviceQuestions {
         add(.locale, condition.locales ?? [])
         for attribute in condition.attributes { add(.attribute(attribute.name.value), attribute.values) }
         for constraint in condition.query {
-            // A name that is only asked for has one value that is like any other.
+            // For a name that only needs to be present, one value represents all.
             add(.query(constraint.name.value), [constraint.text ?? "1"])
         }
     }
 
-    /// Adds all that others ask.
+    /// Adds the facts of another list.
     mutating func add(_ others: DeviceQuestions) {
         for (fact, named) in others.texts { add(fact, named) }
         for (fact, named) in others.versions { add(fact, named) }
@@ -78,6 +78,6 @@ struct DeviceQuestions {
 }
 
 extension TableSource.QueryConstraint {
-    /// The value that it wants; nil where any will do, or none.
+    /// The required value, or nil if the constraint requires any value or none.
     var text: String? { if case .equals(let text) = test { text } else { nil } }
 }

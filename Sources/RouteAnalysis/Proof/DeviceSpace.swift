@@ -2,7 +2,7 @@ package import LinkCoordinator
 internal import ByteStorage
 internal import StrictJSON
 
-/// A fact of a device, or of a query, that conditions ask for; nothing depends on others.
+/// A fact of a device or a query that conditions can depend on.
 enum DeviceFact: Hashable {
     case app
     case os
@@ -15,23 +15,23 @@ enum DeviceFact: Hashable {
     case query(String)
 }
 
-/// A set of devices: for each fact the values that it may have, by number; facts that are left out may have any.
+/// A set of devices: for each fact the indices of its possible values; a fact without an entry can have any value.
 typealias DeviceCell = [DeviceFact: Set<Int>]
 
-/// The devices that the conditions of tables tell apart: for each fact one value of every kind.
+/// The devices that the conditions of tables distinguish, with one value of every kind for each fact.
 ///
-/// Versions are cut into intervals at every version that a table names; a fact that is not known is a value too.
+/// Versions are divided into intervals at every version that a table names. An unknown fact is a value too.
 struct DeviceSpace {
-    /// For each fact its values; nil is not known, not listed, not there.
+    /// The values of each fact; nil means unknown, not listed, or absent.
     private(set) var values: [DeviceFact: [String?]] = [:]
     private let capabilities: [String: TableSource.Capability]
 
-    /// Cuts the devices at all that a table asks.
+    /// Creates the space of the devices that a table distinguishes.
     init(_ source: TableSource) { self.init(DeviceQuestions([source]), capabilities: source.capabilities) }
 
-    /// Cuts the devices at some questions.
+    /// Creates the space of the devices that some facts distinguish.
     ///
-    /// - Parameter capabilities: What conditions mean by the names of capabilities, for `cell(of:)`.
+    /// - Parameter capabilities: The definitions of capabilities in conditions, for `cell(of:)`.
     init(_ questions: DeviceQuestions, capabilities: [TableSource.Capability] = []) {
         self.capabilities = Dictionary(
             capabilities.map { ($0.name.value, $0) }, uniquingKeysWith: { first, _ in first })
@@ -39,20 +39,22 @@ struct DeviceSpace {
         for (fact, named) in questions.texts { values[fact] = [nil] + Self.kinds(fact, named) }
     }
 
-    /// The values of a fact: all that are named, and one that is not; a claim is listed or not.
+    /// Returns the values of a fact: all that are named, and one other; a claim is listed or not.
     private static func kinds(_ fact: DeviceFact, _ named: [String]) -> [String] {
         switch fact {
         case .claim, .listed: return [named[0]]
         default:
             let texts = Array(Set(named)).sorted()
-            // Of one name more than there are texts, one at least is none of them.
+            // There is one more name than texts, so at least one name is not a text.
             let taken = Set(texts.map(folded))
             let other = (0...texts.count).lazy.map { $0 == 0 ? "zz" : "zz\($0)" }.first { !taken.contains($0) }
             return texts + (other.map { [$0] } ?? [])
         }
     }
 
-    /// Each version that is named, and one of every interval between and above; below all counts as not known.
+    /// Returns each named version, and one version of every interval between them and above.
+    ///
+    /// The interval below all versions is represented by an unknown version.
     private static func intervals(_ named: [VersionText]) -> [String] {
         let sorted = Set(named).sorted { compare($0.text, $1.text) < 0 }
         var texts: [String] = []
@@ -70,7 +72,7 @@ struct DeviceSpace {
         return texts
     }
 
-    /// Versions over another, those first that read best.
+    /// Returns versions above another one, the most readable first.
     private static func above(_ text: String) -> [String] {
         let plain = text.prefix { $0 != "-" && $0 != "+" }
         var numbers = plain.split(separator: ".").map { Int($0) ?? 0 }
@@ -92,7 +94,7 @@ struct DeviceSpace {
 }
 
 extension DeviceSpace {
-    /// The devices and queries for which a condition holds.
+    /// Returns the devices and queries for which a condition holds.
     func cell(of condition: TableSource.Condition) -> DeviceCell {
         var cell: DeviceCell = [:]
         for test in condition.app { keep(.app, &cell) { Self.holds(test, $0) } }
@@ -158,12 +160,12 @@ extension DeviceSpace {
         return texts.contains { folded($0) == folded(value) }
     }
 
-    /// The text with ASCII capitals in lower case, and nothing else changed: as the resolver compares it.
+    /// Returns the text with ASCII letters in lowercase, which is how the resolver compares it.
     private static func folded(_ text: String) -> String {
         String(decoding: text.utf8.map { ByteScan.foldASCII($0) }, as: UTF8.self)
     }
 
-    /// A cell without another: cells that share nothing and together are what is left.
+    /// Returns the difference of two cells as disjoint cells.
     func subtract(_ taken: DeviceCell, from cell: DeviceCell) -> [DeviceCell] {
         var left = cell
         var parts: [DeviceCell] = []
@@ -181,9 +183,9 @@ extension DeviceSpace {
         return parts
     }
 
-    /// A device of a cell: facts that do not matter are not known.
-    func device(of cell: DeviceCell) -> DeviceFacts {
-        var device = DeviceFacts()
+    /// Returns a device of a cell; facts without an effect are unknown.
+    func device(of cell: DeviceCell) -> Device {
+        var device = Device()
         for (fact, numbers) in cell {
             guard let number = numbers.min(), let value = values[fact]?[number] else { continue }
             set(fact, value, &device)
@@ -206,8 +208,8 @@ extension DeviceSpace {
     }
 }
 
-extension DeviceFacts {
-    /// The facts as one JSON object, in the order of the documentation; facts that are not known are left out.
+extension Device {
+    /// The facts as one JSON object, in the order of the documentation; unknown facts are omitted.
     package var json: String {
         var members: [JSONMember] = []
         func text(_ name: String, _ value: String?) {

@@ -1,22 +1,23 @@
 internal import LinkCoordinator
 
-/// Looks for a link that some patterns take and others do not: the one question that all proofs ask.
+/// A search for a link that some patterns match and others do not, which all proofs use.
 ///
-/// Exact: nil means that there is no such link, and a witness is one. Where that would take more work than the budget
-/// has, it throws.
+/// It is exact: nil means that there is no such link. If the search would exceed its budget, it throws.
 struct LinkSearch {
     /// The patterns.
     var space: PatternSpace
-    /// What may still be spent.
+    /// The remaining budget.
     var budget: WorkBudget
 
-    /// Searches among the patterns of a space.
+    /// Creates a search among the patterns of a space.
     init(_ space: PatternSpace, budget: WorkBudget = WorkBudget()) {
         self.space = space
         self.budget = budget
     }
 
-    /// A link that all of `inside` take and none of `outside`; one that no rewrite touches, where there is one.
+    /// Returns a link that all of `inside` and none of `outside` match.
+    ///
+    /// It prefers a link that no rewrite changes.
     mutating func find(
         inside: [ProofPattern], outside: [ProofPattern]
     ) throws(WorkBudget.Exhausted) -> Witness? {
@@ -29,9 +30,10 @@ struct LinkSearch {
         return found
     }
 
-    /// Whether there is a link that all of `inside` take and none of `outside`, whatever rewrites make of it.
+    /// Returns a Boolean value that indicates whether all of `inside` and none of `outside` match a link, before
+    /// rewrites.
     ///
-    /// It costs less than `find`, which looks for a link that reads well.
+    /// It costs less than `find`, which looks for a readable link.
     mutating func exists(
         inside: [ProofPattern], outside: [ProofPattern]
     ) throws(WorkBudget.Exhausted) -> Bool {
@@ -39,9 +41,9 @@ struct LinkSearch {
         return try search(inside, outside, avoidsRewrites: false) != nil
     }
 
-    /// A link of some origins that all of `inside` take and none of `outside`, whatever rewrites make of it.
+    /// Returns a link of some origins that all of `inside` and none of `outside` match, before rewrites.
     ///
-    /// - Parameter lengths: Numbers of segments that it may have; nil for as many as any of the tables allows.
+    /// - Parameter lengths: The allowed numbers of segments; nil for as many as any of the tables allows.
     mutating func find(
         inside: [ProofPattern], outside: [ProofPattern], among origins: Set<Int>, lengths: ClosedRange<Int>? = nil
     ) throws(WorkBudget.Exhausted) -> Witness? {
@@ -57,7 +59,8 @@ struct LinkSearch {
         let choices = insides(inside, outside)
         let origins = space.origins.origin
         guard let fewest = inside.min(by: { origins[$0.rule].count < origins[$1.rule].count }) else { return nil }
-        // What a rule takes is all alike for patterns of that rule, and of the first, which takes everything.
+        // The origins of a rule are equivalent for patterns of that rule and of the first one, which matches all
+        // origins.
         let isAlike = some == nil && (inside + outside).allSatisfy { $0.rule == fewest.rule || $0.rule == 0 }
         var seen: [Int: Set<[Int]>] = [:]
         for number in isAlike ? space.origins.firsts[fewest.rule] : origins[fewest.rule] {
@@ -78,7 +81,9 @@ struct LinkSearch {
         return nil
     }
 
-    /// `anySegment` as patterns that have the segment at one place each, as far out as another pattern looks.
+    /// Returns combinations of patterns in which each `anySegment` is replaced by one position of its segment.
+    ///
+    /// Positions beyond the segments of all other patterns are equivalent.
     private func insides(_ inside: [ProofPattern], _ outside: [ProofPattern]) -> [[ProofPattern]] {
         let wild = inside.count { if case .anySegment = $0.tail { true } else { false } }
         guard wild > 0 else { return [inside] }
@@ -102,7 +107,7 @@ struct LinkSearch {
     }
 }
 
-/// Walks paths segment by segment, atom by atom, for one origin.
+/// A depth-first walk over paths for one origin, segment by segment and atom by atom.
 private struct PathWalk {
     let inside: [ProofPattern]
     let outside: [ProofPattern]
@@ -118,11 +123,12 @@ private struct PathWalk {
         query = QueryConstraints(source.blocks[block].query)
         let longest = (inside + outside).map(\.segments.count).max() ?? 0
         shortest = lengths?.lowerBound ?? 0
-        // Patterns do not tell segments behind their own apart: where a longer link fits, one of this length does.
+        // Patterns do not distinguish the segments after their own: if a longer link matches, one of this length does
+        // too.
         deepest = min(max(longest + 2, shortest), lengths?.upperBound ?? source.limits.maxSegments)
     }
 
-    /// Segments and query of a link, or nil where there is none.
+    /// Returns the segments and query of a link, or nil if there is none.
     mutating func run(
         _ space: inout SegmentSpace, _ budget: inout WorkBudget
     ) throws(WorkBudget.Exhausted) -> (segments: [[UInt8]], query: [QueryConstraints.Item])? {
@@ -130,9 +136,11 @@ private struct PathWalk {
         return (path, query)
     }
 
+    /// Continues the walk at a depth.
+    ///
     /// - Parameters:
-    ///   - alive: Patterns of `outside` that took every segment so far.
-    ///   - hit: Patterns `anySegment` of `outside` that met their segment.
+    ///   - alive: The patterns of `outside` that matched every segment so far.
+    ///   - hit: The `anySegment` patterns of `outside` that matched their segment.
     private mutating func walk(
         _ depth: Int, _ alive: [Int], _ hit: [Int], _ space: inout SegmentSpace, _ budget: inout WorkBudget
     ) throws(WorkBudget.Exhausted) -> [QueryConstraints.Item]? {
@@ -154,7 +162,7 @@ private struct PathWalk {
             switch outside[number].step(at: depth) {
             case .ends: continue
             case .takesAll:
-                // Nothing that follows escapes from it.
+                // This pattern matches all longer links too.
                 if outside[number].constraints.isEmpty { return nil }
                 staying.append(number)
             case .matcher(let matcher):
@@ -180,7 +188,7 @@ private struct PathWalk {
         return nil
     }
 
-    /// The matchers that a segment at a depth must fit, or nil where a path cannot go on.
+    /// Returns the matchers that a segment at a depth must match, or nil if the path must end there.
     private func insideMatchers(at depth: Int, _ space: borrowing SegmentSpace) -> [Int]? {
         var wanted: [Int] = []
         for pattern in inside {

@@ -1,36 +1,36 @@
 internal import LinkCoordinator
 
-/// Hosts that rules tell apart, by the rules that take them: a block looks only at those that it lists.
+/// Hosts that rules distinguish, with the rules that match them; a link block uses only the hosts that it lists.
 struct OriginHosts {
-    /// One host of a kind.
+    /// A host that represents its kind.
     struct Host {
-        /// The host in lower case; empty for none.
+        /// The host in lowercase; empty for none.
         var host: [UInt8]
-        /// The port as a link writes it, nil for none.
+        /// The port in the form of a link, or nil for none.
         var port: UInt16?
-        /// Every rule that takes it.
+        /// All rules that match the host.
         var rules: [HostRule]
     }
 
-    /// Hosts that a rule takes and that no rule of a pattern tells apart.
+    /// Hosts that a rule matches and that no rule of a pattern distinguishes.
     private struct Kind: Hashable {
         var rule: HostRule
         var telling: [HostRule]
         var isEmpty: Bool
     }
 
-    /// The hosts, those first that read best in a witness.
+    /// The hosts, the most readable first.
     private(set) var hosts: [Host] = []
 
     private var byRule: [HostRule: [Int]] = [:]
 
-    /// Makes hosts of all kinds.
+    /// Creates hosts of all kinds.
     ///
     /// - Parameters:
     ///   - rules: All rules that are named anywhere.
-    ///   - listed: Rules that link blocks list.
-    ///   - telling: Rules of patterns, where nothing else tells hosts apart: then one host of those that the same of
-    ///     them take stands for all. With nil every host is kept.
+    ///   - listed: The rules that link blocks list.
+    ///   - telling: The rules of patterns, if nothing else distinguishes hosts: then one host represents those that the
+    ///     same of these rules match. With nil, every host is kept.
     init(_ rules: [HostRule], listed: Set<HostRule>, telling: Set<HostRule>?) {
         var seen = Set<Kind>()
         for (host, port) in Self.samples(rules) {
@@ -44,12 +44,12 @@ struct OriginHosts {
         }
     }
 
-    /// The hosts that one of some rules takes, in their order.
+    /// Returns the hosts that one of some rules matches, in order.
     func hosts(takenBy rules: Set<HostRule>) -> [Host] {
         Set(rules.flatMap { byRule[$0] ?? [] }).sorted().map { hosts[$0] }
     }
 
-    /// Every host rule that takes a host.
+    /// Returns every host rule that matches a host.
     static func rules(_ host: [UInt8], _ port: UInt16?) -> [HostRule] {
         var rules: [HostRule] = [.any]
         if host.isEmpty { return rules + [.empty] }
@@ -61,7 +61,7 @@ struct OriginHosts {
         return rules
     }
 
-    /// Hosts of all kinds that rules tell apart, each once: listed ones first, for they read best in a witness.
+    /// Returns hosts of all kinds that rules distinguish, without duplicates, listed ones first for readable witnesses.
     static func samples(_ rules: [HostRule]) -> [(host: [UInt8], port: UInt16?)] {
         let exact = Set(rules.compactMap { if case .exact(let host, _) = $0 { host } else { nil } })
         var hosts: [(host: [UInt8], port: UInt16?)] = []
@@ -82,7 +82,7 @@ struct OriginHosts {
         }
         var written = Set<[UInt8]>()
         return hosts.filter { host, port in
-            // No host has a zero byte.
+            // Hosts contain no zero bytes.
             written.insert(host + [0] + (port.map { [UInt8($0 >> 8), UInt8($0 & 0xFF)] } ?? [])).inserted
         }
     }

@@ -1,78 +1,80 @@
 internal import LinkCoordinator
 
-/// Scheme and host of a pattern: one trie of the search stands for each.
+/// The scheme and host of a pattern; the search has one trie for each.
 struct OriginRule: Hashable {
-    /// The scheme, nil for any.
+    /// The scheme, or nil for any.
     var scheme: String?
-    /// The host rule, nil for any and for none.
+    /// The host rule, or nil for any host and for none.
     var host: HostRule?
 
-    /// The rule of a pattern.
+    /// Creates the rule of a pattern.
     init(_ pattern: TableSource.RoutePattern) {
         scheme = pattern.scheme
         host = pattern.host == .any ? nil : pattern.host
     }
 
-    /// The rule of patterns without scheme and host, or of those that are given.
+    /// Creates a rule from its parts; by default, the rule of patterns without scheme and host.
     init(_ scheme: String? = nil, _ host: HostRule? = nil) {
         self.scheme = scheme
         self.host = host
     }
 }
 
-/// What tells schemes and hosts apart beside the rules of patterns.
+/// The properties that distinguish schemes and hosts in addition to the rules of patterns.
 struct OriginCut {
-    /// Host rules.
+    /// Additional host rules.
     var hosts: [HostRule] = []
-    /// Schemes that a link may have where a block takes any.
+    /// The schemes that a link can have if a block allows any.
     var schemes: [String] = []
-    /// Spellings of schemes that tables may take for different ones.
+    /// The spellings of schemes that tables can read as different ones.
     var spellings: [String] = []
-    /// Marks a scheme, a host and a port; those with other marks are told apart.
+    /// Returns the marks of a scheme, a host, and a port; origins with different marks are distinguished.
     var mark: (String, [UInt8], UInt16?) -> [Int] = { _, _, _ in [] }
-    /// Whether another table takes the authority of links of a scheme for a host where this one takes it for a segment,
-    /// or the other way round.
+    /// Returns a Boolean value that indicates whether only one of two tables reads the authority of a scheme's links as
+    /// a host.
     var mixesRoles: (String) -> Bool = { _ in false }
 }
 
-/// Schemes and hosts that no pattern tells apart, one of them for all.
+/// A set of schemes and hosts that no pattern distinguishes, represented by one of them.
 struct Origin {
-    /// The scheme as a link may write it.
+    /// The scheme in the form of a link.
     var scheme: String
-    /// The host in lower case; empty for none, and where the authority is a segment.
+    /// The host in lowercase; empty for none, and if the authority is a segment.
     var host: [UInt8]
-    /// The port, nil for none.
+    /// The port, or nil for none.
     var port: UInt16?
-    /// Index of the link block.
+    /// The index of the link block.
     var block: Int
-    /// Numbers of the origin rules that take it, sorted.
+    /// The numbers of the origin rules that match it, sorted.
     var rules: [Int]
-    /// What else tells it apart.
+    /// The marks that distinguish it from other origins.
     var mark: [Int] = []
-    /// Whether the first segment of a witness is its authority, which the tables do not take for the same.
+    /// A Boolean value that indicates whether the first segment of a witness is its authority, which the tables read
+    /// differently.
     var leads = false
-    /// Whether that authority is written in escapes, which are a segment's but never a host's.
+    /// A Boolean value that indicates whether that authority is percent-encoded, which a segment can be but not a host.
     var escapesAuthority = false
 }
 
-/// All schemes and hosts that a table reads, cut into atoms under the rules that patterns name.
+/// All schemes and hosts that a table reads, divided into atoms by the rules that patterns name.
 struct OriginSpace {
-    /// The atoms, those first that the fewest rules take.
+    /// The atoms, those that the fewest rules match first.
     private(set) var origins: [Origin] = []
 
-    /// For each rule its atoms, in the same order.
+    /// The atoms of each rule, in the same order.
     private(set) var origin: [[Int]] = []
 
-    /// For each rule the first of its atoms in each link block, in the same order.
+    /// The first atom of each rule in each link block, in the same order.
     private(set) var firsts: [[Int]] = []
 
-    /// Makes a space without origins.
+    /// Creates a space without origins.
     init() {}
 
-    /// Cuts the origins of a table under numbered rules.
+    /// Divides the origins of a table by numbered rules.
     ///
-    /// - Parameter cut: What tells origins apart beside the rules; with nil nothing does, and of link blocks that read
-    ///   the same links in the same way one stands for all.
+    /// - Parameter cut: The properties that distinguish origins in addition to the rules. With nil there are none, and
+    ///   one
+    ///   of the link blocks that read the same links in the same way represents all of them.
     init(_ source: TableSource, rules: [OriginRule], cut: OriginCut? = nil) {
         var cutter = OriginCutter(source, rules: rules, cut: cut)
         let found = cutter.run()
@@ -89,30 +91,30 @@ struct OriginSpace {
     }
 }
 
-/// Cuts the schemes and hosts of a table's link blocks.
+/// Divides the schemes and hosts of a table's link blocks.
 private struct OriginCutter {
-    /// What a link block makes of a path and a query: blocks of one kind show the same links.
+    /// The properties with which a link block reads a path and a query; blocks of one kind are equivalent.
     private struct BlockKind: Hashable {
         var role: TableSource.LinkBlock.HostRole
         var query: TableSource.QueryDialect
         var rewrites: [[Matcher]]
     }
 
-    /// What the origins of a scheme in a block come from.
+    /// The inputs from which the origins of a scheme in a block are made.
     private struct Asked: Hashable {
         var kind: Int
         var hosts: Set<HostRule>
         var ownPort: UInt16?
-        /// The scheme, if rules name it.
+        /// The scheme, or nil if no rule names it.
         var scheme: String?
     }
 
     let source: TableSource
     let cut: OriginCut?
-    /// Schemes that rules and the cut name, and those that blocks list.
+    /// The schemes that rules and the cut name, and those that blocks list.
     let named: Set<String>
     let listed: Set<String>
-    /// Numbers of rules by scheme, nil for any, and host.
+    /// The numbers of rules by scheme, with nil for any, and by host.
     private var numbers: [String?: [HostRule?: Int]] = [:]
     private var kinds: [BlockKind: Int] = [:]
     private let hosts: OriginHosts
@@ -129,7 +131,7 @@ private struct OriginCutter {
             own + ofRules + (cut?.hosts ?? []), listed: Set(own), telling: cut == nil ? Set(ofRules) : nil)
     }
 
-    /// The origins, block by block.
+    /// Returns the origins, block by block.
     mutating func run() -> [Origin] {
         let spelled = Dictionary(grouping: cut?.spellings ?? []) { source.block(listing: $0) }
         var found: [Origin] = []
@@ -155,7 +157,7 @@ private struct OriginCutter {
         return found
     }
 
-    /// The number of the blocks that are like one; with a cut each is its own.
+    /// Returns the index of the first block of the same kind; with a cut, each block has its own kind.
     private mutating func kind(of block: TableSource.LinkBlock, _ index: Int) -> Int {
         if cut != nil { return index }
         let kind = BlockKind(
@@ -173,8 +175,10 @@ private struct OriginCutter {
         }
     }
 
-    /// Origins with their marks; where an authority is a segment only for this table, a second one with an authority
-    /// that is no host for the other table.
+    /// Returns origins with their marks.
+    ///
+    /// If only this table reads an authority as a segment, there is a second origin with an authority that is not a
+    /// host for the other table.
     private func marked(_ origins: [Origin], _ block: TableSource.LinkBlock) -> [Origin] {
         guard let cut else { return origins }
         return origins.flatMap { origin -> [Origin] in
@@ -182,12 +186,12 @@ private struct OriginCutter {
             let mixes = cut.mixesRoles(origin.scheme)
             own.leads = mixes && !origin.host.isEmpty
             own.mark = cut.mark(origin.scheme, origin.host, origin.port)
-            // Every host is a segment of its own.
+            // Every host is a distinct segment.
             own.mark += own.leads ? [1] + origin.host.map { Int($0) } : []
             guard mixes, block.hostRole == .segment else { return [own] }
             var second = origin
             second.leads = true
-            // No rule takes what is no host.
+            // No rule matches a text that is not a host.
             second.mark = cut.mark(origin.scheme, Array("%".utf8), nil) + [1]
             second.escapesAuthority = true
             return [own, second]
@@ -214,7 +218,7 @@ private struct OriginCutter {
         }
         let own = Self.ownPort(of: scheme)
         return hosts.hosts(takenBy: listed).compactMap { one in
-            // http and https have no links without a host (N3).
+            // Links with http and https must have a host.
             if own != nil && one.host.isEmpty { return nil }
             let isOwn = one.port != nil && one.port == own
             let taking = isOwn ? OriginHosts.rules(one.host, nil) : one.rules

@@ -1,25 +1,25 @@
 package import LinkCoordinator
 
-/// Proves of every pattern that some link chooses it, and of every two routes that they do not overlap unsaid
-/// (route-table.md, 2.3).
+/// Proves that a link selects every pattern, and that no two routes overlap without declaring it.
 ///
-/// Exact, unions included; what would take too much work is told as a warning `unproved`. A table of which as many
-/// errors are known as are told is not looked at any further: it is refused, and its other patterns are not proved.
+/// The proof is exact, also for unions of patterns. If a search exceeds its budget, the warning `unproved` is reported.
+/// Once the maximum number of errors is reported, the table is rejected anyway, and its remaining patterns are not
+/// proved.
 package struct OverlapProof {
     private let source: TableSource
     private let index: PatternIndex
     private var search: LinkSearch
-    /// Pairs of routes that were complained of, the smaller index first.
+    /// Pairs of routes with a reported problem, the smaller index first.
     private var told = Set<Pair>()
-    /// Pairs of routes of which some patterns take one link.
+    /// Pairs of routes with patterns that match a common link.
     private var meeting = Set<Pair>()
-    /// For each route the ids in its `overlaps`.
+    /// The ids in the `overlaps` of each route.
     private let acknowledged: [Set<String>]
-    /// For each pattern what it is made of: those of one language take the same links.
+    /// The language of each pattern; patterns of one language match the same links.
     private let languages: [Int]
-    /// For languages whether they have a link, as far as that was asked.
+    /// The languages for which it is known whether a valid link matches.
     private var isWritable: [Int: Bool] = [:]
-    /// For each route what could not be proved of it, and with which others.
+    /// The routes whose proof exceeded the budget, each with the other routes involved.
     private var open: [Int: Set<Int>] = [:]
 
     private struct Pair: Hashable {
@@ -32,12 +32,13 @@ package struct OverlapProof {
         }
     }
 
-    /// Proves a table that was read whole and notes what does not hold.
+    /// Proves a table that was read completely, and adds the problems.
     package static func run(_ source: TableSource, budget: WorkBudget = WorkBudget(), into problems: inout ProblemList)
     {
         var proof = OverlapProof(source, budget)
         for number in proof.search.space.patterns.indices {
-            // What takes many of the same links is told for each two: without a bound that is the square of the file.
+            // Many patterns with the same links are reported in pairs, which without a limit is quadratic in the file's
+            // size.
             if problems.isFull { return }
             proof.check(number, &problems)
         }
@@ -54,7 +55,7 @@ package struct OverlapProof {
         search = LinkSearch(space, budget: budget)
     }
 
-    /// What a pattern takes, as it is written.
+    /// The parts of a pattern that determine the links that it matches.
     private struct Language: Hashable {
         var rule: Int
         var segments: [Int]
@@ -76,14 +77,14 @@ package struct OverlapProof {
 
     private var patterns: [ProofPattern] { search.space.patterns }
 
-    /// One pattern against all that are better.
+    /// Checks a pattern against all patterns with higher precedence.
     private mutating func check(_ number: Int, _ problems: inout ProblemList) {
         let pattern = patterns[number]
         do throws(WorkBudget.Exhausted) {
             let candidates = try index.candidates(for: number, &search)
             var better: [Int] = []
             for other in candidates {
-                // Of one route nothing is told but that a pattern is never chosen, so that these need not meet.
+                // For one route, only a pattern that is never selected is reported, so an overlap need not be proved.
                 let isOwn = patterns[other].route == pattern.route
                 if try isOwn ? true : meet(number, other) { better.append(other) }
             }
@@ -96,13 +97,13 @@ package struct OverlapProof {
         }
     }
 
-    /// Whether some link is taken by both of two patterns.
+    /// Returns a Boolean value that indicates whether two patterns match a common link.
     private mutating func meet(_ number: Int, _ other: Int) throws(WorkBudget.Exhausted) -> Bool {
         if includes(number, other) { return try hasLinks(other) }
         return try search.exists(inside: [patterns[number], patterns[other]], outside: [])
     }
 
-    /// Whether a pattern takes any link that can be written.
+    /// Returns a Boolean value that indicates whether a pattern matches any valid link.
     private mutating func hasLinks(_ number: Int) throws(WorkBudget.Exhausted) -> Bool {
         if let known = isWritable[languages[number]] { return known }
         let found = try search.exists(inside: [patterns[number]], outside: [])
@@ -110,12 +111,13 @@ package struct OverlapProof {
         return found
     }
 
-    /// Whether a pattern takes all that another takes, as far as that is seen without a search.
+    /// Returns a Boolean value that indicates whether a pattern matches all links of another, as far as it shows
+    /// without a search.
     private func includes(_ number: Int, _ other: Int) -> Bool {
         isEqual(number, other) || patterns[number].plainlyIncludes(patterns[other], search.space.segments)
     }
 
-    /// Whether others take all that a pattern takes.
+    /// Returns a Boolean value that indicates whether other patterns match all links of a pattern.
     private mutating func isCovered(_ number: Int, by others: [Int]) throws(WorkBudget.Exhausted) -> Bool {
         if others.contains(where: { includes($0, number) }) { return true }
         return try !search.exists(inside: [patterns[number]], outside: others.map { patterns[$0] })
@@ -123,7 +125,7 @@ package struct OverlapProof {
 
     private func isEqual(_ a: Int, _ b: Int) -> Bool { languages[a] == languages[b] }
 
-    /// Two patterns of different routes that take one link, the better one second.
+    /// Reports two patterns of different routes that match a common link; the second one has higher precedence.
     private mutating func judge(_ worseNumber: Int, _ betterNumber: Int, _ problems: inout ProblemList) {
         let (worse, better) = (patterns[worseNumber], patterns[betterNumber])
         let pair = Pair(worse.route, better.route)
@@ -145,7 +147,7 @@ package struct OverlapProof {
             routes: [b, a], witness: witness.text(in: source))
     }
 
-    /// A link that both of two patterns take, if neither takes all of the other's.
+    /// Returns a link that two patterns match, unless one of them matches all links of the other.
     private mutating func overlap(_ worse: ProofPattern, _ better: ProofPattern) -> Witness? {
         do throws(WorkBudget.Exhausted) {
             guard try search.exists(inside: [worse], outside: [better]),
@@ -184,7 +186,7 @@ package struct OverlapProof {
             routes: [id(pattern)] + names.filter { $0 != id(pattern) }, witness: witness.text(in: source))
     }
 
-    /// Few patterns that together take all that a pattern takes: one where one does.
+    /// Returns a small set of patterns that match all links of a pattern: one pattern if one is enough.
     private mutating func coverers(
         of number: Int, _ others: [Int]
     ) throws(WorkBudget.Exhausted) -> [ProofPattern] {
@@ -202,7 +204,7 @@ package struct OverlapProof {
         return left
     }
 
-    /// Names in `overlaps` of routes that share no link.
+    /// Reports names in `overlaps` of routes without a common link.
     private func checkOverlapNames(_ problems: inout ProblemList) {
         let numbers = Dictionary(
             zip(source.routes.map(\.id.value), source.routes.indices), uniquingKeysWith: { first, _ in first })
@@ -238,7 +240,8 @@ package struct OverlapProof {
         witness.isRewritten ? " (a rewrite changes the link before it is looked up)" : ""
     }
 
-    /// Whether nothing but step 6, the ids, tells two patterns apart.
+    /// Returns a Boolean value that indicates whether only the last step of the precedence, the ids, orders two
+    /// patterns.
     private func differByIDOnly(_ a: ProofPattern, _ b: ProofPattern) -> Bool {
         let (x, y) = (source.routes[a.route], source.routes[b.route])
         var (p, q) = (x.precedence(of: search.space.source(of: a)), y.precedence(of: search.space.source(of: b)))

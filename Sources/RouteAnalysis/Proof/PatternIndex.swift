@@ -1,28 +1,28 @@
 internal import LinkCoordinator
 
-/// Finds the patterns that a pattern may share links with, without looking at all pairs: a trie for each origin rule.
+/// An index of the patterns that can match links of a given pattern, which avoids comparing all pairs.
 ///
-/// Where many patterns stand at one place, they are told apart by the literal text of their next segment, by its
-/// affixes, and at the end by the values that they want of the query.
+/// It has a trie for each origin rule. Many patterns at one node are distinguished by the literal text of their next
+/// segment, by its affixes and, at the end, by their query constraints.
 struct PatternIndex {
     private struct Node {
-        /// By the text, folded where a table folds.
+        /// The children by their literal, folded if the table folds case.
         var literals: [[UInt8]: Int] = [:]
-        /// By the matcher's number, all that are no literals.
+        /// The other children by the number of their matcher.
         var others: [Int: Int] = [:]
-        /// Matchers among them that have no affix.
+        /// The other matchers without an affix.
         var plain = PlainMatchers()
-        /// The others among them, and all literals, by their texts.
+        /// The other matchers with an affix, and all literals, by their texts.
         var affixes = AffixRange<Int>([])
         var texts = AffixRange<(matcher: Int, child: Int)>([])
-        /// Patterns that end here, and those whose tail begins here.
+        /// The patterns that end here, and those whose tail begins here.
         var ended = QueryIndex()
         var tailed = QueryIndex()
     }
 
     private var nodes: [Node] = []
     private var roots: [Int] = []
-    /// For each origin rule those that take one of its origins too.
+    /// For each origin rule, the rules that share one of its origins.
     private var neighbours: [[Int]] = []
     private let folds: Bool
     private let constraints: QueryIndex.Numbers
@@ -51,7 +51,7 @@ struct PatternIndex {
                 nodes[at].tailed.add(number, tests)
             }
         }
-        // By a static function: one of this value would copy all nodes for each.
+        // A static function, because an instance method would copy all nodes for each call.
         for index in nodes.indices { Self.sort(&nodes[index], literals[index], space.segments, folds: folds) }
     }
 
@@ -96,16 +96,19 @@ struct PatternIndex {
 
     private static func folded(_ text: [UInt8], _ folds: Bool) -> [UInt8] { folds ? text.map(lowerASCII) : text }
 
-    /// A pattern, and the number before which others are asked for.
+    /// A pattern, and the number that limits the search.
     private struct Asked {
         var number: Int
         var end: Int
     }
 
-    /// Numbers of other patterns whose origins, segments and query constraints meet a pattern's; more than really
-    /// meet it.
+    /// Returns the numbers of other patterns whose origins, segments, and query constraints can overlap with a
+    /// pattern's.
     ///
-    /// - Parameter end: The number before which they stand: by default the pattern's own, so that they are better.
+    /// The result can include patterns without an overlap.
+    ///
+    /// - Parameter end: The number before which to search: by default the pattern's own, for those with higher
+    ///   precedence.
     func candidates(
         for number: Int, before end: Int? = nil, _ search: inout LinkSearch
     ) throws(WorkBudget.Exhausted) -> [Int] {
@@ -142,7 +145,7 @@ struct PatternIndex {
         }
     }
 
-    /// The children of a node whose matchers meet one.
+    /// Adds the children of a node whose matchers can overlap with a matcher.
     private func children(
         of at: Int, _ matcher: Int, _ search: inout LinkSearch
     ) throws(WorkBudget.Exhausted) -> [Int] {

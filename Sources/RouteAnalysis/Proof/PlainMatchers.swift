@@ -1,9 +1,9 @@
 internal import LinkCoordinator
 internal import ByteStorage
 
-/// The matchers without affixes of one node, by number: those are found fast that may share a text with another.
+/// The matchers without affixes of one node, indexed for a fast search for those that overlap.
 ///
-/// Where hundreds of enums or ranges of numbers stand at one place, asking each about each takes their square.
+/// With hundreds of enums or ranges of numbers at one node, comparing all pairs would be quadratic.
 struct PlainMatchers {
     private struct Span {
         var min: Int64
@@ -11,16 +11,16 @@ struct PlainMatchers {
         var matcher: Int
     }
 
-    /// Ranges of numbers by their lower ends, and for each the largest upper end so far.
+    /// Ranges of numbers sorted by their lower bounds, each with the largest upper bound so far.
     private var spans: [Span] = []
     private var reach: [Int64] = []
-    /// Enums, and those of each value.
+    /// The enums, and those with each value.
     private var enums: [Int] = []
     private var byValue: [[UInt8]: [Int]] = [:]
-    /// All others.
+    /// All other matchers.
     private var others: [Int] = []
 
-    /// Adds a matcher; `sort()` ends the adding.
+    /// Adds a matcher; call `sort()` after the last one.
     mutating func add(_ number: Int, _ matcher: Matcher, folds: Bool) {
         switch matcher {
         case .int(let min, let max): spans.append(Span(min: min, max: max, matcher: number))
@@ -31,7 +31,7 @@ struct PlainMatchers {
         }
     }
 
-    /// Makes the ranges ready to be searched.
+    /// Sorts the ranges for searches.
     mutating func sort() {
         spans.sort { ($0.min, $0.matcher) < ($1.min, $1.matcher) }
         var last = Int64.min
@@ -41,7 +41,7 @@ struct PlainMatchers {
         }
     }
 
-    /// Numbers of the matchers that may share a text with another; more than really do.
+    /// Returns the numbers of the matchers that can match a text of another; the result can include others.
     func meeting(_ matcher: Matcher, folds: Bool) -> [Int] {
         switch matcher {
         case .literal(let text): return others + sharing([text], folds)
@@ -52,7 +52,7 @@ struct PlainMatchers {
         }
     }
 
-    /// Enums with one of the values, and ranges with one of the numbers.
+    /// Returns the enums with one of the values, and the ranges with one of the numbers.
     private func sharing(_ values: [[UInt8]], _ folds: Bool) -> [Int] {
         var found: [Int] = []
         for value in values {
@@ -65,7 +65,7 @@ struct PlainMatchers {
     }
 
     private func overlapping(_ min: Int64, _ max: Int64) -> [Int] {
-        // Ranges from `end` on begin too far up; those before `start` all end too far down.
+        // Ranges from `end` on begin above the range; those before `start` all end below it.
         let end = spans.partitioningIndex { $0.min > max }
         let start = reach.partitioningIndex { $0 >= min }
         guard start < end else { return [] }
@@ -74,7 +74,7 @@ struct PlainMatchers {
 }
 
 extension Array {
-    /// The index of the first element that passes a test which all after it pass too.
+    /// Returns the index of the first element that passes a test that all later elements pass too.
     fileprivate func partitioningIndex(where passes: (Element) -> Bool) -> Int {
         var (low, high) = (0, count)
         while low < high {

@@ -1,47 +1,47 @@
 internal import LinkCoordinator
 
-/// A pattern as proofs walk it: matchers by number, in the order of 2.3 among all patterns of its table.
+/// A pattern in the form for proofs: with numbered matchers, in order of precedence among all patterns of its table.
 struct ProofPattern {
-    /// What ends a pattern.
+    /// The end of a pattern.
     enum Tail: Hashable {
-        /// Nothing.
+        /// No more segments.
         case end
         /// Any number of segments.
         case star
         /// One segment or more.
         case plus
-        /// One of the names of this number and anything after it.
+        /// A coordinator's name from the set with this number, then any segments.
         case coordinators(Int)
-        /// Anything, if one of the segments that the matchers leave is the literal of this number.
+        /// Any segments, if one of those after the matchers is the literal with this number.
         case anySegment(Int)
     }
 
-    /// Index of the table.
+    /// The index of the table.
     var table = 0
-    /// Index of the route.
+    /// The index of the route.
     var route: Int
-    /// Index of the pattern in the route.
+    /// The index of the pattern in the route.
     var index: Int
-    /// Number of its origin rule.
+    /// The number of its origin rule.
     var rule: Int
-    /// Numbers of the matchers of its segments.
+    /// The numbers of its segments' matchers.
     var segments: [Int]
-    /// How it ends.
+    /// The end of the pattern.
     var tail: Tail
-    /// What it wants of the query.
+    /// The query constraints.
     var constraints: QueryConstraints.List
 
-    /// What the pattern makes of a segment at some depth.
+    /// The effect of the pattern on a segment at some depth.
     enum Step {
-        /// It takes no segment here.
+        /// The pattern matches no segment here.
         case ends
-        /// It takes every segment, here and later.
+        /// The pattern matches every segment here and later.
         case takesAll
-        /// It takes what a matcher takes.
+        /// The pattern matches the segments of a matcher.
         case matcher(Int)
     }
 
-    /// What the pattern makes of the segment at a depth; `anySegment` wants its literal at every depth.
+    /// Returns the effect on the segment at a depth; `anySegment` requires its literal at every depth.
     func step(at depth: Int) -> Step {
         if depth < segments.count { return .matcher(segments[depth]) }
         switch tail {
@@ -52,13 +52,15 @@ struct ProofPattern {
         }
     }
 
-    /// Whether the segment at a depth may be the one that `anySegment` waits for.
+    /// Returns a Boolean value that indicates whether the segment at a depth can be the one that `anySegment` requires.
     func isWild(at depth: Int) -> Bool {
         if case .anySegment = tail { depth >= segments.count } else { false }
     }
 
-    /// Whether the pattern takes all links that another takes, as far as that is seen segment by segment; false where a
-    /// search has to tell.
+    /// Returns a Boolean value that indicates whether the pattern matches all links of another, compared segment by
+    /// segment.
+    ///
+    /// Returns false if only a search can decide.
     func plainlyIncludes(_ other: ProofPattern, _ space: borrowing SegmentSpace) -> Bool {
         guard rule == other.rule || rule == 0, segments.count <= other.segments.count else { return false }
         switch tail {
@@ -73,7 +75,8 @@ struct ProofPattern {
         }
     }
 
-    /// Whether the pattern takes a path that ends at a depth, if it took the segments before.
+    /// Returns a Boolean value that indicates whether the pattern matches a path that ends at a depth, if it matched
+    /// the segments before.
     func canEnd(at depth: Int) -> Bool {
         switch tail {
         case .end: depth == segments.count
@@ -84,28 +87,28 @@ struct ProofPattern {
     }
 }
 
-/// The patterns of one table or several, numbered for proofs, with the spaces that they cut.
+/// The patterns of one or several tables, numbered for proofs, with the spaces of their segments and origins.
 struct PatternSpace {
-    /// The table that says how links are read.
+    /// The table that determines how links are read.
     let source: TableSource
     /// All tables.
     let sources: [TableSource]
-    /// The patterns, table by table, the best first in each.
+    /// The patterns, table by table, in order of precedence.
     private(set) var patterns: [ProofPattern] = []
-    /// The origin rules of the patterns; the first is that of patterns without scheme and host.
+    /// The origin rules of the patterns; the first one is that of patterns without scheme and host.
     private(set) var rules: [OriginRule] = [OriginRule()]
-    /// What a segment can be.
+    /// The space of a segment's texts.
     var segments: SegmentSpace
-    /// What scheme and host can be.
+    /// The space of schemes and hosts.
     private(set) var origins: OriginSpace
-    /// For each block its rewrites as patterns that take what they would take off.
+    /// The rewrites of each block, as patterns that match the links that they change.
     private(set) var rewrites: [[ProofPattern]] = []
 
-    /// Numbers the patterns of tables; links are read as one of them says.
+    /// Numbers the patterns of tables; one of the tables determines how links are read.
     ///
     /// - Parameters:
-    ///   - shifts: For each table how many segments come before those that its patterns look at.
-    ///   - cut: What else tells schemes and hosts apart; nil for nothing.
+    ///   - shifts: For each table, the number of segments before those that its patterns match.
+    ///   - cut: The properties that distinguish schemes and hosts in addition; nil for none.
     init(_ sources: [TableSource], reading: Int = 0, shifts: [Int] = [], cut: OriginCut? = nil) {
         self.sources = sources
         let source = sources[reading]
@@ -136,7 +139,7 @@ struct PatternSpace {
         for block in source.blocks { rewrites.append(block.rewrites.map { pattern($0.pattern, of: reading) }) }
     }
 
-    /// The patterns of a table, the best first.
+    /// Returns the patterns of a table in order of precedence.
     private static func ordered(_ source: TableSource) -> [(route: Int, index: Int)] {
         var keys: [(key: Precedence, route: Int, index: Int)] = []
         for (route, one) in source.routes.enumerated() {
@@ -167,7 +170,7 @@ struct PatternSpace {
             constraints: [])
     }
 
-    /// A pattern as the table has it.
+    /// Returns a pattern of the table.
     func source(of pattern: ProofPattern) -> TableSource.RoutePattern {
         sources[pattern.table].routes[pattern.route].patterns[pattern.index]
     }

@@ -1,20 +1,22 @@
 internal import LinkCoordinator
 internal import StrictJSON
 
-/// Looks for a query that meets some constraints and breaks others, in the dialect of one link block.
+/// A solver for query constraints: it finds a query that meets some and violates others, in the dialect of one link
+/// block.
 struct QueryConstraints {
     /// The constraints of one route.
     typealias List = [TableSource.QueryConstraint]
 
-    /// A name of a query and its value, nil for none.
+    /// A name of a query with its value, which is nil for a name without one.
     typealias Item = (name: String, value: String?)
 
     private let dialect: TableSource.QueryDialect
 
-    /// Looks in one dialect.
+    /// Creates a solver for a dialect.
     init(_ dialect: TableSource.QueryDialect) { self.dialect = dialect }
 
-    /// A query for which all of `kept` hold and of each list of `broken` something does not; nil if there is none.
+    /// Returns a query that meets all of `kept` and violates a constraint in each list of `broken`, or nil if there is
+    /// none.
     func solve(
         kept: List, broken: [List], _ budget: inout WorkBudget
     ) throws(WorkBudget.Exhausted) -> [Item]? {
@@ -24,12 +26,14 @@ struct QueryConstraints {
         for constraint in kept {
             if !isPossible(constraint) || !states.require(constraint, holds: true) { return nil }
         }
-        // A list with a constraint that no query can meet is broken by every query.
+        // Every query violates a list with a constraint that no query can meet.
         let open = broken.filter { $0.allSatisfy(isPossible) }.sorted { $0.count < $1.count }
         return try breakAll(open, &states, &budget)
     }
 
-    /// Breaks list after list, going back where one cannot be broken; not by calling itself, for there may be many.
+    /// Violates one list after another and backtracks if a list cannot be violated.
+    ///
+    /// It uses no recursion, because there can be many lists.
     private func breakAll(
         _ lists: [List], _ states: inout QueryStates, _ budget: inout WorkBudget
     ) throws(WorkBudget.Exhausted) -> [Item]? {
@@ -53,7 +57,7 @@ struct QueryConstraints {
         }
     }
 
-    /// Breaks one more constraint of a list than were tried; nothing has to be done where one is broken already.
+    /// Violates the next constraint of a list that was not tried yet; does nothing if one is violated already.
     private func breakOne(
         _ list: List, _ next: inout Int, _ states: inout QueryStates, _ budget: inout WorkBudget
     ) throws(WorkBudget.Exhausted) -> Bool {
@@ -70,13 +74,13 @@ struct QueryConstraints {
         return false
     }
 
-    /// The query of what is known of its names; nil if there is none, which only `flatten` brings about.
+    /// Returns the query for the known names, or nil if there is none, which only `flatten` can cause.
     private func items(of states: QueryStates) -> [Item]? {
         if dialect.flatten { return states.flatPieces().map(Self.pairs) }
         return states.names.sorted { compareBytes($0.name, $1.name) < 0 }.compactMap { name, state in
             if let value = state.value { return (name, value) }
             guard state.isThere == true else { return nil }
-            // An empty name cannot stand alone: an empty piece is no piece.
+            // An empty name needs a value, because an empty part is ignored.
             return (name, name.isEmpty ? Self.unusedValue(state.others) : nil)
         }
     }
@@ -89,7 +93,8 @@ struct QueryConstraints {
         stride(from: 0, to: pieces.count, by: 2).map { (pieces[$0], $0 + 1 < pieces.count ? pieces[$0 + 1] : nil) }
     }
 
-    /// Whether some query can meet the constraint: not every text can be written in every dialect.
+    /// Returns a Boolean value that indicates whether a query can meet the constraint: dialects cannot express all
+    /// texts.
     private func isPossible(_ constraint: TableSource.QueryConstraint) -> Bool {
         switch constraint.test {
         case .absent: true
@@ -99,7 +104,7 @@ struct QueryConstraints {
     }
 
     private func isWritable(_ text: String, isName: Bool) -> Bool {
-        // Empty pieces are none, and where names and values stand in one list, each is a piece.
+        // Empty parts are ignored, and if names and values are in one list, each is a part.
         if dialect.flatten && text.isEmpty { return false }
         for byte in text.utf8 {
             if byte < 0x20 || byte == 0x7F { return false }
@@ -113,7 +118,7 @@ struct QueryConstraints {
         return true
     }
 
-    /// The text of a query; empty for none.
+    /// Returns the text of a query, which is empty if there are no items.
     func text(of items: [Item]) -> String {
         let separator = dialect.pairSeparators.first.map { String(UnicodeScalar($0)) } ?? "&"
         let pieces = items.map { encode($0.name) + ($0.value.map { "=" + encode($0) } ?? "") }

@@ -1,17 +1,18 @@
 internal import LinkCoordinator
 
-/// The patterns of one place, by the values that they want of the query: those that want other values share no link.
+/// The patterns of one node, indexed by the query values that they require: patterns with different values do not
+/// overlap.
 struct QueryIndex {
-    /// What a pattern wants of one name of the query.
+    /// The requirement of a pattern for one name of the query.
     enum Test: Hashable {
-        /// A value, by its number.
+        /// The value with this number.
         case equals(Int)
-        /// Anything, null included.
+        /// Any value, including none.
         case present
-        /// Nothing.
+        /// The name must be absent.
         case absent
 
-        /// Whether no query meets both.
+        /// Returns a Boolean value that indicates whether no query meets both requirements.
         func excludes(_ other: Test) -> Bool {
             switch (self, other) {
             case (.equals(let a), .equals(let b)): a != b
@@ -22,21 +23,22 @@ struct QueryIndex {
         }
     }
 
-    /// What a pattern wants of the query: names by number, each once unless it is asked twice, sorted.
+    /// The requirements of a pattern, sorted by the number of the name; a name occurs twice only if the pattern repeats
+    /// it.
     typealias Tests = [(name: Int, test: Test)]
 
-    /// Names and values of all patterns as numbers.
+    /// The names and values of all patterns as numbers.
     struct Numbers {
-        /// For each pattern what it wants.
+        /// The requirements of each pattern.
         private(set) var tests: [Tests] = []
 
         /// Numbers the constraints of a space's patterns.
         ///
-        /// Nothing tells patterns apart where tables read queries in different ways: then one link may have two values.
+        /// If tables have different dialects, there are no requirements, because one link can then have two values.
         init(_ space: PatternSpace) {
             let dialects = space.sources.flatMap { $0.blocks.map(\.query) }
             let isOne = space.sources.count == 1 || dialects.allSatisfy { $0 == dialects[0] }
-            // Names that only some blocks fold count as different ones.
+            // Names count as different unless all blocks fold their case.
             let folds = dialects.allSatisfy { $0.names == .insensitive }
             var names: [String: Int] = [:]
             var values: [String: Int] = [:]
@@ -63,12 +65,13 @@ struct QueryIndex {
             return numbers.count - 1
         }
 
-        /// Whether no query meets what both patterns want.
+        /// Returns a Boolean value that indicates whether no query meets the requirements of both patterns.
         func exclude(_ a: Tests, _ b: Tests) -> Bool {
             var (i, j) = (0, 0)
             while i < a.count && j < b.count {
                 if a[i].name == b[j].name {
-                    // A name that is asked twice is compared with its first test only: then more are kept than meet.
+                    // Only the first requirement of a repeated name is compared, so the result can include patterns
+                    // without an overlap.
                     if a[i].test.excludes(b[j].test) { return true }
                     i += 1
                     j += 1
@@ -82,13 +85,13 @@ struct QueryIndex {
         }
     }
 
-    /// Patterns that want values of the same names, by those values.
+    /// Patterns that require values of the same names, by those values.
     private struct Group {
         var members: [Int] = []
         var byValues: [[Int]: [Int]] = [:]
     }
 
-    /// Patterns by the names of which they want values.
+    /// Patterns by the names whose values they require.
     private struct Groups {
         var groups: [[Int]: Group] = [:]
 
@@ -121,15 +124,16 @@ struct QueryIndex {
         }
     }
 
-    /// Patterns that were added and not sorted yet.
+    /// Patterns that were added but not sorted yet.
     private var added: [(number: Int, tests: Tests)] = []
-    /// Patterns that want no value.
+    /// Patterns that require no value.
     private var loose = Groups()
-    /// The others by a name that each asks for, the one that most of them ask for, and by its value: names that only
-    /// few ask for would make as many groups as there are patterns.
+    /// The other patterns by one name, chosen as the name that most of them require, and by its value.
+    ///
+    /// Names that few patterns require would produce as many groups as patterns.
     private var byName: [Int: [Int: Groups]] = [:]
 
-    /// Adds a pattern; patterns come in the order of their numbers, and `sort()` ends the adding.
+    /// Adds a pattern, in the order of the numbers; call `sort()` after the last one.
     mutating func add(_ number: Int, _ tests: Tests) { added.append((number, tests)) }
 
     /// Sorts the patterns that were added.
@@ -152,12 +156,12 @@ struct QueryIndex {
         added = []
     }
 
-    /// The value that the first test of a name wants.
+    /// Returns the value that the first requirement of a name demands, or nil if there is none.
     private static func value(of name: Int, in tests: Tests) -> Int? {
         if case .equals(let value)? = tests.first(where: { $0.name == name })?.test { value } else { nil }
     }
 
-    /// Adds the patterns before `number` that may share a query with what it wants.
+    /// Adds the patterns before `number` whose requirements one query can meet together with `tests`.
     func collect(_ tests: Tests, before number: Int, _ numbers: Numbers, _ found: inout [Int]) {
         loose.collect(tests, before: number, numbers, &found)
         for (name, values) in byName {

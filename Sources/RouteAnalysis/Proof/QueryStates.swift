@@ -1,15 +1,15 @@
 internal import LinkCoordinator
 internal import StrictJSON
 
-/// What is known of the names of a query while constraints are met and broken; every change can be taken back.
+/// The known state of a query's names while constraints are met and violated; every change can be undone.
 struct QueryStates {
-    /// What is known of one name.
+    /// The known state of one name.
     struct State {
-        /// Whether the name must be there (true) or must not (false).
+        /// A Boolean value that indicates whether the name must be present (true) or absent (false); nil if unknown.
         var isThere: Bool?
-        /// The value that it must have.
+        /// The value that the name must have.
         var value: String?
-        /// Values that it must not have.
+        /// The values that the name must not have.
         var others: Set<String> = []
     }
 
@@ -25,16 +25,16 @@ struct QueryStates {
     private var states: [State] = []
     private var changes: [Change] = []
 
-    /// Knows nothing yet.
+    /// Creates a state without known names.
     init(foldsNames: Bool) { self.foldsNames = foldsNames }
 
-    /// All names that something is known of.
+    /// All names with a known state.
     var names: [(name: String, state: State)] { zip(texts, states).map { ($0, $1) } }
 
-    /// What `undo` goes back to.
+    /// The current position in the list of changes, for `undo`.
     var mark: Int { changes.count }
 
-    /// Takes back all changes since a mark.
+    /// Undoes all changes since a mark.
     mutating func undo(to mark: Int) {
         while changes.count > mark {
             switch changes.removeLast() {
@@ -45,7 +45,7 @@ struct QueryStates {
         }
     }
 
-    /// Whether a constraint cannot hold any more.
+    /// Returns a Boolean value that indicates whether a constraint can no longer hold.
     func isBroken(_ constraint: TableSource.QueryConstraint) -> Bool {
         guard let number = numbers[fold(constraint.name.value)] else { return false }
         let state = states[number]
@@ -58,7 +58,7 @@ struct QueryStates {
         }
     }
 
-    /// Makes a constraint hold, or not hold; false, and nothing changed, where that cannot be any more.
+    /// Makes a constraint hold, or not hold; returns false and changes nothing if that is impossible.
     mutating func require(_ constraint: TableSource.QueryConstraint, holds: Bool) -> Bool {
         let number = number(of: constraint.name.value)
         switch (constraint.test, holds) {
@@ -101,17 +101,19 @@ struct QueryStates {
 }
 
 extension QueryStates {
-    /// The pieces of a query whose names and values stand in one list (`flatten`); nil if there is none.
+    /// Returns the parts of a query whose names and values are in one list (`flatten`), or nil if there is none.
     ///
-    /// A piece stands for a name and for the value of the one before it, and the first of a name counts. So a value
-    /// that is a name makes that name be there, and what follows it is its own value, unless it came before.
+    /// A part is both a name and the value of the name before it, and the first occurrence of a name counts. A value
+    /// that is also a required name therefore makes that name present. The next part is then its value, unless the name
+    /// occurred before.
     func flatPieces() -> [String]? {
         for case let value? in states.map(\.value) {
             if let number = numbers[fold(value)], states[number].isThere == false { return nil }
         }
         var placed = Set<Int>()
         var pieces: [String] = []
-        /// Whether the last piece is a name whose value nobody asked for: what follows would be its value.
+        /// A Boolean value that indicates whether the last part is a name without a required value: the next part
+        /// becomes its value.
         var isOpen = false
         for number in states.indices.sorted(by: { compareBytes(texts[$0], texts[$1]) < 0 })
         where states[number].isThere == true && !placed.contains(number) {

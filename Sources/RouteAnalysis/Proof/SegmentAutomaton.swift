@@ -1,38 +1,38 @@
 internal import LinkCoordinator
 
-/// An automaton over the characters of one segment: several matchers side by side.
+/// A nondeterministic automaton over the characters of one segment, with several matchers.
 ///
-/// It is not deterministic; `SegmentProduct` runs all its matchers at once.
+/// `SegmentProduct` runs all its matchers at once.
 struct SegmentAutomaton {
-    /// A step from a state to another.
+    /// A transition from one state to another.
     struct Step {
         var test: SymbolTest
         var target: Int
     }
 
-    /// The steps of each state.
+    /// The transitions of each state.
     private(set) var steps: [[Step]] = []
 
-    /// The matcher that a state belongs to.
+    /// The matcher of each state.
     private(set) var owner: [Int] = []
 
-    /// Whether a matcher takes what ends in a state.
+    /// A Boolean value for each state that indicates whether its matcher accepts the texts that end there.
     private(set) var accepts: [Bool] = []
 
-    /// Where each matcher begins; several states for some.
+    /// The start states of each matcher.
     private(set) var starts: [Int] = []
 
-    /// Every test of every step.
+    /// The tests of all transitions.
     var tests: Set<SymbolTest> { Set(steps.joined().map(\.test)) }
 
     private var current = 0
-    /// Whether the matcher that is being built folds the case of letters.
+    /// A Boolean value that indicates whether the current matcher folds case.
     private var folds = false
 
-    /// Makes an automaton without matchers.
+    /// Creates an automaton without matchers.
     init() {}
 
-    /// Adds a matcher under the next number; tails take no segment and add nothing.
+    /// Adds a matcher under the next number; tails match no segment and add nothing.
     mutating func add(_ matcher: Matcher, folds: Bool) {
         self.folds = folds
         let ends = build(matcher, from: [begin()])
@@ -40,7 +40,7 @@ struct SegmentAutomaton {
         current += 1
     }
 
-    /// Adds a list of texts, compared as they are, under the next number.
+    /// Adds a list of case-sensitive texts under the next number.
     mutating func add(names: [[UInt8]]) {
         for end in words(names, from: [begin()], folds: false) { accepts[end] = true }
         current += 1
@@ -65,7 +65,7 @@ struct SegmentAutomaton {
         return target
     }
 
-    /// Builds a matcher after the given states and gives the states in which it ends.
+    /// Builds a matcher after the given states and returns its end states.
     private mutating func build(_ matcher: Matcher, from sources: [Int]) -> [Int] {
         switch matcher {
         case .literal(let text): return [word(text, from: sources, folds: folds)]
@@ -124,7 +124,7 @@ extension SegmentAutomaton {
         step(from: sources, .digits(Self.zero + UInt8(low), Self.zero + UInt8(high)))
     }
 
-    /// The canonical numbers from `min` to `max`.
+    /// Adds the canonical numbers from `min` to `max`.
     private mutating func integers(_ min: Int64, _ max: Int64, from sources: [Int]) -> [Int] {
         var ends: [Int] = []
         if max >= 0 {
@@ -139,14 +139,14 @@ extension SegmentAutomaton {
         return ends
     }
 
-    /// The numbers from `low` to `high`, both over 0, without leading zeros.
+    /// Adds the numbers from `low` to `high`, both above 0, without leading zeros.
     private mutating func magnitudes(_ low: UInt64, _ high: UInt64, from sources: [Int]) -> [Int] {
         let lows = Array(String(low).utf8).map { Int($0 - Self.zero) }
         let highs = Array(String(high).utf8).map { Int($0 - Self.zero) }
         if lows.count == highs.count { return digits(lows, highs, from: sources) }
         var ends = digits(lows, Array(repeating: 9, count: lows.count), from: sources)
         ends += digits([1] + Array(repeating: 0, count: highs.count - 1), highs, from: sources)
-        // All lengths between in one chain, so that few states are alive at a time.
+        // One chain for all lengths in between keeps the number of active states small.
         guard highs.count - lows.count > 1 else { return ends }
         var last = digit(from: sources, 1, 9)
         for length in 2..<highs.count {
@@ -156,7 +156,9 @@ extension SegmentAutomaton {
         return ends
     }
 
-    /// Digit strings of one length between two of them: free, along the lower bound, along the upper, along both.
+    /// Adds the digit strings of one length between two others.
+    ///
+    /// A state is bounded by the lower string, the upper string, both, or none.
     private mutating func digits(_ least: [Int], _ most: [Int], from sources: [Int]) -> [Int] {
         var free: [Int] = []
         var atLow: [Int] = []
@@ -190,9 +192,11 @@ extension SegmentAutomaton {
         return free + atLow + atHigh + atBoth
     }
 
-    /// `YYYY-MM-DD` of the calendar: a state knows as much of the year as tells whether it is a leap year.
+    /// Adds the calendar's dates in the form `YYYY-MM-DD`.
+    ///
+    /// A state stores only as much of the year as determines whether it is a leap year.
     private mutating func dates(from sources: [Int]) -> [Int] {
-        // After two digits of the year: whether they make a number that 4 divides, which years like 2000 need.
+        // The first two digits of the year must be divisible by 4 for a leap year such as 2000.
         let centuries = pairs(from: sources) { $0 % 4 == 0 }
         var leap: [Int] = []
         var common: [Int] = []
@@ -204,7 +208,7 @@ extension SegmentAutomaton {
         return months(from: leap, februaryDays: 29) + months(from: common, februaryDays: 28)
     }
 
-    /// Two digits, parted by what holds of their number.
+    /// Adds two digits, divided by a test of their number.
     private mutating func pairs(from sources: [Int], _ test: (Int) -> Bool) -> (yes: [Int], no: [Int]) {
         let yes = state()
         let no = state()

@@ -1,26 +1,26 @@
 internal import LinkCoordinator
 
-/// All matchers of an automaton run at once: which of them take a text, for all texts.
+/// The product of an automaton's matchers, which determines the matchers of every text.
 struct SegmentProduct {
-    /// Texts that the same matchers take.
+    /// A set of texts that the same matchers match.
     struct Class {
-        /// Numbers of the matchers that take them, sorted.
+        /// The numbers of these matchers, sorted.
         var taken: [Int]
-        /// States in which they end.
+        /// The states in which the texts end.
         var states: [Int]
     }
 
-    /// Classes of texts, the shortest first.
+    /// The classes of texts, the shortest first.
     private(set) var classes: [Class] = []
 
     private let symbols: [[Unicode.Scalar]]
-    /// For each state and each class of symbols the next state, or -1.
+    /// The next state for each state and each class of symbols, or -1.
     private var next: [[Int]] = []
 
-    /// Most states of a product.
+    /// The maximum number of states of a product.
     private static let maxStates = 20_000
 
-    /// Follows all texts that the first `inside` matchers can still take.
+    /// Follows all texts that the first `inside` matchers can still match.
     init(_ automaton: SegmentAutomaton, inside: Int, _ budget: inout WorkBudget) throws(WorkBudget.Exhausted) {
         symbols = SymbolClasses(automaton.tests).classes
         var numbers: [[Int]: Int] = [automaton.starts.sorted(): 0]
@@ -79,13 +79,13 @@ struct SegmentProduct {
         return seen.count == inside
     }
 
-    /// Hands out texts of a class, each once, the shortest first, until told to stop or there are no more.
+    /// Calls a closure with each text of a class, the shortest first, until it returns false or there are no more.
     ///
-    /// - Parameter longest: Length in characters after which a class counts as having any number of texts.
+    /// - Parameter longest: The length in characters after which a class counts as infinite.
     func enumerate(
         _ members: Class, longest: Int, _ budget: inout WorkBudget, _ stop: ([UInt8]) -> Bool
     ) throws(WorkBudget.Exhausted) {
-        // reach[n]: states from which the class is reached in exactly n steps.
+        // reach[n] contains the states from which the class is reached in exactly n steps.
         var reach: [[Bool]] = [next.indices.map { members.states.contains($0) }]
         for length in 0...longest {
             if length > 0 {

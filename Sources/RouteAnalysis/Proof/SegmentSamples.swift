@@ -1,8 +1,8 @@
 internal import LinkCoordinator
 
-/// A few texts that a matcher takes: short ones first, then some that hardly any other matcher takes too.
+/// Sample texts of a matcher: short ones first, then some that few other matchers match.
 enum SegmentSamples {
-    /// Texts of a matcher; of few that it takes all.
+    /// Returns texts of a matcher; all of them if there are few.
     static func texts(of matcher: Matcher) -> [[UInt8]] {
         switch matcher {
         case .literal(let text): return [text]

@@ -1,29 +1,29 @@
 internal import LinkCoordinator
 internal import ByteStorage
 
-/// The texts that one segment can be, cut into atoms: classes that some matchers do not tell apart.
+/// The texts of one segment, divided into atoms: classes that some matchers do not distinguish.
 ///
-/// Matchers go by number; equal ones have one number, but those with text in a table that folds case and in one that
-/// does not. Answers are kept, for tables ask the same again and again.
+/// Matchers are numbered. Equal ones have the same number, except for those with text in tables with different case
+/// folding. Results are cached, because tables repeat the same questions.
 struct SegmentSpace {
-    /// Texts that the same matchers take, one of them for all.
+    /// A set of texts that the same matchers match, represented by one of them.
     struct Atom {
-        /// A text of the class, as a link has it after decoding.
+        /// A text of the class, decoded.
         var text: [UInt8]
-        /// Which of the matchers that were asked for take it.
+        /// The given matchers that match it.
         var taken: Set<Int>
     }
 
-    /// Number of the matcher of any segment.
+    /// The number of the matcher of any segment.
     let any: Int
 
-    /// A matcher, and whether it folds the case of letters.
+    /// A matcher with its case folding.
     private struct Member: Hashable {
         var matcher: Matcher
         var folds: Bool
     }
 
-    /// Names of the coordinators of each table, which are compared as they are; they stand after `any`.
+    /// The names of the coordinators of each table, which are case-sensitive; their numbers follow `any`.
     private let names: [[[UInt8]]]
     private var members: [Member] = []
     private var numbers: [Member: Int] = [:]
@@ -35,7 +35,7 @@ struct SegmentSpace {
         var outside: [Int]
     }
 
-    /// Makes the space of tables.
+    /// Creates the space of tables.
     init(coordinators: [[String]]) {
         names = coordinators.map { $0.map { Array($0.utf8) } }
         members = ([.any] + names.map { _ in .coordinatorPath }).map { Member(matcher: $0, folds: false) }
@@ -43,17 +43,17 @@ struct SegmentSpace {
         any = 0
     }
 
-    /// The number of the names of a table's coordinators; tables with the same names have the same.
+    /// Returns the number of a table's coordinator names; tables with the same names have the same number.
     func coordinators(of table: Int) -> Int {
         1 + (names.firstIndex { Set($0) == Set(names[table]) } ?? table)
     }
 
-    /// The names of coordinators under a number, nil where it stands for something else.
+    /// Returns the coordinator names with a number, or nil if the number is that of a matcher.
     private func names(_ number: Int) -> [[UInt8]]? {
         number > 0 && number <= names.count ? names[number - 1] : nil
     }
 
-    /// The number of a matcher of segments, in a table that folds case or not.
+    /// Returns the number of a segment's matcher, in a table with or without case folding.
     mutating func number(of matcher: Matcher, folds: Bool) -> Int {
         let member = Member(matcher: matcher, folds: folds && Self.hasText(matcher))
         if let known = numbers[member] { return known }
@@ -70,43 +70,44 @@ struct SegmentSpace {
         }
     }
 
-    /// The matcher of a number.
+    /// Returns the matcher with a number.
     func matcher(_ number: Int) -> Matcher { members[number].matcher }
 
-    /// The text of a matcher that takes no other; in lower case where case is folded.
+    /// Returns the text of a matcher with a single text, in lowercase with case folding, or nil for others.
     func literal(_ number: Int) -> [UInt8]? {
         if case .literal(let text) = members[number].matcher { text } else { nil }
     }
 
-    /// The texts before and after the capture of a matcher that has one or both.
+    /// Returns the texts around the capture of a matcher, or nil if there are none.
     func affix(_ number: Int) -> (prefix: [UInt8], suffix: [UInt8])? {
         if case .affix(let prefix, _, let suffix) = members[number].matcher { (prefix, suffix) } else { nil }
     }
 
-    /// Whether a matcher takes a text.
+    /// Returns a Boolean value that indicates whether a matcher matches a text.
     func takes(_ number: Int, _ text: [UInt8]) -> Bool {
         if let names = names(number) { return names.contains(text) }
         let member = members[number]
         return text.withUnsafeBufferPointer { member.matcher.takes(ByteView($0), foldsCase: member.folds) }
     }
 
-    /// Whether some text is taken by both.
+    /// Returns a Boolean value that indicates whether two matchers match a common text.
     mutating func meet(_ a: Int, _ b: Int, _ budget: inout WorkBudget) throws(WorkBudget.Exhausted) -> Bool {
         if a == b || a == any || b == any { return true }
         if let (p, s) = affix(a), let (q, t) = affix(b) {
             if !fit(p, q) || !fit(s.reversed(), t.reversed()) { return false }
-            // Between affixes of any text there is always room for both.
+            // If any text is allowed between the affixes, a text can have those of both.
             if takesAny(a), takesAny(b) { return true }
         }
         return try !atoms(inside: [min(a, b), max(a, b)], outside: [], &budget).isEmpty
     }
 
-    /// Whether any text may stand between the affixes of a matcher.
+    /// Returns a Boolean value that indicates whether any text is allowed between the affixes of a matcher.
     private func takesAny(_ number: Int) -> Bool {
         if case .affix(_, .any, _) = members[number].matcher { true } else { false }
     }
 
-    /// Whether a matcher takes all segments that another takes, as far as that is seen by looking at the two.
+    /// Returns a Boolean value that indicates whether a matcher matches all texts of another, as far as a direct
+    /// comparison shows.
     func plainlyIncludes(_ number: Int, _ other: Int) -> Bool {
         if number == other || number == any { return true }
         if case .int(let min, let max) = members[number].matcher, case .int(let low, let high) = members[other].matcher
@@ -116,14 +117,15 @@ struct SegmentSpace {
         return false
     }
 
-    /// Whether one text begins with the other.
+    /// Returns a Boolean value that indicates whether one text is a prefix of the other.
     private func fit(_ a: [UInt8], _ b: [UInt8]) -> Bool {
         zip(a, b).allSatisfy { $0 == $1 || foldsAny && lowerASCII($0) == lowerASCII($1) }
     }
 
-    /// The texts that all of `inside` take, parted by which of `outside` take them too.
+    /// Returns the texts that all of `inside` match, divided by the matchers of `outside` that match them too.
     ///
-    /// Of two parts of which one is taken by fewer, only that one is given: it is the easier way out of them all.
+    /// If the matchers of one part are a subset of another's, only the smaller one is returned, because it is always
+    /// sufficient.
     mutating func atoms(
         inside: [Int], outside: [Int], _ budget: inout WorkBudget
     ) throws(WorkBudget.Exhausted) -> [Atom] {
@@ -162,12 +164,13 @@ struct SegmentSpace {
         return try product(question, &budget)
     }
 
-    /// Above so many matchers a text that none of them takes is looked for first: there nearly always is one.
+    /// The number of matchers above which to look first for a text that none of them matches; there nearly always is
+    /// one.
     private static let manyMatchers = 32
 
-    /// A text that all of `inside` take and none of `outside`, among a few that are likely to be one.
+    /// Returns a likely text that all of `inside` and none of `outside` match.
     ///
-    /// Where any text may stand between affixes, the first is the one that the automaton would find.
+    /// If any text is allowed between affixes, the first one is the text that the automaton would find.
     private func freeText(_ question: Question) -> [UInt8]? {
         guard let first = question.inside.first(where: { $0 != any }) ?? question.inside.first else { return nil }
         var count = 1
@@ -191,7 +194,7 @@ struct SegmentSpace {
         atoms.append(atom)
     }
 
-    /// Asks the automaton of all matchers but those of single texts, then looks for a text that is none of those.
+    /// Divides the texts by the automaton of all matchers except those of single texts, then excludes the single texts.
     private func product(_ question: Question, _ budget: inout WorkBudget) throws(WorkBudget.Exhausted) -> [Atom] {
         let open = question.outside.filter { finite($0) == nil }
         let closed = question.outside.filter { finite($0) != nil }
@@ -220,7 +223,7 @@ struct SegmentSpace {
         return atoms
     }
 
-    /// The texts of a matcher of few; under folding each stands for all its spellings.
+    /// Returns the texts of a matcher with few texts; with case folding each represents all its spellings.
     private func finite(_ number: Int) -> [[UInt8]]? {
         if let names = names(number) { return names }
         switch members[number].matcher {
@@ -231,7 +234,8 @@ struct SegmentSpace {
         }
     }
 
-    /// Whether the case of letters counts for a matcher, in a table that folds it or in one that does not.
+    /// Returns a Boolean value that indicates whether a matcher distinguishes case in a table with or without case
+    /// folding.
     private func mindsCase(_ number: Int) -> Bool {
         let member = members[number]
         func minds(_ matcher: Matcher) -> Bool {
@@ -245,7 +249,9 @@ struct SegmentSpace {
         return names(number) != nil || minds(member.matcher)
     }
 
-    /// Whether a link can have the segment: `.`, `..`, controls and invisibles cannot be written, and text is in NFC.
+    /// Returns a Boolean value that indicates whether a link can have the segment.
+    ///
+    /// A segment is not empty, `.`, or `..`, has no control or invisible characters, and is in NFC.
     static func isWritable(_ text: [UInt8]) -> Bool {
         if text.isEmpty || text.elementsEqual(".".utf8) || text.elementsEqual("..".utf8) { return false }
         return text.withUnsafeBufferPointer { bytes in

@@ -1,10 +1,10 @@
 internal import LinkCoordinator
 
-/// What one step of a segment's automaton takes: one character.
+/// A test of one character, for a transition of a segment's automaton.
 enum SymbolTest: Hashable {
-    /// This character; where the table folds case, a small letter stands for both.
+    /// This character; with case folding, a lowercase letter represents both cases.
     case exact(Unicode.Scalar, folds: Bool)
-    /// A digit of the range.
+    /// A digit in this range.
     case digits(UInt8, UInt8)
     /// A hexadecimal digit in either case.
     case hex
@@ -13,7 +13,7 @@ enum SymbolTest: Hashable {
     /// Any character.
     case any
 
-    /// Whether the test takes a character.
+    /// Returns a Boolean value that indicates whether a character passes the test.
     func takes(_ scalar: Unicode.Scalar) -> Bool {
         let byte = scalar.isASCII ? UInt8(truncatingIfNeeded: scalar.value) : 0xFF
         switch self {
@@ -27,14 +27,14 @@ enum SymbolTest: Hashable {
     }
 }
 
-/// The characters that matter for some matchers, in classes that none of their tests tells apart.
+/// The characters that matter for some matchers, in classes that their tests do not distinguish.
 struct SymbolClasses {
-    /// The classes; the first character of each stands for it.
+    /// The classes, each represented by its first character.
     private(set) var classes: [[Unicode.Scalar]] = []
 
-    /// Makes the classes of the unreserved characters, of all that the tests name, and of one that none names.
+    /// Creates the classes of the unreserved characters, all named ones, and one that no test names.
     ///
-    /// Characters that no test names are alike, so one of them stands for all.
+    /// Characters that no test names are equivalent, so one of them represents all.
     init(_ tests: Set<SymbolTest>) {
         var scalars = Self.common
         var named = Set<Unicode.Scalar>()
@@ -55,10 +55,10 @@ struct SymbolClasses {
         }
     }
 
-    /// The unreserved characters, those first that read best in a witness.
+    /// The unreserved characters, the most readable first.
     private static let common: [Unicode.Scalar] = Array(
         "xabcdefghijklmnopqrstuvwyz1234567890ABCDEFGHIJKLMNOPQRSTUVWXYZ-_~.".unicodeScalars)
 
-    /// Characters that patterns seldom name; more of them than a pattern has bytes are not needed in practice.
+    /// Characters that patterns seldom name; in practice no pattern names all of them.
     private static let rare: [Unicode.Scalar] = Array("!*'();@中文字链接路由页面屏幕".unicodeScalars)
 }

@@ -1,27 +1,27 @@
 internal import LinkCoordinator
 
-/// Texts with what stands under each, sorted so that all that begin alike stand together.
+/// A sorted list of texts with values, so that texts with a common prefix are adjacent.
 struct TextRange<Value> {
     private var texts: [[UInt8]] = []
     private var values: [Value] = []
 
-    /// Sorts texts; several values may stand under one.
+    /// Sorts texts; a text can have several values.
     init(_ entries: [(text: [UInt8], value: Value)]) {
         let sorted = entries.sorted { compareBytes($0.text, $1.text) < 0 }
         texts = sorted.map(\.text)
         values = sorted.map(\.value)
     }
 
-    /// What stands under the texts at some places.
+    /// Returns the values of the texts in a range of indices.
     func values(_ places: Range<Int>) -> ArraySlice<Value> { values[places] }
 
-    /// Places of the texts that begin with a prefix, itself included.
+    /// Returns the indices of the texts that begin with a prefix, including the prefix itself.
     func beginning(with prefix: [UInt8]) -> Range<Int> {
         let low = first { compareBytes($0, prefix) >= 0 }
         return low..<max(low, first { compareBytes($0, prefix) >= 0 && !$0.starts(with: prefix) })
     }
 
-    /// Places of the texts that a text begins with, itself included: one range for each length.
+    /// Returns the indices of the texts that are prefixes of a text, including itself, with one range for each length.
     func prefixes(of text: [UInt8]) -> [Range<Int>] {
         if texts.isEmpty { return [] }
         return (0...text.count).compactMap { count in
@@ -32,7 +32,7 @@ struct TextRange<Value> {
         }
     }
 
-    /// The first place from which on a test holds.
+    /// Returns the first index from which on a test holds.
     private func first(_ test: ([UInt8]) -> Bool) -> Int {
         var low = 0
         var high = texts.count
@@ -44,23 +44,25 @@ struct TextRange<Value> {
     }
 }
 
-/// Literal beginnings and ends of segments, with what stands under each pair.
+/// Literal prefixes and suffixes of segments, with values for each pair.
 struct AffixRange<Value> {
     private let prefixes: TextRange<Value>
     private let suffixes: TextRange<Value>
 
-    /// Sorts pairs by their beginnings, and by their ends read backwards.
+    /// Sorts pairs by their prefixes, and by their reversed suffixes.
     init(_ entries: [(prefix: [UInt8], suffix: [UInt8], value: Value)]) {
         prefixes = TextRange(entries.map { ($0.prefix, $0.value) })
         suffixes = TextRange(entries.map { (Array($0.suffix.reversed()), $0.value) })
     }
 
-    /// Makes a list of whole texts, each of which is its own beginning and end.
+    /// Creates a list of whole texts, each of which is its own prefix and suffix.
     init(texts: [(text: [UInt8], value: Value)]) { self.init(texts.map { ($0.text, $0.text, $0.value) }) }
 
-    /// The values whose beginning or whose end goes together with another's: whichever list is shorter.
+    /// Returns the values whose prefix, or whose suffix, is compatible with another; it uses the shorter of the two
+    /// lists.
     ///
-    /// - Parameter isWhole: Whether prefix and suffix are a whole text, so that what is longer does not go with it.
+    /// - Parameter isWhole: A Boolean value that indicates whether prefix and suffix are a whole text, so that longer
+    ///   ones are not compatible.
     func values(prefix: [UInt8], suffix: [UInt8], isWhole: Bool = false) -> [Value] {
         let byPrefix = Self.places(prefixes, prefix, isWhole)
         let bySuffix = Self.places(suffixes, Array(suffix.reversed()), isWhole)
@@ -73,7 +75,7 @@ struct AffixRange<Value> {
         return isWhole ? shorter : shorter + [longer(range, text, shorter)]
     }
 
-    /// Texts that begin with another and are longer; those equal to it are among its prefixes.
+    /// Returns the texts that begin with another one and are longer; the equal ones are among its prefixes.
     private static func longer(
         _ range: TextRange<Value>, _ text: [UInt8], _ shorter: [Range<Int>]
     ) -> Range<Int> {

@@ -1,16 +1,16 @@
 internal import LinkCoordinator
 
-/// Finds, for a route whose last variant has a condition, a device for which no variant holds.
+/// Finds a device for which no variant holds, for a route whose last variant has a condition.
 ///
-/// The devices that no variant took so far are kept as cells that share nothing; each variant takes its own away. What
-/// is left after the last has no decision, and one of those devices is the witness.
+/// It starts with the cell of all devices and subtracts the cell of each variant. If a cell is left after the last
+/// variant, one of its devices is the witness.
 enum TotalityProof {
-    /// Most cells that are kept for one route.
+    /// The maximum number of cells for one route.
     private static let maxCells = 10_000
 
-    /// Adds the witnesses to the errors that the check of the table's structure noted.
+    /// Adds the witnesses to the errors of the structural checks.
     ///
-    /// - Parameter isWhole: A Boolean value that indicates whether a route read whole; of others nothing is said.
+    /// - Parameter isWhole: A Boolean value that indicates whether a route was read completely; others are skipped.
     static func run(
         _ source: TableSource, into problems: inout ProblemList, where isWhole: (TableSource.Route) -> Bool
     ) {

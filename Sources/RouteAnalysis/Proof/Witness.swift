@@ -1,23 +1,24 @@
 internal import LinkCoordinator
 internal import ByteStorage
 
-/// A normalised link that shows something, before it is written.
+/// A normalized link that demonstrates a result, before it is written as text.
 struct Witness {
-    /// Scheme and host.
+    /// The scheme and host.
     var origin: Origin
-    /// The segments, decoded.
+    /// The decoded segments.
     var segments: [[UInt8]]
-    /// The query's names and values.
+    /// The names and values of the query.
     var query: [QueryConstraints.Item]
-    /// Whether a rewrite takes segments off it, so that it shows nothing when it is resolved.
+    /// A Boolean value that indicates whether a rewrite changes the link, so that resolving it does not show the
+    /// result.
     var isRewritten = false
 
-    /// The link as text: an origin, then the segments percent-encoded, then the query in its dialect.
+    /// Returns the link as text: the origin, the percent-encoded segments, and the query in its dialect.
     func text(in source: TableSource) -> String {
         head + QueryConstraints(source.blocks[origin.block].query).text(of: query)
     }
 
-    /// Scheme and authority, which is the first segment where tables do not take it for the same.
+    /// The scheme and authority; the authority is the first segment if the tables read it differently.
     var authority: String {
         let first = segments.first ?? []
         let lead = origin.escapesAuthority ? Self.escape(first) : Self.encode(first)
@@ -25,7 +26,7 @@ struct Witness {
         return "\(origin.scheme)://\(host)\(origin.port.map { ":\($0)" } ?? "")"
     }
 
-    /// The path, its segments percent-encoded.
+    /// The path with percent-encoded segments.
     var path: String {
         let own = segments.dropFirst(origin.leads ? 1 : 0)
         return own.isEmpty ? "/" : own.map { "/" + Self.encode($0) }.joined()
@@ -34,12 +35,12 @@ struct Witness {
     /// The link without its query.
     var head: String { authority + path }
 
-    /// A text with all bytes percent-encoded.
+    /// Returns a text with every byte percent-encoded.
     static func escape(_ text: [UInt8]) -> String {
         text.map { "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined()
     }
 
-    /// A text with all but unreserved characters percent-encoded.
+    /// Returns a text with all but unreserved characters percent-encoded.
     static func encode(_ text: [UInt8]) -> String {
         var arena = OutputArena(chunkBytes: 256)
         arena.begin()

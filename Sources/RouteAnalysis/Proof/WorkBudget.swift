@@ -1,31 +1,31 @@
 internal import LinkCoordinator
 
-/// Counts the work of a proof: deciding whether patterns cover another is coNP-hard in general.
+/// A limit on the work of a proof; deciding whether patterns cover another is coNP-hard in general.
 ///
-/// A unit is one look at one pattern or one state. Counting, not time, so that a verdict is the same on every machine.
-/// Ordinary tables stay far below the bounds.
+/// A unit is one step with one pattern or one state. The budget counts work instead of time, so that a result is the
+/// same on every machine. Ordinary tables stay far below the limits.
 package struct WorkBudget: Sendable {
-    /// Thrown where a question would take more work than it may.
+    /// The error that is thrown when a search would exceed the budget.
     package struct Exhausted: Error, Sendable, Equatable {}
 
-    /// Most units of one question.
+    /// The maximum number of units of one search.
     package var perQuestion: Int
 
-    /// Units left for all questions together.
+    /// The remaining units of all searches together.
     package private(set) var left: Int
 
     private var question = 0
 
-    /// Makes a budget.
+    /// Creates a budget.
     package init(perQuestion: Int = 2_000_000, total: Int = 400_000_000) {
         self.perQuestion = perQuestion
         left = total
     }
 
-    /// Begins a question: what the last one took does not count against it.
+    /// Begins a search with a new limit.
     package mutating func begin() { question = min(perQuestion, left) }
 
-    /// Takes units; throws where the question or all of them together have none left.
+    /// Uses units; throws if the search, or all of them together, have none left.
     package mutating func spend(_ units: Int) throws(Exhausted) {
         question -= units
         left -= units
