@@ -2,15 +2,15 @@ internal import RouteAnalysis
 internal import LinkCoordinator
 internal import StrictJSON
 
-/// Links that show what a route does: the table's own examples, resolved again, and generated ones.
+/// Example links of a route: the table's own examples, resolved again, and generated ones.
 struct RouteExamples {
-    /// A link and what becomes of it.
+    /// A link with its result.
     struct Example {
         var link: String
-        /// The facts of the device as JSON; nil for none.
+        /// The facts of the device as JSON, or nil for none.
         var device: String?
         var decision: Decision
-        /// Whether linkd made it up.
+        /// A Boolean value that indicates whether the link is generated instead of an example of the table.
         var isGenerated: Bool
     }
 
@@ -30,7 +30,7 @@ struct RouteExamples {
         }
     }
 
-    /// Examples of a route: those of the table, then a generated one for each pattern that none of them used.
+    /// Returns the examples of a route: those of the table, then a generated one for each pattern without one.
     func of(_ route: TableSource.Route) -> [Example] {
         var examples = byRoute[route.id.value] ?? []
         let known = Set(examples.flatMap { Self.patterns($0, of: route, in: table) })

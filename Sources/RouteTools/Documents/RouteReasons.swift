@@ -1,20 +1,20 @@
 package import LinkCoordinator
 
-/// How a request that reached a route may fail there, told from the table alone.
+/// The reasons for which a request that reached a route can fail, derived from the table.
 ///
-/// Never too few: a reason that is not listed cannot occur for a link of the route. What fails before a route is
-/// chosen (scheme, host, encoding) is the same for all routes and not listed here.
+/// The list is complete: a reason that is not listed cannot occur for a link of the route. Failures before the
+/// selection of a route (scheme, host, encoding) are the same for all routes and not listed.
 package struct RouteReasons {
     private let table: RouteTable
     private let names: TableNames
 
-    /// Looks at the routes of a table.
-    package init(_ table: RouteTable) {
+    /// Creates the reasons for the routes of a table.
+    package init(_ table: Table) {
         self.table = table
         names = TableNames(table.source)
     }
 
-    /// The reasons in the order in which they are found, each with what it is about.
+    /// Returns the reasons in the order in which they are detected, each with its subject.
     package func of(_ route: TableSource.Route) -> [(reason: Reason, why: String)] {
         switch route.action {
         case .exclude(.external): return [(.externalRefused, "the link's scheme or host is not on the allow list")]
@@ -84,7 +84,9 @@ package struct RouteReasons {
         }
     }
 
-    /// Whether a capture can hold nothing but dots: whole segments never do (N4), parts of them may.
+    /// Returns a Boolean value that indicates whether a capture can consist only of dots.
+    ///
+    /// Whole segments never do, but parts of them can.
     private static func mayBeDots(_ name: String, in route: TableSource.Route) -> Bool {
         route.patterns.contains { pattern in
             guard let capture = pattern.path.capture(named: name) else { return true }
@@ -97,7 +99,7 @@ package struct RouteReasons {
         }
     }
 
-    /// Required fields of needed models that the route does not fill in any case.
+    /// Returns the required fields of needed models that the route does not always fill.
     private func missing(_ route: TableSource.Route, _ needed: Set<String>) -> [String] {
         var found: [String] = []
         for model in table.source.models where route.requireAll || needed.contains(model.name.value) {
@@ -115,7 +117,7 @@ package struct RouteReasons {
         return found
     }
 
-    /// Whether a value can be there that does not fit the field.
+    /// Returns a Boolean value that indicates whether a value can be invalid for its field.
     private func mayBeInvalid(_ binding: TableSource.Binding, in route: TableSource.Route) -> Bool {
         guard let field = field(of: binding) else { return false }
         if route.onInvalid == .drop, field.absence != .required { return false }
@@ -131,7 +133,7 @@ package struct RouteReasons {
         }
     }
 
-    /// The field that a binding fills.
+    /// Returns the field that a binding fills.
     func field(of binding: TableSource.Binding) -> TableSource.Field? {
         table.source.models.first { $0.name == binding.model }?.field(named: binding.field.value)
     }
@@ -141,7 +143,7 @@ package struct RouteReasons {
         return false
     }
 
-    /// Whether all that the capture takes is of the type.
+    /// Returns a Boolean value that indicates whether all texts of a matcher are valid for a type.
     private static func implies(_ matcher: Matcher, _ type: FieldType) -> Bool {
         switch (matcher, type) {
         case (.uuid, .uuid), (.bool, .bool), (.date, .date): true
@@ -156,12 +158,12 @@ package struct RouteReasons {
 
     private var allScreens: [TableSource.Screen] { table.source.coordinators.flatMap(\.screens) }
 
-    /// The screens of a static target, without its parents: a parent that lacks data is dropped.
+    /// Returns the screens of a static target, without its parents: a parent that lacks data is dropped.
     private func screens(of target: TableSource.Target) -> [TableSource.Screen] {
         entries(of: target).map(screen)
     }
 
-    /// The screens that are put before a static target.
+    /// Returns the screens that are put before a static target.
     private func parents(of target: TableSource.Target, depth: Int = 0) -> [TableSource.Screen] {
         switch target.parents {
         case .none: return []
@@ -176,7 +178,7 @@ package struct RouteReasons {
             return paths.flatMap { (try? StaticStack.compose($0.value, in: table.source, names: names))?.entries ?? [] }
                 .map(screen)
         case .route(let id):
-            // A chain of parents ends: the table was checked for circles.
+            // The chain of parents ends, because the table has no cycles.
             guard let index = names.routes[id.value], depth < table.source.routes.count else { return [] }
             return table.source.routes[index].variants.flatMap {
                 screens(of: $0.to) + parents(of: $0.to, depth: depth + 1)

@@ -1,7 +1,7 @@
 package import LinkCoordinator
 internal import StrictJSON
 
-/// A table as a Markdown document: each route with all that can be said of it, in the order of their ids.
+/// A Markdown document of a table, with a section for each route in the order of the ids.
 package struct RoutesDocument {
     private let table: RouteTable
     private let words: TargetWords
@@ -9,8 +9,8 @@ package struct RoutesDocument {
     private let examples: RouteExamples
     private var lines: [String] = []
 
-    /// The document.
-    package static func text(_ table: RouteTable) -> String {
+    /// Returns the document.
+    package static func text(_ table: Table) -> String {
         var document = RoutesDocument(table)
         document.write()
         return document.lines.joined(separator: "\n") + "\n"
@@ -43,7 +43,7 @@ package struct RoutesDocument {
         writeFallback()
     }
 
-    /// An anchor of our own: the rules for headings differ between the readers of Markdown.
+    /// Returns an explicit anchor, because Markdown renderers have different rules for anchors of headings.
     private static func anchor(_ route: TableSource.Route) -> String { "route-" + route.id.value }
 
     private mutating func writeLinks() {
@@ -222,7 +222,7 @@ package struct RoutesDocument {
 }
 
 extension TableSource.Binding.Source {
-    /// The source as the table writes it.
+    /// The source in the table's notation.
     var text: String {
         switch self {
         case .path(let name): "path.\(name)"
@@ -236,7 +236,7 @@ extension TableSource.Binding.Source {
 }
 
 extension TableSource.Field.Absence {
-    /// What the field is then.
+    /// The value of a field that is absent.
     var words: String {
         switch self {
         case .required: "param_missing"

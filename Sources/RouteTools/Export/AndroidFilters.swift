@@ -1,40 +1,40 @@
 package import LinkCoordinator
 
-/// A table as intent filters of an Android manifest.
+/// The intent filters of an Android manifest for a table.
 ///
-/// The attributes of all `<data>` of a filter combine with each other, so each set of schemes and hosts is a filter of
-/// its own. A manifest excludes nothing; queries are not looked at.
+/// The attributes of all `<data>` elements of a filter combine with each other, so each set of schemes and hosts has
+/// its own filter. A manifest cannot exclude links, and Android does not match queries.
 package struct AndroidFilters {
-    /// One `<intent-filter>`.
+    /// An `<intent-filter>` element.
     package struct Filter {
         var schemes: [String]
-        /// Hosts with their ports, as `<data>` writes them.
+        /// The hosts with their ports, in the form of `<data>` elements.
         var hosts: [Host]
-        /// Paths with what they are for, in the order of the table.
+        /// The paths with their comments, in the order of the table.
         var paths: [(path: AndroidPath, comment: String)] = []
 
-        /// Whether Android may ask the site whether the app may open its links.
+        /// A Boolean value that indicates whether Android can verify with the site that the app opens its links.
         var isVerified: Bool {
             schemes.allSatisfy { $0 == "https" || $0 == "http" } && !hosts.contains { $0.name == "*" }
         }
     }
 
-    /// A host as `<data>` writes it: a name, `*.name` or `*`.
+    /// A host in the form of a `<data>` element: a name, `*.name` or `*`.
     struct Host: Hashable {
         var name: String
         var port: UInt16?
     }
 
-    /// The filters: web links first.
+    /// The filters, with those of web links first.
     package private(set) var filters: [Filter] = []
-    /// What a manifest cannot say.
+    /// Notes about the parts of the table that a manifest cannot express.
     package private(set) var notes = ExportNotes()
 
     private let coordinators: [String]
     private let foldsCase: Bool
 
-    /// The filters of a table.
-    package init(_ table: RouteTable) {
+    /// Creates the filters of a table.
+    package init(_ table: Table) {
         coordinators = table.source.coordinators.map(\.name.value)
         foldsCase = table.source.foldsPathCase
         for block in table.source.blocks {
@@ -69,13 +69,13 @@ package struct AndroidFilters {
         }
     }
 
-    /// The hosts of a pattern; nil where no link can have one of them.
+    /// Returns the hosts of a pattern, or nil if no link can have one of them.
     private mutating func hosts(
         _ shape: LinkShape, _ block: TableSource.LinkBlock, _ text: String, isWeb: Bool
     ) -> [Host]? {
         var rules = block.hosts.map(\.value)
         if let rule = shape.host, rule != .any { rules = rules.contains { $0.meets(rule) } ? [rule] : [] }
-        // A web link without a host is none.
+        // A web link must have a host.
         if isWeb { rules = rules.filter { $0 != .empty } }
         guard !rules.isEmpty else { return nil }
         if rules.contains(.empty), !rules.contains(.any) {
@@ -90,7 +90,7 @@ package struct AndroidFilters {
         }
     }
 
-    /// A link whose host is the first segment: the segment is the host, the others the path.
+    /// Adds a link whose first segment replaces the host: the segment becomes the host, the others the path.
     private mutating func addSegments(_ shape: LinkShape, _ schemes: [String], _ text: String) {
         guard let first = shape.segments.first else {
             if shape.terminal == .end {
@@ -111,7 +111,7 @@ package struct AndroidFilters {
         }
     }
 
-    /// A pattern that begins with its tail.
+    /// Adds a pattern that begins with its tail.
     private mutating func addOpen(_ shape: LinkShape, _ schemes: [String], _ text: String) {
         if case .coordinatorPath = shape.terminal {
             for name in coordinators {
@@ -146,7 +146,7 @@ package struct AndroidFilters {
         }
         var paths = pattern.paths
         if isHostFirst, segments.isEmpty {
-            // `scheme://first` has the empty path, which is the same as none behind it.
+            // `scheme://first` has an empty path, which equals no path attribute after it.
             let none = AndroidPath(attribute: .path, value: "")
             switch terminal {
             case .end: paths = [none]
@@ -166,7 +166,7 @@ package struct AndroidFilters {
         }
     }
 
-    /// The filters as XML, to be put inside `<activity>`.
+    /// The filters as XML, for the inside of an `<activity>` element.
     package var xml: String {
         var lines: [String] = []
         if filters.contains(where: { $0.paths.contains { $0.path.attribute == .pathAdvancedPattern } }) {
@@ -185,7 +185,7 @@ package struct AndroidFilters {
                 return "    <data android:host=\"\(Markup.xml(host.name))\"\(port) />"
             }
             for (path, comment) in filter.paths {
-                // The manifest takes one level of backslashes away before Android reads the pattern.
+                // The manifest parser removes one level of backslashes before Android reads the pattern.
                 let value = Markup.xml(path.value).replacing("\\", with: "\\\\")
                 lines.append(
                     "    <data android:\(path.attribute.rawValue)=\"\(value)\" /> "
@@ -196,7 +196,7 @@ package struct AndroidFilters {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// Text of a comment, in which XML allows no two dashes together (XML 1.0, 2.5).
+    /// Returns text for a comment, in which XML does not allow two consecutive hyphens (XML 1.0, 2.5).
     private static func comment(_ text: String) -> String {
         Escaping.visible(text).replacing("--", with: "- -").replacing("--", with: "- -")
     }

@@ -1,35 +1,35 @@
 internal import LinkCoordinator
 
-/// A path as one attribute of `<data>` in an Android manifest.
+/// A path as one attribute of a `<data>` element in an Android manifest.
 ///
-/// Android matches the decoded path, from its left and without going back: a set takes all characters that it can, so
-/// what follows a set must begin with a character that is not in it (`android.os.PatternMatcher`).
+/// Android matches the decoded path from left to right without backtracking (`android.os.PatternMatcher`). A set
+/// matches as many characters as possible, so the character after a set must not be in the set.
 struct AndroidPath: Hashable {
-    /// The attribute, without its name space.
+    /// The name of the attribute, without its namespace.
     enum Attribute: String {
         case path, pathPrefix, pathAdvancedPattern
     }
 
     /// The attribute.
     var attribute: Attribute
-    /// Its value as Android's parser has it, before the manifest's own escapes.
+    /// Its value for Android's parser, without the escapes of the manifest.
     var value: String
 }
 
-/// A shape as paths of a manifest.
+/// The paths of a manifest for a shape.
 struct AndroidPattern {
-    /// The paths, any of which may hold.
+    /// The paths; a link must match any of them.
     var paths: [AndroidPath] = []
-    /// Why they take more than the shape; nil if they do not.
+    /// The reason for which the paths match more than the shape, or nil if they do not.
     var wider: String?
 
-    /// Most paths that one shape may become.
+    /// The maximum number of paths for one shape.
     static let maxPaths = 64
 
     private let coordinators: [String]
     private let foldsCase: Bool
 
-    /// The paths of matchers for whole segments and of what ends them.
+    /// Creates the paths for the matchers of whole segments and the terminal matcher.
     init(_ segments: ArraySlice<Matcher>, _ terminal: Matcher, coordinators: [String], foldsCase: Bool) {
         self.coordinators = coordinators
         self.foldsCase = foldsCase
@@ -50,9 +50,9 @@ struct AndroidPattern {
         wider = wider ?? choices.joined().compactMap(\.wider).first
     }
 
-    /// One segment.
+    /// A segment.
     private struct Piece {
-        /// The text, if it is nothing but text.
+        /// The text of a segment without captures, or nil for others.
         var literal: String?
         /// The segment as an advanced pattern.
         var pattern: String
@@ -118,7 +118,7 @@ struct AndroidPattern {
             wider: "segments without \(String(decoding: suffix, as: UTF8.self)) at their end")
     }
 
-    /// A set that takes all of a matcher's texts, and whether a byte ends it.
+    /// Returns a set that matches all texts of a matcher, and a closure that indicates whether a byte ends it.
     private static func set(_ matcher: Matcher) -> (pattern: String, wider: String?, stops: (UInt8) -> Bool) {
         let isDigit: (UInt8) -> Bool = { $0 &- UInt8(ascii: "0") < 10 }
         switch matcher {
@@ -141,7 +141,7 @@ struct AndroidPattern {
         }
     }
 
-    /// The characters of a class inside brackets; a dash stands last, where it is no range.
+    /// Returns the characters of a class inside brackets; a hyphen comes last, where it is not a range.
     private static func members(_ set: CharacterClass) -> String {
         var text = ""
         var run: [UInt8] = []
@@ -163,7 +163,7 @@ struct AndroidPattern {
         byte &- UInt8(ascii: "0") < 10 || (byte | 0x20) &- UInt8(ascii: "a") < 26
     }
 
-    /// Text in an advanced pattern; with folding a letter becomes both.
+    /// Returns text in an advanced pattern; with folding, a letter becomes a set of both cases.
     private func escaped(_ text: [UInt8], folds: Bool) -> String {
         var result = ""
         for character in String(decoding: text, as: UTF8.self) {

@@ -1,29 +1,29 @@
 package import LinkCoordinator
 
-/// A table as Apple's `apple-app-site-association` file: which of a site's links open the app.
+/// Apple's `apple-app-site-association` file for a table, which lists the links of a site that open the app.
 ///
-/// The first component that takes a link decides, so what is excluded stands before what is taken. A component takes at
-/// least what its pattern takes; one that takes more says so. Nothing is excluded that a route of the table takes.
+/// The first component that matches a link decides, so exclusions come before the links that open the app. A component
+/// matches at least the links of its pattern, and its comment says if it matches more. No link of a route is excluded.
 package struct AppleAssociation {
-    /// One member of `components`.
+    /// A member of `components`.
     struct Component {
         var path: String
-        /// Items of the query by name.
+        /// The items of the query by name.
         var query: [(name: String, value: String)] = []
         var isExcluded = false
         var comment: String
 
-        /// What tells components apart: all but the comment.
+        /// The properties that identify a component: all except the comment.
         fileprivate var key: [String] { [path, isExcluded ? "-" : "+"] + query.flatMap { [$0.name, $0.value] } }
     }
 
-    /// The members in their order.
+    /// The components in order.
     private(set) var components: [Component] = []
-    /// The variables that they name.
+    /// The variables that they refer to.
     private(set) var variables: [(name: String, values: [String])] = []
-    /// Whether case counts.
+    /// A Boolean value that indicates whether paths are case-sensitive.
     let caseSensitive: Bool
-    /// What the file cannot say.
+    /// Notes about the parts of the table that the file cannot express.
     package private(set) var notes = ExportNotes()
 
     private var seen: Set<[String]> = []
@@ -35,8 +35,10 @@ package struct AppleAssociation {
         var glob: Glob?
     }
 
-    /// The association of one host, or of all hosts of the table; nil where the table takes no web links.
-    package init?(_ table: RouteTable, host: String?) {
+    /// Creates the association of one host, or of all hosts of the table.
+    ///
+    /// Returns nil if the table has no web links.
+    package init?(_ table: Table, host: String?) {
         guard let (block, schemes) = WebBlock.first(table.source) else { return nil }
         caseSensitive = !table.source.foldsPathCase
         let hostBytes = host.map { Array($0.utf8) }
@@ -106,7 +108,7 @@ package struct AppleAssociation {
         Glob(pattern, variables: variables, foldsCase: !caseSensitive)
     }
 
-    /// The file, for these application identifiers.
+    /// Returns the file for some application identifiers.
     package func json(appIDs: [String]) -> String {
         var lines = ["{", "  \"applinks\": {"]
         if !variables.isEmpty {

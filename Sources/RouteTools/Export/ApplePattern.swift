@@ -1,30 +1,31 @@
 internal import LinkCoordinator
 
-/// A shape as a pattern of Apple's `components`: `?` is any character, `*` any number of them, `$(name)` one of a list.
+/// A pattern of Apple's `components` for a shape.
 ///
-/// `*` goes beyond a slash, so a captured segment takes more than it should; `guards` are patterns of what is too much.
+/// `?` matches any character, `*` any number of characters, and `$(name)` one of a list. `*` also matches slashes, so a
+/// captured segment matches too much; `guards` are patterns of the excess links.
 struct ApplePattern {
     /// The pattern of the path.
     var path: String
-    /// Patterns, to be excluded before `path`, of links that `path` takes and the shape does not: with more segments.
+    /// The patterns to exclude before `path`: they match links with more segments than the shape.
     var guards: [String] = []
-    /// Why the pattern takes more than the shape, even with the guards; nil if it does not.
+    /// The reason for which the pattern matches more than the shape even with the guards, or nil if it does not.
     var wider: String?
 
-    /// Longest list of a variable: more values are left to `*`.
+    /// The maximum number of values in a variable; longer lists become `*`.
     static let maxValues = 128
 }
 
-/// Makes patterns, and collects the variables that they name.
+/// A builder for patterns that collects their variables.
 struct ApplePatternMaker {
     private let coordinators: [String]
-    /// Variables of the file by name, in order.
+    /// The variables of the file by name, in order.
     private(set) var variables: [(name: String, values: [String])] = []
 
-    /// Makes patterns for a table with these coordinators.
+    /// Creates a builder for a table with these coordinators.
     init(coordinators: [String]) { self.coordinators = coordinators }
 
-    /// The patterns of a shape: one, or two where its end may be left out.
+    /// Returns the patterns of a shape: one, or two if its end is optional.
     mutating func patterns(_ shape: LinkShape) -> [ApplePattern] {
         if case .anySegment(let text) = shape.terminal {
             let segment = literal(text)
@@ -48,7 +49,7 @@ struct ApplePatternMaker {
         pattern.wider = parts.compactMap(\.wider).first
         guard !parts.isEmpty else { return pattern }
         for (index, part) in parts.enumerated() where part.swallows {
-            // Behind an open tail more segments are no harm, so nothing can be excluded there.
+            // After an open tail more segments are allowed, so nothing can be excluded there.
             if tail.hasSuffix("*") {
                 pattern.wider = pattern.wider ?? "more segments in the place of a capture"
                 continue
@@ -62,13 +63,15 @@ struct ApplePatternMaker {
         return pattern
     }
 
-    /// A constraint as a pattern of one item of the query; nil where there is none that takes at least as much.
+    /// Returns a pattern of one query item for a constraint.
+    ///
+    /// Returns nil if no such pattern matches at least the same links.
     mutating func query(_ constraint: TableSource.QueryConstraint) -> (name: String, value: String, wider: Bool)? {
         let name = constraint.name.value
         guard name.utf8.allSatisfy(PercentText.isUnreserved) else { return nil }
         switch constraint.test {
         case .equals(let value): return (name, literal(Array(value.utf8)).text, false)
-        // A name without a value and a name that is not there are the same to Apple: the empty text.
+        // Apple treats a name without a value and an absent name alike, as an empty text.
         case .present: return nil
         case .absent: return (name, "", true)
         }
@@ -76,12 +79,14 @@ struct ApplePatternMaker {
 
     private struct Part {
         var text: String
-        /// Why it takes more than its segment should, other than more segments.
+        /// The reason, other than more segments, for which the part matches more than its segment.
         var wider: String?
-        /// Whether it takes slashes too.
+        /// A Boolean value that indicates whether the part matches slashes too.
         var swallows: Bool { text.contains("*") }
 
-        /// What it takes that is more than one segment; a slash at the end makes no segment more.
+        /// The patterns of texts that the part matches and that are more than one segment.
+        ///
+        /// A trailing slash does not add a segment.
         var longer: [String] {
             guard text.hasSuffix("*") else {
                 return [text.replacing(text.contains("?*") ? "?*" : "*", with: "*/*")]
@@ -119,9 +124,9 @@ struct ApplePatternMaker {
         }
     }
 
-    /// Text as it stands, in both spellings where RFC 3986 has two: `(` and `%28`.
+    /// Returns literal text, in both spellings if RFC 3986 allows two: `(` and `%28`.
     ///
-    /// A character that means something to Apple becomes `?`, which takes any.
+    /// A character with a meaning in Apple's patterns becomes `?`, which matches any character.
     private mutating func literal(_ text: [UInt8]) -> Part {
         var part = Part(text: "")
         for character in PercentText.literal(text).unicodeScalars {
@@ -138,7 +143,7 @@ struct ApplePatternMaker {
         return part
     }
 
-    /// Whether an escape has begun and wants more digits.
+    /// Returns a Boolean value that indicates whether the text ends with an incomplete escape.
     private static func hexFollows(_ text: String) -> Bool { text.suffix(2).contains("%") }
 
     private mutating func characters(_ set: CharacterClass, _ min: Int, _ max: Int) -> Part {
@@ -148,7 +153,7 @@ struct ApplePatternMaker {
         return Part(text: String(repeating: one, count: min) + "*", wider: wider)
     }
 
-    /// Apple's name for a class of characters, if it has one.
+    /// Returns Apple's name of a class of characters, or nil if there is none.
     private static func predefined(_ set: CharacterClass) -> String? {
         let digits = "0123456789"
         let lower = "abcdefghijklmnopqrstuvwxyz"
@@ -159,7 +164,7 @@ struct ApplePatternMaker {
         return named.first { Array($0.1.utf8).sorted() == set.characters }.map { "$(\($0.0))" }
     }
 
-    /// A variable with these values, the same for the same values.
+    /// Returns a variable for these values; equal lists share a variable.
     private mutating func variable(_ values: [String]) -> Part {
         if values.count == 1, let only = values.first { return Part(text: only) }
         guard values.count <= ApplePattern.maxValues else {

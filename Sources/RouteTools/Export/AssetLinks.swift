@@ -1,6 +1,6 @@
-/// The file `assetlinks.json`, by which a site says which Android app may open its links (Digital Asset Links).
+/// The file `assetlinks.json`, in which a site lists the Android apps that can open its links (Digital Asset Links).
 package enum AssetLinks {
-    /// The file, the same for each host.
+    /// Returns the file, which is the same for every host.
     package static func json(package: String, fingerprints: [String]) -> String {
         var list = JSONText()
         list.beginArray()
@@ -23,7 +23,9 @@ package enum AssetLinks {
             """
     }
 
-    /// Whether the text is a SHA-256 as `keytool` prints it: 32 bytes in hexadecimal with colons.
+    /// Returns a Boolean value that indicates whether a text is a SHA-256 in the form that `keytool` prints.
+    ///
+    /// It has 32 bytes in hexadecimal, separated by colons.
     package static func isFingerprint(_ text: String) -> Bool {
         let groups = text.split(separator: ":", omittingEmptySubsequences: false)
         return groups.count == 32

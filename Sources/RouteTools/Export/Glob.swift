@@ -1,21 +1,21 @@
-/// A pattern of Apple's `components` as a finite automaton, to tell whether two patterns share a path.
+/// A pattern of Apple's `components` as a finite automaton, which shows whether two patterns match a common path.
 struct Glob {
-    /// A step from one state to the next: with a byte of a set, or of any.
+    /// A transition to the next state, for a byte of a set or for any byte.
     private struct Step {
-        /// The bytes; nil for any.
+        /// The bytes, or nil for any.
         var bytes: Set<UInt8>?
         var to: Int
     }
 
-    /// The text with which every match begins.
+    /// The common prefix of all matches.
     fileprivate var start: [UInt8] = []
-    /// The text with which every match ends, backwards.
+    /// The common suffix of all matches, reversed.
     private var finish: [UInt8] = []
     private var steps: [[Step]] = [[]]
     private var free: [[Int]] = [[]]
     private var end = 0
 
-    /// Reads a pattern; variables that are not named stand for any text.
+    /// Parses a pattern; unknown variables match any text.
     init(_ pattern: String, variables: [(name: String, values: [String])], foldsCase: Bool) {
         start = pattern.utf8.prefix { !"*?$".utf8.contains($0) }.map { foldsCase ? Self.lower($0) : $0 }
         finish = pattern.utf8.reversed().prefix { !"*?)".utf8.contains($0) }.map { foldsCase ? Self.lower($0) : $0 }
@@ -33,9 +33,9 @@ struct Glob {
         }
     }
 
-    /// Whether some text is in both languages.
+    /// Returns a Boolean value that indicates whether two patterns match a common text.
     static func overlap(_ a: Glob, _ b: Glob) -> Bool {
-        // Most pairs part here, and the product of the automata is not walked.
+        // Most pairs differ here, which avoids the product of the automata.
         guard zip(a.start, b.start).allSatisfy(==), zip(a.finish, b.finish).allSatisfy(==) else { return false }
         var seen: Set<[Int]> = [[0, 0]]
         var waiting = [[0, 0]]
@@ -83,7 +83,7 @@ struct Glob {
         for value in values {
             end = start
             for byte in value.utf8 {
-                // A value may hold wildcards of its own.
+                // A value can contain wildcards.
                 if byte == UInt8(ascii: "?") {
                     step(nil)
                 } else {
@@ -98,7 +98,7 @@ struct Glob {
     private static func lower(_ byte: UInt8) -> UInt8 { byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte }
     private static func upper(_ byte: UInt8) -> UInt8 { byte &- UInt8(ascii: "a") < 26 ? byte & 0xDF : byte }
 
-    /// Apple's own variables of one character.
+    /// Apple's predefined variables of one character.
     static let predefined: [String: Set<UInt8>] = {
         let digit = Set("0123456789".utf8)
         let lower = Set("abcdefghijklmnopqrstuvwxyz".utf8)
@@ -110,14 +110,14 @@ struct Glob {
     }()
 }
 
-/// Patterns in their order, of which those are found fast that may share a path with another.
+/// An ordered list of patterns, indexed for a fast search for overlaps.
 struct GlobIndex {
     private let globs: [Glob?]
-    /// Their numbers by the text that they begin with, and those texts in order.
+    /// The indices of the patterns by their common prefix, and these prefixes sorted.
     private var byStart: [[UInt8]: [Int]] = [:]
     private let starts: [[UInt8]]
 
-    /// Makes the index; what is nil shares a path with nothing.
+    /// Creates the index; nil overlaps with no pattern.
     init(_ globs: [Glob?]) {
         self.globs = globs
         for (number, glob) in globs.enumerated() {
@@ -126,7 +126,7 @@ struct GlobIndex {
         starts = byStart.keys.sorted { $0.lexicographicallyPrecedes($1) }
     }
 
-    /// A Boolean value that indicates whether one of the patterns behind a number shares a path with another pattern.
+    /// Returns a Boolean value that indicates whether a pattern after an index overlaps with another pattern.
     func overlaps(_ glob: Glob, after number: Int) -> Bool {
         for length in 0...glob.start.count where isOverlapping(glob, Array(glob.start.prefix(length)), number) {
             return true

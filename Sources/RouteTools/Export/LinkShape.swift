@@ -1,34 +1,34 @@
 package import LinkCoordinator
 
-/// One form of the links of a route: a pattern, perhaps behind prefixes that rewrites take off.
+/// A form of the links of a route: a pattern, optionally after prefixes that rewrites remove.
 ///
-/// What other systems are told of a table is made from these, in the order in which the table prefers them.
+/// Exports to other systems consist of these forms, in order of precedence.
 package struct LinkShape {
     /// The id of the route.
     var route: String
-    /// The matchers of the prefixes, then those of the pattern; the last is terminal.
+    /// The matchers of the prefixes and of the pattern; the last one is terminal.
     var matchers: [Matcher]
-    /// The pattern as text, prefixes in front.
+    /// The pattern as text, with the prefixes before it.
     var text: String
-    /// The scheme that the pattern asks for.
+    /// The scheme of the pattern, or nil for any.
     var scheme: String?
-    /// The host that the pattern asks for.
+    /// The host of the pattern, or nil for any.
     var host: HostRule?
-    /// The route's constraints on the query.
+    /// The route's query constraints.
     var query: [TableSource.QueryConstraint]
-    /// Whether the route keeps its links out of the app.
+    /// A Boolean value that indicates whether the route excludes its links from the app.
     var isExcluded: Bool
 
     /// The matchers of whole segments.
     var segments: ArraySlice<Matcher> { matchers.dropLast() }
 
-    /// What ends the shape.
+    /// The terminal matcher of the shape.
     var terminal: Matcher { matchers.last ?? .end }
 
-    /// Most rewrites whose prefixes are exported: each doubles the number of forms.
+    /// The maximum number of rewrites whose prefixes are exported; each doubles the number of forms.
     package static let maxRewrites = 6
 
-    /// What of a block's links no shape says: the table takes them, and no other system is told so.
+    /// Returns notes about the links of a block that no shape covers: the table matches them, but exports do not.
     static func notes(_ block: TableSource.LinkBlock) -> [String] {
         var notes = ["links that end with a slash are not exported, though the table takes them"]
         let left = block.rewrites.dropFirst(maxRewrites).map(\.text)
@@ -40,10 +40,10 @@ package struct LinkShape {
         return notes
     }
 
-    /// All forms of links that a block reads, the preferred ones first; of routes by id alone none.
+    /// Returns all forms of links that a block reads, in order of precedence; routes by id have none.
     ///
-    /// Prefixes come before what they may be mistaken for: a rewrite is carried out before a route is chosen. Each
-    /// rule of `rewrites` is carried out once, so every choice of the first `maxRewrites` stands before a pattern.
+    /// Forms with prefixes come first, because rewrites apply before the selection of a route. Each rule of `rewrites`
+    /// applies once, so a pattern is combined with every subset of the first `maxRewrites` rules.
     static func all(_ source: TableSource, block: TableSource.LinkBlock) -> [LinkShape] {
         var shapes: [(shape: LinkShape, precedence: Precedence)] = []
         for route in source.routes {
@@ -67,7 +67,7 @@ package struct LinkShape {
         return prefixes.reversed().flatMap { prefix in
             plain.compactMap { shape in
                 guard !prefix.matchers.isEmpty else { return shape }
-                // A prefix stands before a path; a segment that may be anywhere is found behind it anyway.
+                // A prefix comes before a path, and a segment at any position also matches after it.
                 if case .anySegment = shape.terminal { return nil }
                 var longer = shape
                 longer.matchers = prefix.matchers + shape.matchers
@@ -78,9 +78,9 @@ package struct LinkShape {
     }
 }
 
-/// A block of links that browsers open: one with the scheme https or http and a host.
+/// The link block of links that browsers open, which have the scheme https or http and a host.
 package enum WebBlock {
-    /// The block of https links, or of http where there is none; one that takes every scheme takes these too.
+    /// Returns the block of https links, or of http if there is none; a block for every scheme is included.
     package static func first(_ source: TableSource) -> (block: TableSource.LinkBlock, schemes: [String])? {
         let blocks = source.blocks.filter { $0.hostRole == .authority }
         let secure = blocks.filter { $0.schemes.contains { $0.value == "https" } }
@@ -92,7 +92,7 @@ package enum WebBlock {
         return nil
     }
 
-    /// The hosts of a block that can be looked up: those by name, and those below a name.
+    /// Returns the hosts of a block that can be looked up: names and subdomains of names.
     package static func hosts(_ block: TableSource.LinkBlock) -> [HostRule] {
         block.hosts.map(\.value).filter {
             switch $0 {
@@ -103,13 +103,13 @@ package enum WebBlock {
     }
 }
 
-/// What an export has to tell its reader, beside the export itself.
+/// Notes for the reader of an export, in addition to the export.
 package struct ExportNotes {
-    /// Lines in the order in which they arose, each once.
+    /// The lines in the order of their creation, without duplicates.
     package private(set) var lines: [String] = []
     private var seen: Set<String> = []
 
-    /// Adds a line unless it was said before.
+    /// Adds a line unless it exists.
     mutating func add(_ line: String) {
         if seen.insert(line).inserted { lines.append(line) }
     }

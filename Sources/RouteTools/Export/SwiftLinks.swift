@@ -1,26 +1,26 @@
 package import LinkCoordinator
 
-/// A table as a Swift enum: a case for each route, with what its links carry, and a function that writes the link.
+/// A Swift enum for a table, with a case for each route and a function that creates the link.
 ///
-/// Routes that redirect or are excluded are left out: nobody should make new links to them. The file needs nothing but
-/// Foundation.
+/// Routes that redirect or are excluded are omitted, because no new links to them should be created. The file depends
+/// only on Foundation.
 package struct SwiftLinks {
     private let table: RouteTable
     private let typeName: String
     private var names: SwiftNames
     private var enumerations: SwiftEnumerations
     private var cases: [Case] = []
-    /// What the enum leaves out.
+    /// Notes about the parts of the table that the enum omits.
     package private(set) var notes = ExportNotes()
 
-    /// One route.
+    /// A case of the enum.
     private struct Case {
         var name: String
         var route: TableSource.Route
         var pattern: TableSource.RoutePattern
         var origin: LinkOrigin
         var parameters: [Parameter] = []
-        /// Statements that add the parts to `link`.
+        /// The statements that add the parts to `link`.
         var body: [String] = []
     }
 
@@ -28,14 +28,14 @@ package struct SwiftLinks {
         var name: String
         var type: String
         var isOptional = false
-        /// Whether nothing at all may be given.
+        /// A Boolean value that indicates whether all parameters can be omitted.
         var isEmptyByDefault = false
-        /// What it fills, for the comment.
+        /// A description of the parameter, for the comment.
         var words: String
     }
 
-    /// Makes the enum; without a name one is made of the table's id.
-    package init(_ table: RouteTable, typeName: String?) {
+    /// Creates the enum; by default its name is derived from the table's id.
+    package init(_ table: Table, typeName: String?) {
         self.table = table
         self.typeName = typeName ?? SwiftNames.camel(table.id, upper: true) + "Link"
         names = SwiftNames(reserving: ["link", "route", "table"])
@@ -178,7 +178,7 @@ package struct SwiftLinks {
 // MARK: - The file
 
 extension SwiftLinks {
-    /// The file.
+    /// The text of the file.
     package var text: String {
         var lines = [
             "// Links of \(Escaping.visible(table.identity)).",
@@ -218,7 +218,7 @@ extension SwiftLinks {
     }
 
     private func switchLines(binding: Bool = false, _ body: (Case) -> [String]) -> [String] {
-        // A table without a route of its own still makes a file that compiles.
+        // A table without routes still produces a file that compiles.
         guard !cases.isEmpty else { return ["        switch self {}"] }
         return ["        switch self {"]
             + cases.flatMap { one -> [String] in
@@ -228,7 +228,7 @@ extension SwiftLinks {
             } + ["        }"]
     }
 
-    /// The block's way of writing queries.
+    /// Returns the block's query syntax.
     private static func dialect(_ block: TableSource.LinkBlock) -> String {
         let separator = String(decoding: block.query.pairSeparators.prefix(1), as: UTF8.self)
         let times =
@@ -241,7 +241,7 @@ extension SwiftLinks {
     }
 
     private static let helper = #"""
-        /// Puts a link together; every text is percent-encoded, and a value that does not fit makes it none.
+        /// Combines a link; every text is percent-encoded, and with an invalid value there is no link.
         private struct LinkText {
             private let origin: String
             private let separator: String

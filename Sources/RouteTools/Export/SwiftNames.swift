@@ -1,11 +1,11 @@
-/// Identifiers of Swift for names of a table.
+/// Swift identifiers for the names of a table.
 struct SwiftNames {
     private var taken: Set<String>
 
-    /// Gives names that are none of these.
+    /// Creates identifiers that differ from the reserved ones.
     init(reserving reserved: Set<String> = []) { taken = reserved }
 
-    /// A name in lower camel case that was not given before; a number behind it where it was.
+    /// Returns an unused name in camel case, with a number at its end if necessary.
     mutating func next(_ text: String, upper: Bool = false) -> String {
         let wanted = Self.camel(text, upper: upper)
         var name = wanted
@@ -17,10 +17,10 @@ struct SwiftNames {
         return name
     }
 
-    /// The name as it stands in code: words of the language in backticks.
+    /// Returns the name in source code: keywords in backticks.
     static func code(_ name: String) -> String { keywords.contains(name) ? "`\(name)`" : name }
 
-    /// The words of a text, put together: `new-items` is `newItems`.
+    /// Returns the words of a text joined in camel case: `new-items` becomes `newItems`.
     static func camel(_ text: String, upper: Bool) -> String {
         var result = ""
         var startsWord = upper
@@ -39,7 +39,7 @@ struct SwiftNames {
         return result
     }
 
-    /// A text as a literal.
+    /// Returns a text as a string literal.
     static func literal(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {

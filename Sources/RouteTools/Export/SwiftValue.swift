@@ -1,18 +1,18 @@
 internal import LinkCoordinator
 
-/// A value of a link in Swift: its type, its text in the link, and what must hold for the table to take it.
+/// A value of a link in Swift: its type, its text in the link, and the check for values that the table accepts.
 struct SwiftValue {
     /// The type, without `?`.
     var type: String
-    /// An expression for the text of the value that `$` stands for.
+    /// An expression for the text of the value, in which `$` represents the value.
     var text: String
-    /// An expression that is true for values that the table takes; nil for all.
+    /// An expression that is true for values that the table accepts, or nil if it accepts all.
     var check: String?
 
-    /// The expression with the name of the value in it.
+    /// Returns the expression with the name of the value.
     static func put(_ name: String, into expression: String) -> String { expression.replacing("$", with: name) }
 
-    /// A value of a field.
+    /// Returns a value of a field.
     static func field(_ type: FieldType, enumerations: inout SwiftEnumerations, name: String) -> SwiftValue {
         switch type {
         case .uuid: return SwiftValue(type: "UUID", text: "$.uuidString")
@@ -30,7 +30,7 @@ struct SwiftValue {
         }
     }
 
-    /// The text of a capture; where the pattern takes any segment, the type of the field that it fills.
+    /// Returns the value of a capture; if the pattern matches any segment, its type is that of the bound field.
     static func capture(
         _ capture: Capture, bound: FieldType?, enumerations: inout SwiftEnumerations
     ) -> SwiftValue {
@@ -65,16 +65,16 @@ struct SwiftValue {
     }
 }
 
-/// The enums of a file: one for each list of values.
+/// The enums of a file, one for each list of values.
 struct SwiftEnumerations {
-    /// The enums in the order in which they were asked for.
+    /// The enums in the order of their first use.
     private(set) var all: [(name: String, values: [String])] = []
     private var names: SwiftNames
 
-    /// Makes enums with names that are none of these.
+    /// Creates enums with names that differ from the reserved ones.
     init(reserving reserved: Set<String>) { names = SwiftNames(reserving: reserved) }
 
-    /// The type for these values.
+    /// Returns the name of the type for these values.
     mutating func type(_ values: [String], name: String) -> String {
         if let known = all.first(where: { $0.values == values }) { return known.name }
         let type = names.next(name, upper: true)

@@ -1,32 +1,32 @@
-/// Where everything of a graph stands: two layers of boxes, curves between them, and lanes for what stays on one side.
+/// The layout of a graph: two layers of boxes, curves between them, and lanes for lines within a layer.
 ///
-/// Routes stand left, coordinators and other targets right, each route near what it leads to, so that curves hardly
-/// cross. Redirects run in lanes left of the routes, parents and guards in lanes right of the coordinators: no line
-/// crosses a box and no two lines share a lane at the same height. All measures are whole pixels.
+/// Routes are on the left, coordinators and other targets on the right, and each route is near its targets, so that few
+/// curves cross. Redirects run in lanes left of the routes, parents and guards in lanes right of the coordinators. No
+/// line crosses a box, and no two lines overlap in a lane. All measures are whole pixels.
 struct GraphLayout {
     /// A line of text in a box.
     struct Row {
         /// The whole text.
         var text: String
-        /// What it is, for its look.
+        /// The role of the text, which determines its style.
         var role: Role
     }
 
-    /// What a line of text in a box is.
+    /// The role of a line of text in a box.
     enum Role: String { case title, plain, note, exit }
 
     /// A box with rows.
     struct Box {
         var frame: Frame
-        /// Class of its look.
+        /// The style class.
         var look: String
         var rows: [Row]
 
-        /// The middle of a row's height.
+        /// Returns the vertical center of a row.
         func middle(of row: Int) -> Int { frame.y + Metrics.padding + Metrics.row * row + Metrics.row / 2 }
     }
 
-    /// A place and a size.
+    /// A position and a size.
     struct Frame {
         var x = 0
         var y = 0
@@ -36,17 +36,17 @@ struct GraphLayout {
 
     /// A line from one box to another.
     struct Line {
-        /// Class of its look.
+        /// The style class.
         var look: String
         var from: (x: Int, y: Int)
         var to: (x: Int, y: Int)
-        /// Where it turns, for one in a lane; nil for a curve.
+        /// The position of the lane in which the line turns, or nil for a curve.
         var lane: Int?
     }
 
     /// Measures of boxes.
     enum Metrics {
-        /// Tenths of a pixel that a column of text takes, at 13 px in a monospaced face.
+        /// The width of a text column in tenths of a pixel, at 13 px in a monospaced font.
         static let column = 79
         static let row = 20
         static let padding = 6
@@ -54,12 +54,12 @@ struct GraphLayout {
         static let lane = 12
         static let margin = 24
         static let heading = 44
-        /// Columns after which a text is cut; the whole stands in a tooltip.
+        /// The number of columns after which a text is cut; a tooltip has the whole text.
         static let textColumns = 60
-        /// Width between the layers.
+        /// The width between the layers.
         static let channel = 200
 
-        /// Pixels that a text takes.
+        /// Returns the width of a text in pixels.
         static func width(_ text: String) -> Int { (min(DisplayWidth.of(text), textColumns) * column + 9) / 10 }
     }
 
@@ -70,10 +70,10 @@ struct GraphLayout {
     private(set) var size = Frame()
 
     private let graph: RouteGraph
-    /// First row of each coordinator's screens.
+    /// The first row of each coordinator's screens.
     private var firstScreenRow: [Int] = []
 
-    /// Lays a graph out.
+    /// Lays out a graph.
     init(_ graph: RouteGraph) {
         self.graph = graph
         makeBoxes()
@@ -111,7 +111,7 @@ extension GraphLayout {
         others = graph.others.map { Self.box([Row(text: $0, role: .plain)], look: "other") }
     }
 
-    /// The row of an exit: when, and the URL that it opens; nil for none.
+    /// Returns the row of an exit: its condition and the URL that it opens, or nil for none.
     private static func words(_ exit: RouteGraph.Exit) -> String? {
         let parts = [exit.label, exit.url.map { "↗ " + $0 } ?? ""].filter { !$0.isEmpty }
         return parts.isEmpty ? nil : parts.joined(separator: "  ")
@@ -125,18 +125,19 @@ extension GraphLayout {
     }
 }
 
-// MARK: - Places
+// MARK: - Positions
 
 extension GraphLayout {
-    /// Routes by the height of what they lead to (the median, as in Sugiyama's method), redirects beside their target.
+    /// Returns the routes sorted by the median position of their targets (Sugiyama's method), with redirects beside
+    /// their target.
     private func routeOrder() -> [Int] {
         var keys = [(key: Int, depth: Int)](repeating: (.max, 0), count: graph.routes.count)
         for (index, route) in graph.routes.enumerated() {
-            // What is shown beside the result moves no route away from where it leads.
+            // A notice is not a target, so it does not affect the position of a route.
             let ranks = route.exits.filter { $0.kind != .notice }.compactMap { $0.target.flatMap(rank) }.sorted()
             if !ranks.isEmpty { keys[index].key = ranks[(ranks.count - 1) / 2] }
         }
-        // A redirect takes the place of what it leads to; chains have at most five steps.
+        // A redirect gets the position of its target; chains have at most five steps.
         for _ in 0..<5 {
             for (index, route) in graph.routes.enumerated() where keys[index].key == .max {
                 for exit in route.exits {
@@ -150,7 +151,7 @@ extension GraphLayout {
         }
     }
 
-    /// Where a target stands among all, from the top.
+    /// Returns the position of a target among all targets, from the top.
     private func rank(_ node: RouteGraph.Node) -> Int? {
         switch node {
         case .coordinator(let index): index * 1000
@@ -191,7 +192,7 @@ extension GraphLayout {
         Frame(x: x, y: 0, width: width, height: box.frame.height)
     }
 
-    /// Stacks the boxes on the right, each as near as it can be to the middle of what leads to it.
+    /// Stacks the boxes on the right, each as close as possible to the center of the routes that lead to it.
     private mutating func placeTargets(routesEnd: Int) -> Int {
         let heights = (coordinators + others).map(\.frame.height)
         var wanted: [Int] = []
@@ -209,7 +210,7 @@ extension GraphLayout {
             tops.append(max(y, wanted[index]))
             y = tops[index] + heights[index] + 2 * Metrics.gap
         }
-        // What was pushed far down goes up again as far as the boxes above let it.
+        // Boxes that were pushed too far down move up as far as those above allow.
         let excess = max(0, y - max(routesEnd, start + heights.reduce(0, { $0 + $1 + 2 * Metrics.gap })))
         var slack = excess
         for index in tops.indices.reversed() where slack > 0 {
@@ -235,7 +236,7 @@ extension GraphLayout {
 // MARK: - Lines
 
 extension GraphLayout {
-    /// A line on one side, from a row of a box to another box, in units of the order.
+    /// A line within a layer, from a row of a box to another box, in units of the order.
     private struct Span {
         var from: Int
         var row: Int
@@ -245,7 +246,7 @@ extension GraphLayout {
         var look: String
     }
 
-    /// Redirects between routes; places in the order of the routes.
+    /// Returns the redirects between routes, with positions in the order of the routes.
     private func redirectSpans(_ order: [Int]) -> [Span] {
         let place = Dictionary(uniqueKeysWithValues: zip(order, order.indices))
         var spans: [Span] = []
@@ -261,7 +262,7 @@ extension GraphLayout {
         return Self.lanes(spans) { (place[$0.from] ?? 0, place[$0.to] ?? 0) }
     }
 
-    /// Parents and guards between coordinators.
+    /// Returns the parents and guards between coordinators.
     private func tieSpans() -> [Span] {
         var spans: [Span] = []
         for (index, coordinator) in graph.coordinators.enumerated() {
@@ -285,7 +286,7 @@ extension GraphLayout {
         return Self.lanes(spans) { ($0.from, $0.to) }
     }
 
-    /// Gives each span the innermost lane in which it meets no other; short ones first.
+    /// Assigns the innermost lane without overlaps to each span, the short ones first.
     private static func lanes(_ spans: [Span], _ ends: (Span) -> (Int, Int)) -> [Span] {
         func range(_ span: Span) -> ClosedRange<Int> {
             let (a, b) = ends(span)

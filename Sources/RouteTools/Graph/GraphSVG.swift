@@ -1,6 +1,6 @@
-/// Draws a graph as an SVG file of its own: legible on light and dark ground, every name escaped.
+/// A self-contained SVG drawing of a graph, legible on light and dark backgrounds, with all names escaped.
 package enum GraphSVG {
-    /// The file.
+    /// Returns the file.
     package static func text(_ graph: RouteGraph) -> String {
         let layout = GraphLayout(graph)
         let height = layout.size.height
@@ -48,7 +48,7 @@ package enum GraphSVG {
         return Self.line(line.look, shape)
     }
 
-    /// Out to the lane, along it, and back, with round corners.
+    /// Returns a path to the lane, along it, and back, with rounded corners.
     private static func lanePath(_ from: (x: Int, y: Int), _ to: (x: Int, y: Int), _ lane: Int) -> String {
         let side = lane > from.x ? 1 : -1
         let down = to.y > from.y ? 1 : -1
@@ -83,7 +83,7 @@ package enum GraphSVG {
         return (lines + ["</g>"]).joined(separator: "\n")
     }
 
-    /// A sample of each kind of line that the picture holds.
+    /// Returns a sample of each kind of line in the picture.
     private static func legend(y: Int, _ graph: RouteGraph) -> (lines: [String], end: Int) {
         var kinds: [(look: String, words: String)] = []
         let used = Set(graph.routes.flatMap { $0.exits.filter { $0.target != nil }.map(\.kind) })
@@ -116,7 +116,7 @@ package enum GraphSVG {
         return (lines, x)
     }
 
-    /// Kinds of lines.
+    /// The kinds of lines.
     private static let looks = ["navigate", "redirect", "unsupported", "notice", "parent", "guard"]
 
     private static let markers =
@@ -128,10 +128,12 @@ package enum GraphSVG {
         }.joined() + "</defs>"
 }
 
-/// Colors of a picture: written on every element, so that programs without style sheets draw it too, and once more
-/// for dark pages in a style sheet that others may leave alone.
+/// The colors of a picture.
+///
+/// Each element has its own colors, for programs without style sheets. A style sheet, which other programs can ignore,
+/// has the colors for dark backgrounds.
 enum GraphColors {
-    /// On light ground.
+    /// The colors on a light background.
     static let light: [String: String] = [
         "ground": "#ffffff", "ink": "#1c2430", "dim": "#5b6675", "edge": "#aab4c2", "route": "#f3f6fb",
         "coordinator": "#eef8f1", "other": "#f7f4ec", "navigate": "#2563b8", "redirect": "#b4480f",
@@ -144,7 +146,7 @@ enum GraphColors {
         ("unsupported", "#dd9bdd"), ("notice", "#67c9dc"), ("parent", "#78cf9a"), ("guard", "#ff8a80"),
     ]
 
-    /// Dashes of a kind of line, as an attribute; lines that lead to screens have none.
+    /// Returns the dash attribute of a kind of line; lines to screens have none.
     static func dashes(_ look: String) -> String {
         switch look {
         case "redirect", "notice": " stroke-dasharray=\"2 3\""
@@ -153,7 +155,7 @@ enum GraphColors {
         }
     }
 
-    /// The style sheet, which holds nothing but the colors of dark pages.
+    /// The style sheet, which contains only the colors for dark backgrounds.
     static let sheet: String = {
         var rules: [String] = []
         for (name, color) in dark {

@@ -1,6 +1,6 @@
 /// A graph in the languages of other tools: Mermaid and Graphviz.
 package enum GraphText {
-    /// A flow chart of Mermaid: a subgraph for each coordinator.
+    /// Returns a Mermaid flowchart with a subgraph for each coordinator.
     package static func mermaid(_ graph: RouteGraph) -> String {
         var lines = ["---", "title: \"\(Markup.dot(graph.title))\"", "---", "flowchart LR"]
         for (index, route) in graph.routes.enumerated() {
@@ -30,7 +30,7 @@ package enum GraphText {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// A directed graph of Graphviz: a cluster for each coordinator.
+    /// Returns a directed Graphviz graph with a cluster for each coordinator.
     package static func dot(_ graph: RouteGraph) -> String {
         var lines = [
             "digraph routes {",
@@ -72,15 +72,16 @@ package enum GraphText {
         var to: String
         var label: String
         var isDashed: Bool
-        /// The clusters at whose border it ends, for Graphviz.
+        /// The clusters at whose borders the edge ends, for Graphviz.
         var tail: String?
         var head: String?
     }
 
-    /// All that leads somewhere.
+    /// Returns all edges of the graph.
     ///
-    /// - Parameter clusters: Whether edges of a coordinator are tied to one of its screens and cut at its border, as
-    ///   Graphviz wants it; Mermaid knows edges of subgraphs.
+    /// - Parameter clusters: A Boolean value that indicates whether edges of a coordinator connect to one of its
+    ///   screens and
+    ///   end at its border, which Graphviz requires; Mermaid supports edges of subgraphs.
     private static func edges(_ graph: RouteGraph, clusters: Bool = false) -> [Edge] {
         var edges: [Edge] = []
         for (index, route) in graph.routes.enumerated() {
@@ -105,7 +106,7 @@ package enum GraphText {
         return edges
     }
 
-    /// The URLs outside, each with the indices of its route and exit.
+    /// Returns the URLs of external targets, each with the indices of its route and exit.
     private static func urls(_ graph: RouteGraph) -> [(route: Int, exit: Int, url: String)] {
         graph.routes.enumerated().flatMap { index, route in
             route.exits.enumerated().compactMap { number, exit in exit.url.map { (index, number, $0) } }

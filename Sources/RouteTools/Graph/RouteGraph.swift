@@ -1,84 +1,84 @@
 package import LinkCoordinator
 
-/// A table as a graph: routes on one side, the coordinators with their screens on the other, and what leads where.
+/// A graph of a table: the routes, the coordinators with their screens, and the edges between them.
 package struct RouteGraph {
-    /// A place that something leads to.
+    /// A target of an edge.
     enum Node: Hashable {
-        /// A coordinator as a whole, by index.
+        /// A whole coordinator, by index.
         case coordinator(Int)
         /// A screen, by the indices of its coordinator and of itself.
         case screen(Int, Int)
         /// A route, by index.
         case route(Int)
-        /// What is no part of the app's screens, by index in `others`.
+        /// A target without a screen, by index in `others`.
         case other(Int)
     }
 
-    /// What an exit of a route means.
+    /// The meaning of an exit of a route.
     enum Kind: String, CaseIterable {
         case navigate, external, redirect, excluded, unsupported, notice
     }
 
-    /// One way that a route may go.
+    /// A possible result of a route.
     struct Exit {
-        /// When, or what it is; empty where there is nothing to say.
+        /// The condition or a description, or empty if there is none.
         var label: String
-        /// What it means.
+        /// The meaning of the exit.
         var kind: Kind
-        /// Where in the app it leads; nil if nowhere.
+        /// The target in the app, or nil if there is none.
         var target: Node?
-        /// The URL, as the table writes it, where it leads out of the app.
+        /// The URL of an external target in the table's notation.
         var url: String?
     }
 
-    /// A route with its patterns and the ways that it may go.
+    /// A route with its patterns and exits.
     struct Route {
         var id: String
         var patterns: [String]
         var exits: [Exit]
     }
 
-    /// A screen and what it asks for.
+    /// A screen with its requirements.
     struct Screen {
         var name: String
-        /// Presentation, data and conditions in words.
+        /// The presentation, data, and conditions as text.
         var notes: [String]
     }
 
-    /// A coordinator and what ties it to others.
+    /// A coordinator with its relations to others.
     struct Coordinator {
         var name: String
         var screens: [Screen]
-        /// Index of the screen that stands for the coordinator.
+        /// The index of the coordinator's initial screen.
         var initial: Int?
-        /// Index of the coordinator under it.
+        /// The index of the parent coordinator.
         var parent: Int?
-        /// The guard in words, and what a device without the claim is shown.
+        /// The guard as text, and the target for devices without the claim.
         var guarding: (label: String, target: Node)?
     }
 
-    /// How the table calls itself.
+    /// The table's name.
     var title: String
-    /// Routes by id; the fallback rules, if they lead anywhere, last.
+    /// The routes sorted by id; the fallback rules come last if they have targets.
     var routes: [Route] = []
-    /// Coordinators, each after its parent.
+    /// The coordinators, each after its parent.
     var coordinators: [Coordinator] = []
     /// The root, and captured paths.
     var others: [String] = []
 }
 
-/// Makes the graph of a table.
+/// A builder for the graph of a table.
 package struct RouteGraphBuilder {
     private let table: RouteTable
     private let names: TableNames
     private var graph: RouteGraph
-    /// Index in the graph by the index in the table.
+    /// The index in the graph for each index in the table.
     private var coordinatorIndex: [Int: Int] = [:]
     private let routeIndex: [String: Int]
     private let routes: [TableSource.Route]
 
-    /// The graph of a table.
-    package static func graph(of table: RouteTable) -> RouteGraph {
+    /// Returns the graph of a table.
+    package static func graph(of table: Table) -> RouteGraph {
         var builder = RouteGraphBuilder(table)
         builder.addCoordinators()
         builder.addRoutes()
@@ -118,7 +118,8 @@ package struct RouteGraphBuilder {
         }
     }
 
-    /// Coordinators in the order of the file, but each right after its parent and the parent's other children.
+    /// Returns the coordinators in the order of the file, but each directly after its parent and that parent's other
+    /// children.
     private func orderedCoordinators() -> [Int] {
         let source = table.source
         var children: [Int: [Int]] = [:]
@@ -186,7 +187,7 @@ package struct RouteGraphBuilder {
         return exits + notices(of: route)
     }
 
-    /// What routes show beside their results: one exit for each notice, with the variants that it belongs to.
+    /// Returns the notices of a route: one exit for each notice, with the variants that it belongs to.
     private mutating func notices(of route: TableSource.Route) -> [RouteGraph.Exit] {
         var paths: [[String]] = []
         for path in route.variants.compactMap({ $0.notice?.value }) + [route.notice?.value].compactMap({ $0 })
@@ -209,7 +210,7 @@ package struct RouteGraphBuilder {
         return RouteGraph.Exit(label: label, kind: .navigate, target: node(of: target))
     }
 
-    /// The last screen of a target, or what it leads to instead.
+    /// Returns the last screen of a target, or the node for its replacement.
     private mutating func node(of target: TableSource.Target) -> RouteGraph.Node? {
         switch target.destination {
         case .path(let segments): return node(of: segments)
@@ -219,7 +220,7 @@ package struct RouteGraphBuilder {
         }
     }
 
-    /// The last screen of a coordinator path.
+    /// Returns the last screen of a coordinator path.
     private mutating func node(of path: [String]) -> RouteGraph.Node? {
         guard let stack = try? StaticStack.compose(path, in: table.source, names: names),
             let last = stack.entries.last
@@ -227,7 +228,7 @@ package struct RouteGraphBuilder {
         return coordinatorIndex[last.coordinator].map { .screen($0, last.screen) }
     }
 
-    /// Puts what stands outside in the order of the first screens of the routes that lead there.
+    /// Sorts the targets without screens by the first routes that lead to them.
     private mutating func sortOthers() {
         var keys = [Int](repeating: .max, count: graph.others.count)
         for route in graph.routes {
