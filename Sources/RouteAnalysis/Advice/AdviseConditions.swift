@@ -22,13 +22,13 @@ extension TableAdvice {
             deadScreens.insert(place)
             problems.warning(
                 .neverHolds, at: screen.name.offset,
-                "no app has the screen '\(name)': it is there since \(since.text), and until \(until.text)",
-                suggestion: "let 'since' be below 'until'")
+                "no version of the app has the screen '\(name)': 'since' is \(since.text), 'until' is \(until.text)",
+                suggestion: "set 'since' to a version below 'until'")
         } else if let conflict = DeviceNeeds(screen, in: source, names: names).conflict {
             deadScreens.insert(place)
             problems.warning(
                 .neverHolds, at: screen.name.offset, "no device has the screen '\(name)': \(conflict)",
-                suggestion: "require capabilities that one device can have, or mend them in \"capabilities\"")
+                suggestion: "require capabilities that one device can have, or correct them in \"capabilities\"")
         }
     }
 
@@ -45,22 +45,22 @@ extension TableAdvice {
             } else if let name = contradiction(when.query, route.query) {
                 problems.warning(
                     .neverHolds, at: when.offset,
-                    "\(what) never holds: it wants another '\(name)' of the query than the route",
-                    suggestion: "take the variant away, or mend 'query'", routes: [route.id.value])
+                    "\(what) never holds: it and the route require different values of the query's '\(name)'",
+                    suggestion: "remove the variant, or correct 'query'", routes: [route.id.value])
             } else if let conflict = DeviceNeeds(when, in: source, names: names).conflict {
                 problems.warning(
                     .neverHolds, at: when.offset, "\(what) never holds: \(conflict)",
-                    suggestion: "ask for what one device can have, or mend the \"capabilities\"",
+                    suggestion: "require what one device can have, or correct the \"capabilities\"",
                     routes: [route.id.value])
             } else if let earlier = seen.updateValue(index, forKey: key(when)) {
                 problems.warning(
-                    .neverHolds, at: when.offset, "\(what) never decides: variant \(earlier) has the same",
-                    suggestion: "take one of them away", routes: [route.id.value])
+                    .neverHolds, at: when.offset, "\(what) has no effect: variant \(earlier) has the same condition",
+                    suggestion: "remove one of them", routes: [route.id.value])
             } else if let space = cells?.space, let own = cells?.cells, let cover = cover(of: index, own, space) {
-                let takers = cover.map { "variant \($0) takes" } ?? "the variants before it take"
+                let takers = cover.map { "variant \($0) matches" } ?? "the variants before it match"
                 problems.warning(
-                    .neverHolds, at: when.offset, "\(what) never decides: \(takers) all that it would",
-                    suggestion: "put it before \(cover.map { "variant \($0)" } ?? "them"), or take it away",
+                    .neverHolds, at: when.offset, "\(what) has no effect: \(takers) all its requests",
+                    suggestion: "put it before \(cover.map { "variant \($0)" } ?? "them"), or remove it",
                     routes: [route.id.value])
             }
         }

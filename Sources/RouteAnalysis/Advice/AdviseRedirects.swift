@@ -43,9 +43,9 @@ extension TableAdvice {
         problems.warning(
             leadsBack ? .alwaysRejects : .redirectNowhere, at: template.offset,
             leadsBack
-                ? "every link of '\(route.id.value)' is rejected: no other route takes '\(template.value.text)'"
-                : "no route takes a path '\(template.value.text)', whatever is captured",
-            suggestion: "mend the template, or add a route that takes it", routes: [route.id.value])
+                ? "every link of '\(route.id.value)' is rejected: no other route matches '\(template.value.text)'"
+                : "no route matches a path of the template '\(template.value.text)'",
+            suggestion: "correct the template, or add a route that matches it", routes: [route.id.value])
     }
 
     /// Returns the routes that match a link of one of the patterns, or nil if the search exceeded its budget.

@@ -11,14 +11,14 @@ extension TableAdvice {
                 guard case .redirect(.route(let id)) = route.action, let target = names.routes[id.value],
                     why[target] != nil
                 else { continue }
-                why[index] = "it leads to '\(id.value)'"
+                why[index] = "it redirects to '\(id.value)'"
             }
         }
         for (index, route) in source.routes.enumerated() {
             guard let why = why[index] else { continue }
             problems.warning(
                 .alwaysRejects, at: route.offset, "every link of '\(route.id.value)' is rejected: \(why)",
-                suggestion: "mend the route, or say \"exclude\": { \"outcome\": \"reject\" } if that is meant",
+                suggestion: "correct the route, or add \"exclude\": { \"outcome\": \"reject\" } if this is intended",
                 routes: [route.id.value])
         }
     }
@@ -75,15 +75,15 @@ extension TableAdvice {
                 && patterns.allSatisfy { pattern in
                     pattern.path.capture(named: capture).map { isDisjoint($0, field.type) } ?? false
                 }
-            return isNever ? "nothing that '{\(capture)}' takes is of the type of '\(name)', \(field.type.text)" : nil
+            return isNever ? "no text of '{\(capture)}' is valid for '\(name)', \(field.type.text)" : nil
         case .query(let own):
             guard let constraint = route.query.first(where: { $0.name.value == own }) else { return nil }
             if case .equals(let value) = constraint.test, field.type.canonicalText(value) == nil {
-                return "the route wants '\(own)' to be '\(value)', which is not of the type of '\(name)', "
+                return "the route requires '\(own)' to be '\(value)', which is not valid for '\(name)', "
                     + field.type.text
             }
             if constraint.test == .absent, field.absence == .required, isAlwaysNeeded(binding.model.value, route) {
-                return "the route wants no '\(own)' in the query, and '\(name)' needs it"
+                return "the route requires '\(own)' to be absent from the query, but '\(name)' needs it"
             }
             return nil
         default: return nil

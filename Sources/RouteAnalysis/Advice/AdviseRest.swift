@@ -9,12 +9,13 @@ extension TableAdvice {
         for (index, rule) in source.fallback.enumerated() {
             let own = rule.on?.map(\.value)
             if let all {
-                warnOfRule(index, rule, "rule \(all) takes every reason", "put it before rule \(all), or take it away")
+                warnOfRule(
+                    index, rule, "rule \(all) applies to every reason", "put it before rule \(all), or remove it")
             } else if let own, !own.isEmpty, own.allSatisfy({ named[$0] != nil }) {
                 let takers = Set(own.compactMap { named[$0] }).sorted().map(String.init).joined(separator: ", ")
                 warnOfRule(
-                    index, rule, "all of its reasons stand in rules before it: \(takers)",
-                    "name each reason once, or take the rule away")
+                    index, rule, "earlier rules name all of its reasons: \(takers)",
+                    "name each reason once, or remove the rule")
             }
             guard let own else {
                 all = all ?? index
@@ -26,7 +27,7 @@ extension TableAdvice {
 
     private mutating func warnOfRule(_ index: Int, _ rule: TableSource.FallbackRule, _ why: String, _ advice: String) {
         problems.warning(
-            .neverHolds, at: rule.offset, "rule \(index) of the fallback never decides: \(why)", suggestion: advice)
+            .neverHolds, at: rule.offset, "rule \(index) of the fallback has no effect: \(why)", suggestion: advice)
     }
 
     /// Adds warnings about examples that pass with any result.
@@ -36,8 +37,8 @@ extension TableAdvice {
         for example in source.examples where example.expectations.isEmpty {
             if case .request(let request) = example.request, request["path"] != nil { continue }
             problems.warning(
-                .expectsNothing, at: example.offset, "the example holds whatever comes out: it expects nothing",
-                suggestion: "say its \"outcome\", and the \"route\" or the \"path\"")
+                .expectsNothing, at: example.offset, "the example passes with any result: it expects nothing",
+                suggestion: "add the expected \"outcome\", and the \"route\" or the \"path\"")
         }
     }
 }
@@ -61,9 +62,9 @@ extension TableAdvice {
                 }
                 problems.warning(
                     .hiddenByRewrite, at: pattern.offset,
-                    "no link leads to the pattern '\(route.written(pattern))' as it is written: the rewrite "
-                        + "'\(first.text)' takes its beginning off",
-                    suggestion: "leave the prefix out of the pattern, or take the rewrite away",
+                    "no link matches the pattern '\(route.written(pattern))': the rewrite "
+                        + "'\(first.text)' removes its prefix first",
+                    suggestion: "remove the prefix from the pattern, or remove the rewrite",
                     routes: [route.id.value])
             }
         }

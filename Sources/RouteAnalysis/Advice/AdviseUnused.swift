@@ -93,13 +93,13 @@ extension TableAdvice {
         for one in source.capabilities where !use.capabilities.contains(one.name.value) {
             warn(
                 .unusedCapability, one.name,
-                "no screen requires the capability '\(one.name.value)', and no 'when' asks for it")
+                "no screen requires the capability '\(one.name.value)', and no 'when' names it")
         }
         for one in source.guards where !use.guards.contains(one.name.value) {
-            warn(.unusedGuard, one.name, "no coordinator has the guard '\(one.name.value)', so that it guards nothing")
+            warn(.unusedGuard, one.name, "no coordinator has the guard '\(one.name.value)'")
         }
         for one in source.vars where !one.isUsed {
-            warn(.unusedVar, one.name, "'<\(one.name.value)>' stands nowhere")
+            warn(.unusedVar, one.name, "'<\(one.name.value)>' is not used")
         }
         for model in source.models where !use.models.contains(model.name.value) {
             let name = model.name.value
@@ -108,7 +108,7 @@ extension TableAdvice {
                 .unusedModel, at: model.name.offset,
                 binding.map { "no screen needs the model '\(name)', which '\($0.id.value)' binds" }
                     ?? "no screen needs the model '\(name)'",
-                suggestion: "name it in the 'needs' of a screen, or take it away",
+                suggestion: "name it in the 'needs' of a screen, or remove it",
                 routes: binding.map { [$0.id.value] } ?? [])
         }
     }
@@ -128,13 +128,13 @@ extension TableAdvice {
                 if isUsed { continue }
                 problems.warning(
                     .unusedScreen, at: screen.name.offset, "nothing leads to the screen '\(name).\(own)'",
-                    suggestion: "take it away, or lead a route to '/\(name)/\(own)'; where requests name it by a path, "
+                    suggestion: "remove it, or add a route to '/\(name)/\(own)'; if requests name it by a path, "
                         + "add an example with such a request")
             }
         }
     }
 
     private mutating func warn(_ code: TableProblem.Code, _ name: Placed<String>, _ message: String) {
-        problems.warning(code, at: name.offset, message, suggestion: "use it, or take it away")
+        problems.warning(code, at: name.offset, message, suggestion: "use it, or remove it")
     }
 }

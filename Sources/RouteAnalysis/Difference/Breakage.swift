@@ -23,9 +23,9 @@ package enum Breakage {
         switch (before, after) {
         case ("deferred", "navigate"), ("deferred", "external"): return nil
         case ("deferred", "deferred"):
-            if old["resume"]?["claim"]?.text != new["resume"]?["claim"]?.text { return "another claim is asked for" }
+            if old["resume"]?["claim"]?.text != new["resume"]?["claim"]?.text { return "another claim is required" }
             return old["resume"] != nil && new["resume"] == nil ? "nothing is resumed" : screens(old, new)
-        case (_, "deferred"): return "a claim is asked for where none was"
+        case (_, "deferred"): return "a claim is required where none was"
         case ("external", "external"):
             return old["url"]?.string != new["url"]?.string ? "another URL is opened" : nil
         case ("navigate", "navigate"): return screens(old, new) ?? data(old, new)
@@ -54,7 +54,7 @@ package enum Breakage {
         if before.last != after.last { return "another screen on top" }
         var rest = after[...]
         for screen in before {
-            guard let place = rest.firstIndex(of: screen) else { return "`\(screen)` is gone from the stack" }
+            guard let place = rest.firstIndex(of: screen) else { return "`\(screen)` is missing from the stack" }
             rest = rest[(place + 1)...]
         }
         return nil

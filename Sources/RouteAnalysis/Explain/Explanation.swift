@@ -151,7 +151,7 @@ public struct Explanation: Sendable {
     /// One of the five phases.
     public enum Phase: String, Sendable, CaseIterable, Comparable {
         /// Parses and decodes the link.
-        case normalise
+        case normalize
         /// Selects a route.
         case select
         /// Selects one of the route's variants.

@@ -28,7 +28,7 @@ extension Explanation {
             page.line(index == 0 ? "guard" : "", "\(one.name) of \(one.coordinator)  claim \(one.claim)  \(verdict)")
         }
         if let failure {
-            page.line("fallback", failure.rule.map { "rule \($0) of the table" } ?? "no rule names the reason: reject")
+            page.line("fallback", failure.rule.map { "rule \($0) of the table" } ?? "no rule for the reason: reject")
         }
         if let path = decision.path { page.line("stack", path) }
         if let url = decision.url { page.line("url", url) }
@@ -57,11 +57,11 @@ extension Explanation {
             }
         }
         if decision.reason == Reason.noLink.rawValue {
-            page.line("because", "the payload holds neither a link nor a route where the table looks for them")
+            page.line("because", "the payload contains neither a link nor a route at the table's pointers")
         }
         for (index, one) in suggestions.enumerated() {
             let isLink = input != nil
-            let route = isLink ? " (\(one.route ?? "which no route takes either"))" : ""
+            let route = isLink ? " (\(one.route ?? "which no route matches either"))" : ""
             page.line("", "\(index == 0 ? "did you mean" : "or") \(one.text)\(route)?")
         }
         guard !listed.isEmpty else { return }
@@ -72,7 +72,7 @@ extension Explanation {
     private static func words(_ misses: [Miss], only: Bool = false) -> String {
         let told = misses.prefix(3).map(\.text).joined(separator: "; ")
         if misses.count > 3 { return "\(told); and \(misses.count - 3) more" }
-        return only && misses.count == 1 ? "only this is in the way: \(told)" : told
+        return only && misses.count == 1 ? "the only mismatch: \(told)" : told
     }
 
     private func normaliseLines(_ page: inout TracePage) {
@@ -80,12 +80,12 @@ extension Explanation {
             var parts = ["scheme \(link.scheme)"]
             if let host = link.host { parts.append("host \(host.isEmpty ? "none" : host)") }
             parts.append("path /" + link.segments.joined(separator: " / "))
-            page.line("normalise", parts.joined(separator: " · "))
+            page.line("normalize", parts.joined(separator: " · "))
             page.line("", link.dialect)
             for item in link.query {
                 page.line("", "query \(item.name)" + (item.value.map { " = \($0)" } ?? " (null)"))
             }
-            for rewrite in link.rewrites { page.line("", "rewrite takes off \(rewrite)") }
+            for rewrite in link.rewrites { page.line("", "rewrite removes \(rewrite)") }
         }
         for note in decision.notes { page.line("", "note: \(note)") }
     }
@@ -100,15 +100,17 @@ extension Explanation {
             label = ""
         }
         for one in candidates {
-            row(one.route, one.pattern, one.chosen ? "chosen" : "also takes it, later in the order")
+            row(one.route, one.pattern, one.chosen ? "chosen" : "also matches, with lower precedence")
         }
         for one in told { row(one.route, one.pattern, "no: " + Self.words(one.misses)) }
         if rejectedCount > told.count {
             page.line(
                 label,
                 told.isEmpty && candidates.isEmpty
-                    ? "none of the table's \(rejectedCount) patterns comes near"
-                    : "and \(rejectedCount - told.count) more, further away")
+                    ? (rejectedCount == 1
+                        ? "the table's only pattern is not similar"
+                        : "none of the table's \(rejectedCount) patterns is similar")
+                    : "and \(rejectedCount - told.count) more, less similar")
             label = ""
         }
         for capture in captures { page.line("", "{\(capture.name)} = \(capture.value)") }
@@ -154,7 +156,7 @@ extension LinkPart {
         if let fault { return fault }
         return switch kind {
         case .scheme, .host, .port: kind.rawValue
-        case .userinfo: "userinfo, dropped"
+        case .userinfo: "userinfo, ignored"
         case .segment, .place: use ?? ""
         case .query, .fragment: use ?? hint ?? (isUnread ? "" : "unused")
         }

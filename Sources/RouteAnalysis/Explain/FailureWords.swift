@@ -13,25 +13,25 @@ extension Tracer {
         case (.budget, "segments"): return "the path has more than \(limits.maxSegments) segments"
         case (.budget, "query items"): return "the query has more than \(limits.maxQueryItems) items"
         case (.budget, _): return "the stack has more than \(Resolver.maxEntries) screens"
-        case (.badEncoding, _): return "\(detail) holds what no link may hold"
+        case (.badEncoding, _): return "\(detail) is not valid in a link"
         case (.scheme, ""): return "the link has no scheme"
         case (.scheme, _): return "the scheme `\(detail)` is not listed"
         case (.host, _): return hostWords(detail, explanation)
         case (.emptySegment, _): return "the path has an empty segment, which the table rejects"
-        case (.dotSegment, _): return "\(detail) is made of dots"
+        case (.dotSegment, _): return "\(detail) consists only of dots"
         case (.noRoute, ""): return noRouteWords(explanation)
         case (.noRoute, _): return "there is no route `\(detail)`"
         case (.redirectLimit, _): return "the redirects of `\(detail)` do not end"
         case (.excluded, _): return "the route is excluded"
         case (.externalRefused, _): return "the link's scheme or host is not in `externals`"
-        case (.unknownScreen, _): return "`\(detail)` is no screen of its coordinator, and no coordinator"
+        case (.unknownScreen, _): return "`\(detail)` is neither a screen of its coordinator nor a coordinator"
         case (.unsupported, _): return "the device lacks `\(detail)`"
-        case (.paramInvalid, _): return valueWords(detail, "is not of its type", explanation)
+        case (.paramInvalid, _): return valueWords(detail, "has the wrong type", explanation)
         case (.paramMissing, _): return valueWords(detail, "is missing", explanation)
-        case (.presentation, _): return "`\(detail)` may not be presented where it stands in the stack"
+        case (.presentation, _): return "`\(detail)` cannot be presented at its position in the stack"
         default:
             return rejection.reason == .noLink
-                ? "the payload holds neither a link nor a route" : "the request could not be decided"
+                ? "the payload contains neither a link nor a route" : "the request could not be resolved"
         }
     }
 
@@ -43,20 +43,20 @@ extension Tracer {
             }
         }
         switch detail {
-        case "userinfo": return "an http or https link names a user"
+        case "userinfo": return "an http or https link must not contain a user name"
         case "port": return "the port is not a number from 0 to 65535"
-        case "syntax": return "`\(text ?? "")` is no name of a host"
+        case "syntax": return "`\(text ?? "")` is not a valid host name"
         case "unlisted": return text.map { "the host `\($0)` is not listed" } ?? "the link has no host"
-        case "missing": return "http and https links need a host, whatever is listed"
+        case "missing": return "http and https links must have a host, even if the table lists links without one"
         default: return "the link has no host"
         }
     }
 
     private func noRouteWords(_ explanation: Explanation) -> String {
         if let last = explanation.redirects.last {
-            return "`\(last.route)` redirects to a path that no pattern takes"
+            return "`\(last.route)` redirects to a path that no pattern matches"
         }
-        return "no pattern takes the link"
+        return "no pattern matches the link"
     }
 
     /// Returns a description such as "Product.count is not `int(1..99)`: it is read from query.count".
@@ -73,7 +73,7 @@ extension Tracer {
     /// Returns a description of a parameter of a route request, with the given parameters.
     private mutating func parameterWords(_ field: String, _ fault: String) -> String {
         let given = (0..<resolver.params.count).map { "`\(resolver.params.name(Int32($0)).string)`" }
-        let told = given.isEmpty ? "no parameters were given" : "given are \(given.prefix(8).joined(separator: ", "))"
+        let told = given.isEmpty ? "no parameters were given" : "given: \(given.prefix(8).joined(separator: ", "))"
         return "the parameter `\(field.dropFirst(5))` \(fault); \(told)"
     }
 }

@@ -43,8 +43,8 @@ extension Explanation.Miss {
         let isEmpty = rule == .empty
         return Self(
             part: .host, index: nil, want: rule.text, found: found,
-            text: isEmpty ? "there is a host" : "the host is not `\(rule.text)`",
-            label: isEmpty ? "none is wanted" : "not `\(rule.text)`")
+            text: isEmpty ? "the link has a host, but the pattern requires none" : "the host is not `\(rule.text)`",
+            label: isEmpty ? "must be absent" : "not `\(rule.text)`")
     }
 
     static func query(_ constraint: TableSource.QueryConstraint) -> Self {
@@ -53,11 +53,11 @@ extension Explanation.Miss {
             switch constraint.test {
             case .equals(let value): "not `\(value)`"
             case .present: "missing"
-            case .absent: "one too many"
+            case .absent: "must be absent"
             }
         let want = constraint.name(holding: true)
         var text = "query `\(name)` is \(label)"
-        if case .absent = constraint.test { text = "query `\(name)` is there" }
+        if case .absent = constraint.test { text = "query `\(name)` must be absent" }
         return Self(part: .query, index: nil, want: want, found: nil, text: text, label: label)
     }
 
@@ -73,8 +73,8 @@ extension Explanation.Miss {
     static func extra(_ index: Int, found: String, hint: String? = nil) -> Self {
         let hint = hint.map { "; \($0)" } ?? ""
         return Self(
-            part: .segment, index: index, want: "", found: found, text: "segment \(index) is one too many" + hint,
-            label: "one too many")
+            part: .segment, index: index, want: "", found: found, text: "segment \(index) is unexpected" + hint,
+            label: "unexpected")
     }
 
     /// Returns a mismatch for a missing segment.
@@ -92,7 +92,7 @@ extension Explanation.Miss {
         switch matcher {
         case .coordinatorPath:
             text = "segment \(index) is not the name of a coordinator"
-            label = "no coordinator"
+            label = "not a coordinator"
         case .anySegment(let own):
             text = "no segment is `\(String(decoding: own, as: UTF8.self))`"
             label = "not `\(String(decoding: own, as: UTF8.self))`"

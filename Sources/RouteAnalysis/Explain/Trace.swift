@@ -56,7 +56,7 @@ extension Tracer {
     /// Runs the phases in order, like `Resolver.run`; the first failure ends them.
     mutating func trace(into explanation: inout Explanation, advises: Bool = true) {
         resolver.start(request, facts, table: table.compiled.handle)
-        var phase = Explanation.Phase.normalise
+        var phase = Explanation.Phase.normalize
         do throws(Rejection) {
             guard try read(into: &explanation, &phase) else { return }
             if request.pointee.form == .path {

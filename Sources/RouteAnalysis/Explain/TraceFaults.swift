@@ -14,9 +14,9 @@ extension Tracer {
         case .badEncoding: markEncoding(detail, in: &explanation)
         case .emptySegment:
             if let offset = places.emptySegment { add("an empty segment", at: offset, in: &explanation) }
-        case .dotSegment: markSegment(Self.number(detail), "a segment of dots", in: &explanation)
+        case .dotSegment: markSegment(Self.number(detail), "only dots", in: &explanation)
         case .noRoute: markMisses(places, in: &explanation)
-        case .redirectLimit: markPath("redirected without end", places, in: &explanation)
+        case .redirectLimit: markPath("the redirects do not end", places, in: &explanation)
         case .externalRefused:
             let isScheme = !table.source.externals.schemes.contains(explanation.link?.scheme.lowercased() ?? "")
             let fault = "not in `externals`"
@@ -53,8 +53,8 @@ extension Tracer {
         let start = places.authorityStart
         switch detail {
         case "userinfo": mark(.userinfo, "not allowed here", orAt: start, "userinfo", in: &explanation)
-        case "port": mark(.port, "no port", orAt: start, "no port", in: &explanation)
-        case "syntax": mark(.host, "no host name", orAt: start, "no host name", in: &explanation)
+        case "port": mark(.port, "not a port number", orAt: start, "a port is missing", in: &explanation)
+        case "syntax": mark(.host, "not a valid host name", orAt: start, "a host is missing", in: &explanation)
         case "unlisted": mark(.host, "not listed", orAt: start, "a host is missing", in: &explanation)
         default: mark(.host, detail, orAt: start, "a host is missing", in: &explanation)
         }
@@ -78,7 +78,7 @@ extension Tracer {
                 switch number < input.count ? input[number] : 0 {
                 case UInt8(ascii: "\\"): "a backslash"
                 case 0..<0x20, 0x7F: "a control character"
-                default: "no UTF-8"
+                default: "not UTF-8"
                 }
             return add(words, at: number, count: 1, in: &explanation)
         }
@@ -93,10 +93,10 @@ extension Tracer {
         for index in raw.indices where raw[index] == UInt8(ascii: "%") {
             let digits = raw[(index + 1)...].prefix(2)
             if digits.count < 2 || digits.contains(where: { hexDigit($0) == nil }) {
-                return "`%` begins no escape here; write `%25`"
+                return "`%` is not followed by two hexadecimal digits; write `%25`"
             }
         }
-        return "an invisible or control character, or no UTF-8"
+        return "an invisible or control character, or not UTF-8"
     }
 
     /// Marks a segment by its number, without counting empty ones.
@@ -123,10 +123,10 @@ extension Tracer {
         let segments = explanation.parts.indices.filter { explanation.parts[$0].kind == .segment }
         for index in segments.prefix(resolver.firstSegment) { explanation.parts[index].use = "rewrite" }
         if !explanation.redirects.isEmpty {
-            return markPath("redirected to a path that no route takes", places, in: &explanation)
+            return markPath("redirected to a path that no route matches", places, in: &explanation)
         }
         guard let nearest = explanation.rejected.first, nearest.isNear, let one = misses.first else {
-            return markPath("no route takes this path", places, in: &explanation)
+            return markPath("no route matches this path", places, in: &explanation)
         }
         let own = Array(segments.dropFirst(resolver.firstSegment))
         let pattern = table.source.routes[one.route].patterns[one.pattern].path
@@ -164,7 +164,7 @@ extension Tracer {
             let names = explanation.link?.query.map(\.name) ?? []
             let own = zip(queries, names).filter { $0.1 == name }.map(\.0)
             guard let first = own.first else {
-                return add("`\(miss.want)` is wanted", at: places.queryEnd, in: &explanation)
+                return add("`\(miss.want)` is expected", at: places.queryEnd, in: &explanation)
             }
             explanation.parts[first].fault = miss.label
         }
@@ -181,7 +181,7 @@ extension Tracer {
         let shift = segments.count - texts.count
         for (index, text) in texts.enumerated().reversed() where text == detail {
             guard segments.indices.contains(index + shift) else { continue }
-            explanation.parts[segments[index + shift]].fault = "no screen, and no coordinator"
+            explanation.parts[segments[index + shift]].fault = "neither a screen nor a coordinator"
             return
         }
     }

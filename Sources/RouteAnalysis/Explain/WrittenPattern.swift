@@ -31,8 +31,8 @@ extension Matcher {
         let isNumber = !text.isEmpty && text.allSatisfy { $0 &- UInt8(ascii: "0") < 10 }
         switch self {
         case .int:
-            if text.first == UInt8(ascii: "+") { return "a number has no plus sign" }
-            if isNumber, text.count > 1, text[0] == UInt8(ascii: "0") { return "a number has no leading zeros" }
+            if text.first == UInt8(ascii: "+") { return "remove the plus sign" }
+            if isNumber, text.count > 1, text[0] == UInt8(ascii: "0") { return "remove the leading zeros" }
             if isNumber || (text.first == UInt8(ascii: "-") && text.dropFirst().allSatisfy { $0 &- 0x30 < 10 }) {
                 return "out of range"
             }
@@ -41,18 +41,21 @@ extension Matcher {
             let hasDash = String(decoding: text, as: UTF8.self).unicodeScalars.contains {
                 (0x2010...0x2015).contains($0.value) || $0.value == 0x2212
             }
-            if hasDash { return "a dash in it is not `-`" }
+            if hasDash { return "it contains a dash other than `-`" }
             return text.count > 20 && text.count != 36 ? "\(text.count) characters, a UUID has 36" : nil
         case .date:
             return text.count == 10 && text[4] == UInt8(ascii: "-") && text[7] == UInt8(ascii: "-")
-                ? "no date of the calendar" : nil
+                ? "not a calendar date" : nil
         case .characters(let set, let min, let max):
             if let bad = String(decoding: text, as: UTF8.self).unicodeScalars.first(where: {
                 !$0.isASCII || !set.contains(UInt8($0.value))
             }) {
                 return "`\(bad)` is not in the class"
             }
-            if text.count < min || text.count > max { return "\(text.count) characters" }
+            if text.count < min || text.count > max {
+                let limit = text.count < min ? "at least \(min)" : "at most \(max)"
+                return "\(text.count) \(text.count == 1 ? "character" : "characters"), expected \(limit)"
+            }
             return nil
         default: return nil
         }

@@ -135,15 +135,15 @@ package struct OverlapProof {
         guard let witness = overlap(worse, better) else { return }
         told.insert(pair)
         let (a, b) = (id(better), id(worse))
-        let what = "\(text(worse)) of '\(b)' and \(text(better)) of '\(a)' both take some links"
+        let what = "\(text(worse)) of '\(b)' and \(text(better)) of '\(a)' both match some links"
         problems.error(
             .overlap, at: search.space.source(of: worse).offset,
             byIDOnly
-                ? what + ", and nothing but the routes' ids tells which is chosen"
-                : what + ", and neither takes all of the other's; '\(a)' is chosen" + remark(witness),
+                ? what + ", and only the routes' ids determine which is selected"
+                : what + ", and neither matches all links of the other; '\(a)' is selected" + remark(witness),
             suggestion: byIDOnly
-                ? "tell them apart by 'query' or 'priority'"
-                : "tell them apart, or say \"overlaps\": [\"\(a)\"] in '\(b)' if that is meant",
+                ? "distinguish them by 'query' or 'priority'"
+                : "distinguish them, or add \"overlaps\": [\"\(a)\"] to '\(b)' if this is intended",
             routes: [b, a], witness: witness.text(in: source))
     }
 
@@ -167,8 +167,8 @@ package struct OverlapProof {
         let place = search.space.source(of: pattern).offset
         guard let witness = try search.find(inside: [pattern], outside: []) else {
             problems.error(
-                .unreachable, at: place, "\(text(pattern)) of '\(id(pattern))' takes no link that can be written",
-                suggestion: "take it away", routes: [id(pattern)])
+                .unreachable, at: place, "\(text(pattern)) of '\(id(pattern))' matches no valid link",
+                suggestion: "remove it", routes: [id(pattern)])
             return
         }
         var meeting: [Int] = []
@@ -180,9 +180,9 @@ package struct OverlapProof {
         let more = covering.count > 3 ? " and \(covering.count - 3) more" : ""
         problems.error(
             .unreachable, at: place,
-            "\(text(pattern)) of '\(id(pattern))' is never chosen: every link that it takes goes to "
+            "\(text(pattern)) of '\(id(pattern))' is never selected: every link that it matches goes to "
                 + (covering.count == 1 ? "" : "one of ") + takers + more + remark(witness),
-            suggestion: "take it away, or tell it apart by 'query'",
+            suggestion: "remove it, or distinguish it by 'query'",
             routes: [id(pattern)] + names.filter { $0 != id(pattern) }, witness: witness.text(in: source))
     }
 
@@ -214,8 +214,8 @@ package struct OverlapProof {
                     open[route] == nil, open[other] == nil
                 else { continue }
                 problems.warning(
-                    .noOverlap, at: name.offset, "no link is taken by both '\(one.id.value)' and '\(name.value)'",
-                    suggestion: "take the name out of 'overlaps'", routes: [one.id.value, name.value])
+                    .noOverlap, at: name.offset, "no link matches both '\(one.id.value)' and '\(name.value)'",
+                    suggestion: "remove the name from 'overlaps'", routes: [one.id.value, name.value])
             }
         }
     }
@@ -227,7 +227,7 @@ package struct OverlapProof {
                 .unproved, at: one.offset,
                 "whether '\(one.id.value)' is chosen at all, and with which routes it overlaps, could not be proved "
                     + "within the work budget",
-                suggestion: "fewer patterns that overlap it make it provable",
+                suggestion: "reduce the number of patterns that overlap it",
                 routes: [one.id.value] + others.sorted().map { source.routes[$0].id.value })
         }
     }

@@ -32,14 +32,14 @@ package struct RouteReasons {
             if case .name(let name) = part { name.value } else { nil }
         }
         if names.contains(where: { Self.mayBeDots($0, in: route) }) {
-            reasons.append((.dotSegment, "a segment that the redirect makes is a dot"))
+            reasons.append((.dotSegment, "the redirect produces a segment of dots"))
         }
         if names.contains(where: { name in
             route.patterns.contains { $0.path.capture(named: name)?.isTail ?? false }
         }) {
-            reasons.append((.budget, "the redirect makes too many segments"))
+            reasons.append((.budget, "the redirect produces too many segments"))
         }
-        reasons.append((.noRoute, "no pattern takes the path that the redirect makes"))
+        reasons.append((.noRoute, "no pattern matches the path of the redirect"))
         reasons.append((.redirectLimit, "the redirect leads back to the route, or is the sixth"))
         return reasons
     }
@@ -50,16 +50,16 @@ package struct RouteReasons {
         var reasons: [(Reason, String)] = []
         let captured = variants.contains { if case .captured = $0.to.destination { true } else { false } }
         if captured, route.unknownScreen == .reject {
-            reasons.append((.unknownScreen, "a captured segment is no screen of its coordinator"))
+            reasons.append((.unknownScreen, "a captured segment is not a screen of its coordinator"))
         }
         if variants.contains(where: { Self.putsDots($0.to, route) }) {
-            reasons.append((.dotSegment, "a segment that a capture makes in the URL is a dot"))
+            reasons.append((.dotSegment, "a capture produces a segment of dots in the URL"))
         }
         let screens = captured ? allScreens : variants.flatMap { self.screens(of: $0.to) }
         let shown = screens + variants.flatMap { parents(of: $0.to) }
         let conditions = Set(shown.compactMap(ConditionWords.of)).sorted()
         if !conditions.isEmpty {
-            reasons.append((.unsupported, "a screen wants: " + conditions.joined(separator: "; ")))
+            reasons.append((.unsupported, "a screen requires: " + conditions.joined(separator: "; ")))
         }
         let invalid = route.bindings.filter { mayBeInvalid($0, in: route) }.map(Self.name)
         if !invalid.isEmpty { reasons.append((.paramInvalid, invalid.joined(separator: ", "))) }

@@ -23,12 +23,15 @@ package struct RoutesDocument {
         examples = RouteExamples(table)
     }
 
+    private static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
+
     private mutating func write() {
         let routes = table.source.routes.sorted { $0.id.value < $1.id.value }
         lines += ["# Routes of \(Markup.markdown(table.id)), version \(Markup.markdown(table.version))", ""]
         lines.append(
-            "Table \(Markup.code(table.identity)): \(routes.count) routes, \(table.source.coordinators.count) "
-                + "coordinators, \(table.source.examples.count) examples. Written by `linkd routes docs`.")
+            "Table \(Markup.code(table.identity)): \(Self.count(routes.count, "route")), "
+                + "\(Self.count(table.source.coordinators.count, "coordinator")), "
+                + "\(Self.count(table.source.examples.count, "example")). Written by `linkd routes docs`.")
         writeLinks()
         lines += ["", "| Route | Patterns | Leads to |", "|---|---|---|"]
         for route in routes {
@@ -58,7 +61,7 @@ package struct RoutesDocument {
                         ? "the host as the first segment" : "host " + hosts.joined(separator: ", ")))
             for rewrite in block.rewrites {
                 let kept = rewrite.name.map { ", kept as " + Markup.code("rewrite.\($0)") } ?? ""
-                lines.append("  - the prefix \(Markup.code(rewrite.text)) is taken off\(kept)")
+                lines.append("  - the prefix \(Markup.code(rewrite.text)) is removed\(kept)")
             }
         }
     }
@@ -80,12 +83,12 @@ package struct RoutesDocument {
             section(
                 "Guard",
                 [
-                    "- \(Markup.code(name)) wants the claim \(Markup.code(rule.claim)); without it: "
+                    "- \(Markup.code(name)) requires the claim \(Markup.code(rule.claim)); without it: "
                         + "\(Markup.markdown(words.of(rule.otherwise))).\(resume)"
                 ])
         }
         section(
-            "May fail with",
+            "Can fail with",
             reasons.of(route).map { "- \(Markup.code($0.reason.rawValue)): \(Markup.markdown($0.why))" })
         writeExamples(route)
     }
@@ -105,12 +108,12 @@ package struct RoutesDocument {
             let isOptional = route.patterns.contains { $0.form == pattern.form && $0.leavesOptionalOut }
             let line =
                 "- \(Markup.code(route.written(pattern)))\(scheme)\(host)"
-                + (isOptional ? ", the last segment may be left out" : "") + (pattern.form == 0 ? "" : " (alias)")
+                + (isOptional ? ", the last segment is optional" : "") + (pattern.form == 0 ? "" : " (alias)")
             if seen.insert(line).inserted { content.append(line) }
         }
         if route.patterns.isEmpty { content.append("- none: reached by its id only") }
         for constraint in route.query {
-            content.append("- only where \(Markup.markdown(ConditionWords.of(constraint)))")
+            content.append("- only if \(Markup.markdown(ConditionWords.of(constraint)))")
         }
         section("Patterns", content)
     }
@@ -135,10 +138,10 @@ package struct RoutesDocument {
             }
             switch route.unsupported {
             case .fallback: break
-            case .truncate: content += ["", "What a device lacks, and all above it, is left out."]
-            case .to(let target): content += ["", "Where a device lacks a screen: \(Markup.code(words.of(target)))."]
+            case .truncate: content += ["", "Screens that a device lacks, and all screens above them, are omitted."]
+            case .to(let target): content += ["", "If a device lacks a screen: \(Markup.code(words.of(target)))."]
             }
-            section(variants.count == 1 ? "Leads to" : "Leads to the first that holds", content)
+            section(variants.count == 1 ? "Leads to" : "Leads to the first variant that holds", content)
         }
     }
 

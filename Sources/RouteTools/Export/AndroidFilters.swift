@@ -38,7 +38,7 @@ package struct AndroidFilters {
         coordinators = table.source.coordinators.map(\.name.value)
         foldsCase = table.source.foldsPathCase
         for block in table.source.blocks {
-            if block.takesOtherSchemes { notes.add("the scheme * cannot be said: name schemes to export them") }
+            if block.takesOtherSchemes { notes.add("the scheme * cannot be exported: list the schemes to export") }
             let web = block.schemes.map(\.value).filter { $0 == "https" || $0 == "http" }
             let own = block.schemes.map(\.value).filter { $0 != "https" && $0 != "http" }
             for schemes in [web, own] where !schemes.isEmpty {
@@ -55,12 +55,12 @@ package struct AndroidFilters {
         let text = "\(shape.route) \(shape.text)"
         if shape.isExcluded {
             notes.add(
-                "route \(shape.route) is excluded, which a manifest cannot say: links of it that another filter takes "
-                    + "open the app"
+                "route \(shape.route) is excluded, which a manifest cannot express: its links that match another "
+                    + "filter open the app"
             )
             return
         }
-        if !shape.query.isEmpty { notes.add("route \(shape.route) takes more than its patterns: any query") }
+        if !shape.query.isEmpty { notes.add("route \(shape.route) matches more than its patterns: any query") }
         if block.hostRole == .segment {
             guard shape.host == nil else { return }
             addSegments(shape, schemes, text)
@@ -79,7 +79,7 @@ package struct AndroidFilters {
         if isWeb { rules = rules.filter { $0 != .empty } }
         guard !rules.isEmpty else { return nil }
         if rules.contains(.empty), !rules.contains(.any) {
-            notes.add("links without a host cannot be said: those of every host open the app")
+            notes.add("links without a host cannot be expressed: links of every host open the app")
         }
         if rules.contains(.any) || rules.contains(.empty) { return [Host(name: "*")] }
         return rules.map { rule in
@@ -95,7 +95,7 @@ package struct AndroidFilters {
         guard let first = shape.segments.first else {
             if shape.terminal == .end {
                 add([], .end, Filter(schemes: schemes, hosts: [Host(name: "*")]), text)
-                notes.add("route \(shape.route) takes more than its patterns: the root of every host")
+                notes.add("route \(shape.route) matches more than its patterns: the root of every host")
             } else {
                 addOpen(shape, schemes, text)
             }
@@ -106,7 +106,7 @@ package struct AndroidFilters {
             add(rest, shape.terminal, Filter(schemes: schemes, hosts: [Host(name: host)]), text, isHostFirst: true)
         }
         if Self.hostNames(first) == nil {
-            notes.add("route \(shape.route) takes more than its patterns: every host in the place of the first segment")
+            notes.add("route \(shape.route) matches more than its patterns: any host as the first segment")
             add(rest, shape.terminal, Filter(schemes: schemes, hosts: [Host(name: "*")]), text, isHostFirst: true)
         }
     }
@@ -121,7 +121,7 @@ package struct AndroidFilters {
             return
         }
         if case .anySegment = shape.terminal {
-            notes.add("route \(shape.route) takes more than its patterns: every link")
+            notes.add("route \(shape.route) matches more than its patterns: every link")
         }
         let filter = Filter(schemes: schemes, hosts: [Host(name: "*")])
         add([], .restStar, filter, text, isHostFirst: true)
@@ -142,7 +142,7 @@ package struct AndroidFilters {
     ) {
         let pattern = AndroidPattern(segments, terminal, coordinators: coordinators, foldsCase: foldsCase)
         if let wider = pattern.wider {
-            notes.add("route \(text.prefix { $0 != " " }) takes more than its patterns: \(wider)")
+            notes.add("route \(text.prefix { $0 != " " }) matches more than its patterns: \(wider)")
         }
         var paths = pattern.paths
         if isHostFirst, segments.isEmpty {

@@ -35,7 +35,7 @@ struct AndroidPattern {
         self.foldsCase = foldsCase
         if case .anySegment(let text) = terminal {
             paths = [AndroidPath(attribute: .pathPrefix, value: "/")]
-            wider = "every path: a segment \(String(decoding: text, as: UTF8.self)) at any place cannot be said"
+            wider = "every path: a segment \(String(decoding: text, as: UTF8.self)) at any position cannot be expressed"
             return
         }
         var choices: [[Piece]] = [[]]
@@ -124,7 +124,7 @@ struct AndroidPattern {
         switch matcher {
         case .int(let min, let max):
             let digits = Swift.max(String(max).count, min < 0 ? String(min).count - 1 : 1)
-            let wider = "numbers out of bounds or with zeros in front"
+            let wider = "numbers out of range or with leading zeros"
             guard min >= 1 else {
                 return ((min < 0 ? "-{0,1}" : "") + "[0-9]{1,\(digits)}", wider, { !isDigit($0) })
             }
@@ -134,7 +134,7 @@ struct AndroidPattern {
         case .uuid:
             let groups = [8, 4, 4, 4, 12].map { "[0-9A-Fa-f]{\($0)}" }
             return (groups.joined(separator: "-"), nil, { _ in true })
-        case .date: return ("[0-9]{4}-[0-9]{2}-[0-9]{2}", "dates that are in no calendar", { _ in true })
+        case .date: return ("[0-9]{4}-[0-9]{2}-[0-9]{2}", "invalid dates", { _ in true })
         case .characters(let set, let min, let max):
             return ("[\(members(set))]{\(min),\(max)}", nil, { !set.contains($0) || min == max })
         default: return ("[^/]+", nil, { _ in false })

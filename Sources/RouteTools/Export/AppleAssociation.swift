@@ -79,7 +79,7 @@ package struct AppleAssociation {
             let isExact = wider == nil && entry.pattern.guards.isEmpty
             if !isExact, reach.contains(where: { taken.overlaps($0, after: index) }) {
                 notes.add(
-                    "route \(shape.route) is excluded, which cannot be said without keeping out links of other routes: "
+                    "route \(shape.route) is excluded, but an exclusion would also affect links of other routes: "
                         + "its links open the app")
                 return
             }
@@ -88,16 +88,16 @@ package struct AppleAssociation {
         }
         for extra in entry.pattern.guards {
             if taken.overlaps(glob(extra), after: index) {
-                wider = wider ?? "more segments in the place of a capture"
+                wider = wider ?? "more segments in place of a capture"
             } else {
                 append(Component(path: extra, isExcluded: true, comment: "no route; \(text) is shorter"))
             }
         }
-        if let wider { notes.add("route \(shape.route) takes more than its patterns: \(wider)") }
+        if let wider { notes.add("route \(shape.route) matches more than its patterns: \(wider)") }
         append(
             Component(
                 path: entry.pattern.path, query: entry.query,
-                comment: text + (wider.map { "; takes also \($0)" } ?? "")))
+                comment: text + (wider.map { "; also matches \($0)" } ?? "")))
     }
 
     private mutating func append(_ component: Component) {

@@ -51,7 +51,7 @@ struct ApplePatternMaker {
         for (index, part) in parts.enumerated() where part.swallows {
             // After an open tail more segments are allowed, so nothing can be excluded there.
             if tail.hasSuffix("*") {
-                pattern.wider = pattern.wider ?? "more segments in the place of a capture"
+                pattern.wider = pattern.wider ?? "more segments in place of a capture"
                 continue
             }
             for longer in part.longer {
@@ -105,7 +105,7 @@ struct ApplePatternMaker {
         case .bool: return variable(["true", "false", "1", "0"])
         case .int(let min, let max):
             if max.subtractingReportingOverflow(min).overflow || max - min >= Int64(ApplePattern.maxValues) {
-                return Part(text: "?*", wider: "segments that are no number")
+                return Part(text: "?*", wider: "segments that are not numbers")
             }
             return variable((min...max).map { String($0) })
         case .uuid:
@@ -113,7 +113,7 @@ struct ApplePatternMaker {
             return Part(text: groups.joined(separator: "-"))
         case .date:
             let groups = [4, 2, 2].map { String(repeating: "$(digit)", count: $0) }
-            return Part(text: groups.joined(separator: "-"), wider: "dates that are in no calendar")
+            return Part(text: groups.joined(separator: "-"), wider: "invalid dates")
         case .characters(let set, let min, let max): return characters(set, min, max)
         case .affix(let prefix, let inner, let suffix):
             let between = part(inner)
@@ -138,7 +138,7 @@ struct ApplePatternMaker {
             let isWildcard = character == "*" || character == "$"
             let plain = isWildcard ? "?" : String(character)
             part.text += variable([plain, "%" + String(byte, radix: 16, uppercase: true)]).text
-            if isWildcard { part.wider = "any character in the place of \(character)" }
+            if isWildcard { part.wider = "any character in place of \(character)" }
         }
         return part
     }
@@ -148,7 +148,7 @@ struct ApplePatternMaker {
 
     private mutating func characters(_ set: CharacterClass, _ min: Int, _ max: Int) -> Part {
         let one = Self.predefined(set) ?? "?"
-        let wider = one == "?" || min != max ? "other characters or lengths than the class has" : nil
+        let wider = one == "?" || min != max ? "other characters or lengths than those of the class" : nil
         if min == max { return Part(text: String(repeating: one, count: min), wider: wider) }
         return Part(text: String(repeating: one, count: min) + "*", wider: wider)
     }

@@ -30,7 +30,7 @@ package struct LinkShape {
 
     /// Returns notes about the links of a block that no shape covers: the table matches them, but exports do not.
     static func notes(_ block: TableSource.LinkBlock) -> [String] {
-        var notes = ["links that end with a slash are not exported, though the table takes them"]
+        var notes = ["links that end with a slash are not exported, although the table matches them"]
         let left = block.rewrites.dropFirst(maxRewrites).map(\.text)
         if !left.isEmpty {
             notes.append(

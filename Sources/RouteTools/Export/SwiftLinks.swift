@@ -184,7 +184,7 @@ extension SwiftLinks {
             "// Links of \(Escaping.visible(table.identity)).",
             "// Written by `linkd routes export --format swift`: do not edit.",
             "import Foundation", "",
-            "/// A link that the table `\(table.id)` takes, by its route.",
+            "/// A link of the table `\(table.id)`, by its route.",
             "public enum \(typeName): Sendable, Hashable {",
         ]
         for one in cases {
@@ -202,7 +202,7 @@ extension SwiftLinks {
         lines += ["", "    /// The id of the route.", "    public var route: String {"]
         lines += switchLines { one in ["return \(SwiftNames.literal(one.route.id.value))"] }
         lines += [
-            "    }", "", "    /// The link, or nil where a value is none that the table takes.", "    ///",
+            "    }", "", "    /// The link, or nil if the table does not accept a value.", "    ///",
             "    /// - Parameter origin: What the link begins with, such as `https://www.example.com/`; if nil a",
             "    ///   scheme and host of the table.",
             "    public func link(origin: String? = nil) -> String? {",

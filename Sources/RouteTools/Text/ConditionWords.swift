@@ -25,8 +25,8 @@ package enum ConditionWords {
         let name = "query.\(constraint.name.value)"
         return switch constraint.test {
         case .equals(let value): "\(name) is \(value)"
-        case .present: "\(name) is there"
-        case .absent: "\(name) is not there"
+        case .present: "\(name) is present"
+        case .absent: "\(name) is absent"
         }
     }
 

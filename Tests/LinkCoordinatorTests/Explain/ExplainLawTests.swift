@@ -69,7 +69,7 @@ import Testing
         print(
             "explanations: \(Self.cases) links of \(tables.count) tables, seed \(seed): "
                 + kinds.map { "\($0.key) \($0.value)" }.sorted().joined(separator: ", "))
-        for kind in ["normalise", "select", "bind", "navigate", "redirected", "with variants"] {
+        for kind in ["normalize", "select", "bind", "navigate", "redirected", "with variants"] {
             #expect(kinds[kind] ?? 0 > 20, "\(kind)")
         }
     }

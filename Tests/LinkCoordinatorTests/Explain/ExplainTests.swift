@@ -64,16 +64,16 @@ import Testing
                        scheme  host         |  | {id}                                 |       unused
                                             |  literal                                Product.count
                                             rewrite
-            normalise  scheme https · host shop.example · path /p / b121d5e7-ea65-49f8-8b33-b3c43fa93866
+            normalize  scheme https · host shop.example · path /p / b121d5e7-ea65-49f8-8b33-b3c43fa93866
                        the host must be listed, query pairs by '&', decoded once, names in any case
                        query COUNT = 3
                        query x = 1
-                       rewrite takes off locale=ru
+                       rewrite removes locale=ru
                        note: rewrite:locale=ru
             select     item       /p/{id:uuid}        chosen
                        new-items  /p/new              no: segment 1 is not `new`
                        item       /product/{id:uuid}  no: segment 0 is not `product`
-                       and 5 more, further away
+                       and 5 more, less similar
             """#
         #expect(trace.text.hasPrefix(expected), "\(trace.text)")
         let end = #"""
@@ -107,7 +107,7 @@ import Testing
     func failures() throws {
         let anchor = try Self.anchor()
         let cases: [(String, Explanation.Phase, String, String, Int?)] = [
-            ("shop:///%zz", .normalise, "bad_encoding", "segment 0", nil), ("shop:///nope", .select, "no_route", "", 0),
+            ("shop:///%zz", .normalize, "bad_encoding", "segment 0", nil), ("shop:///nope", .select, "no_route", "", 0),
             ("shop:///search", .bind, "param_missing", "Search.q", nil),
             ("https://shop.example/p/\(LinkTests.uuid)?count=x", .bind, "param_invalid", "Product.count", nil),
         ]

@@ -90,7 +90,7 @@ internal import Testing
             if let route, excluded.contains(route), decision?.opens == true {
                 #expect(association.notes.lines.contains { $0.contains("takes more") || $0.contains(route) }, "\(link)")
             }
-            if let decision, decision.opens, !decision.comment.contains("; takes also ") {
+            if let decision, decision.opens, !decision.comment.contains("; also matches ") {
                 counts.closed += 1
                 #expect(route.map { !excluded.contains($0) } == true, "\(link) is opened by \(decision.comment)")
             }
@@ -246,7 +246,7 @@ internal import Testing
             return [association.notes.lines, AndroidFilters(table).notes.lines]
         }
         for lines in try notes(6) {
-            #expect(lines == ["links that end with a slash are not exported, though the table takes them"])
+            #expect(lines == ["links that end with a slash are not exported, although the table matches them"])
         }
         for lines in try notes(8) {
             #expect(lines.last == "only the first 6 rewrites are exported; links behind these are not: /v7, /v8")
