@@ -54,9 +54,9 @@ struct Comparison {
     /// - Returns: The contexts with distinct decisions.
     @discardableResult
     mutating func compare(_ trial: Trial) -> [Circumstance] {
-        let (all, isWhole) = DeviceSpace(trial.concern.questions).circumstances(limit: Self.maxCircumstances)
+        let (all, isWhole) = DeviceSpace(trial.dependencies.questions).circumstances(limit: Self.maxCircumstances)
         if !isWhole { noteSampled() }
-        let claims = trial.concern.questions.claims
+        let claims = trial.dependencies.questions.claims
         var standing: [Circumstance] = []
         var known = Set<[UInt8]>()
         for one in all {

@@ -39,11 +39,11 @@ struct DifferenceSearch {
         self.budget = budget
         paths = CoordinatorPaths(proofTables).paths
         comparison = Comparison(tables)
-        var concern = Concern()
+        var dependencies = Dependencies()
         for table in proofTables {
-            for rule in table.source.fallback { if let to = rule.to { concern.add(to, of: table) } }
+            for rule in table.source.fallback { if let to = rule.to { dependencies.add(to, of: table) } }
         }
-        fallback = concern.questions
+        fallback = dependencies.questions
     }
 
     /// Compares every set of links, then requests that are not links or not valid ones.

@@ -57,12 +57,12 @@ extension Comparison {
 
     /// Compares coordinator paths from the root, and from the coordinator that the device is in.
     private mutating func compare(path: [String], written text: String? = nil, _ tables: [ProofTable]) {
-        var concern = Concern()
+        var dependencies = Dependencies()
         for table in tables {
-            concern.add(path: path, of: table)
-            for rule in table.source.fallback { if let to = rule.to { concern.add(to, of: table) } }
+            dependencies.add(path: path, of: table)
+            for rule in table.source.fallback { if let to = rule.to { dependencies.add(to, of: table) } }
         }
-        for one in DeviceSpace(concern.questions).circumstances(limit: 4_096).all {
+        for one in DeviceSpace(dependencies.questions).circumstances(limit: 4_096).all {
             decide(.path(text ?? "/" + path.joined(separator: "/")), one.device)
             guard path.count == 2, text == nil else { continue }
             var device = one.device
@@ -73,23 +73,23 @@ extension Comparison {
 
     /// Compares a route by its id: with valid parameters, with each of them missing or invalid, and in a payload.
     private mutating func compare(route id: String, _ fallback: DeviceQuestions, _ tables: [ProofTable]) {
-        var concern = Concern()
+        var dependencies = Dependencies()
         var captures: [(name: String, text: String)] = []
         for table in tables {
             guard let number = table.names.routes[id] else { continue }
-            concern.add(route: number, of: table)
+            dependencies.add(route: number, of: table)
             for capture in table.source.routes[number].patterns.first?.path.captures ?? []
             where !captures.contains(where: { $0.name == capture.name }) {
                 captures.append((capture.name, Self.text(of: capture, table)))
             }
         }
-        concern.add(fallback)
-        let probes = ValueProbes(concern, beside: captures.map { ($0.name, $0.text) })
+        dependencies.add(fallback)
+        let probes = ValueProbes(dependencies, beside: captures.map { ($0.name, $0.text) })
         let hasNoPattern = tables.allSatisfy { table in
             table.names.routes[id].map { table.source.routes[$0].patterns.isEmpty } ?? true
         }
         let circumstances =
-            hasNoPattern ? DeviceSpace(concern.questions).circumstances(limit: 4_096).all : [Circumstance()]
+            hasNoPattern ? DeviceSpace(dependencies.questions).circumstances(limit: 4_096).all : [Circumstance()]
         for one in circumstances {
             for values in [probes.fitting] + (hasNoPattern ? probes.others : probes.others.suffix(1)) {
                 var values = values

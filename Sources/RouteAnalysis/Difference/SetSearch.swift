@@ -54,7 +54,7 @@ struct SetSearch {
         var inside: [ProofPattern]
         var outside: [ProofPattern]
         var ends: [(table: ProofTable, landing: Landing)]
-        var concern: Concern
+        var dependencies: Dependencies
     }
 
     /// Searches one set of links.
@@ -75,13 +75,13 @@ struct SetSearch {
                 let landed = [a, b].prefix(ends.count)
                 var set = LinkSet(
                     inside: inside + best + landed.flatMap(\.inside), outside: others + landed.flatMap(\.outside),
-                    ends: [], concern: Concern())
+                    ends: [], dependencies: Dependencies())
                 for (number, landing) in zip(chosen, landed) {
                     let table = tables[search.space.patterns[number].table]
                     set.ends.append((table, landing))
-                    for route in landing.routes { set.concern.add(route: route, of: table) }
+                    for route in landing.routes { set.dependencies.add(route: route, of: table) }
                 }
-                set.concern.add(fallback)
+                set.dependencies.add(fallback)
                 do throws(WorkBudget.Exhausted) {
                     let seen = try look(set, &search, &comparison)
                     let isExact =
@@ -112,7 +112,7 @@ struct SetSearch {
     ) throws(WorkBudget.Exhausted) -> (isFound: Bool, isWhole: Bool) {
         guard let witness = try link(of: set, &search) else { return (false, true) }
         comparison.difference.sets += 1
-        var trial = Trial(witness, set.concern, tables, reading, search.space.source)
+        var trial = Trial(witness, set.dependencies, tables, reading, search.space.source)
         let fitting = try fittingCaptures(set, trial, &search)
         let fitted = fitting.isEmpty ? nil : try link(of: set, with: fitting, &search)
         if let fitted { trial.witness = fitted }
@@ -124,7 +124,7 @@ struct SetSearch {
         }
         try tryTexts(set, trial, standing, &search, &comparison)
         let isWhole = try trySizes(set, trial, fitting, standing, &search, &comparison)
-        if set.concern.hasCapturedPath {
+        if set.dependencies.hasCapturedPath {
             try tryPaths(set, fitting, segmentRanges(set, witness), &search, &comparison)
         }
         return (true, isWhole)
@@ -171,9 +171,9 @@ struct SetSearch {
             next.witness = found
             comparison.compare(next, standing)
         }
-        for (index, wanted) in set.concern.places.enumerated() {
+        for (index, wanted) in set.dependencies.inputs.enumerated() {
             for (table, landing) in set.ends {
-                guard let name = wanted.place.capture, let place = landing.places[name] else { continue }
+                guard let name = wanted.source.capture, let place = landing.places[name] else { continue }
                 let folds = table.source.foldsPathCase
                 for text in trial.probes.texts(index) {
                     guard let segment = place.segment(for: Array(text.utf8)) else { continue }
@@ -207,9 +207,9 @@ struct SetSearch {
             if found != nil { fitting.append(pattern) }
             return found != nil
         }
-        for (index, wanted) in set.concern.places.enumerated() {
+        for (index, wanted) in set.dependencies.inputs.enumerated() {
             for (table, landing) in set.ends {
-                guard let name = wanted.place.capture, let place = landing.places[name], !place.isTail else { continue }
+                guard let name = wanted.source.capture, let place = landing.places[name], !place.isTail else { continue }
                 let folds = table.source.foldsPathCase
                 // The types of fields that reject a link with another text come first.
                 for type in wanted.strict + wanted.types {
@@ -240,12 +240,12 @@ struct SetSearch {
                     var found = try link(of: set, with: fitting + probe, &search)
                     if found == nil && !fitting.isEmpty { found = try link(of: set, with: probe, &search) }
                     guard let found else { continue }
-                    var concern = set.concern
+                    var dependencies = set.dependencies
                     for table in tables {
-                        concern.add(path: path, of: table)
-                        if let first = table.stack(path).first { concern.addParents(of: first, table) }
+                        dependencies.add(path: path, of: table)
+                        if let first = table.stack(path).first { dependencies.addParents(of: first, table) }
                     }
-                    var trial = Trial(found, concern, tables, reading, search.space.source)
+                    var trial = Trial(found, dependencies, tables, reading, search.space.source)
                     trial.triesRelative = true
                     comparison.compare(trial)
                 }
@@ -254,7 +254,7 @@ struct SetSearch {
     }
 }
 
-extension ValuePlace {
+extension ValueSource {
     /// The name of the capture or rewrite that contains the value, or nil for other sources.
     fileprivate var capture: String? {
         switch self {

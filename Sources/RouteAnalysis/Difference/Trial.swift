@@ -8,7 +8,7 @@ struct Trial {
     /// coordinator paths.
     var triesRelative = false
     /// The inputs on which the link's decision can depend.
-    let concern: Concern
+    let dependencies: Dependencies
     /// The values to try.
     let probes: ValueProbes
 
@@ -22,12 +22,12 @@ struct Trial {
     ///   - reading: The block of each table that reads the link.
     ///   - source: The table in whose dialect the query is written.
     init(
-        _ witness: Witness, _ concern: Concern, _ tables: [ProofTable], _ reading: [Int?], _ source: TableSource
+        _ witness: Witness, _ dependencies: Dependencies, _ tables: [ProofTable], _ reading: [Int?], _ source: TableSource
     ) {
         self.witness = witness
-        self.concern = concern
+        self.dependencies = dependencies
         self.source = source
-        probes = ValueProbes(concern, beside: witness.query)
+        probes = ValueProbes(dependencies, beside: witness.query)
         blocks = zip(tables, reading).map { table, block in block.map { table.source.blocks[$0] } }
         let pointers = tables.map { $0.source.payload.link.map(\.value) }
         let common = pointers[0].first { pointers[1].contains($0) }
@@ -63,7 +63,7 @@ struct Trial {
     /// All lists of values except the fitting one.
     var others: [RequestValues] {
         var others = probes.others
-        if Set(concern.order).count > 1 { others += probes.pairs }
+        if Set(dependencies.order).count > 1 { others += probes.pairs }
         guard let old = blocks[0], let new = blocks[1] else { return others }
         for query in DialectProbes.queries(probes.fitting, old, new) {
             var written = probes.fitting

@@ -8,21 +8,21 @@ struct ValueProbes {
     /// Lists that differ from the fitting one in one source, and one list without any values.
     private(set) var others: [RequestValues] = []
 
-    private let concern: Concern
+    private let dependencies: Dependencies
     private let samples: [ValueSamples]
 
     /// Creates values in addition to those that a link must have.
-    init(_ concern: Concern, beside items: [QueryConstraints.Item]) {
-        self.concern = concern
-        samples = concern.places.map { ValueSamples($0.types, strict: $0.strict) }
+    init(_ dependencies: Dependencies, beside items: [QueryConstraints.Item]) {
+        self.dependencies = dependencies
+        samples = dependencies.inputs.map { ValueSamples($0.types, strict: $0.strict) }
         let bare = RequestValues(items)
         var fitting = bare
-        for (wanted, samples) in zip(concern.places, samples) {
-            if case .query(let name) = wanted.place, fitting.has(name) { continue }
-            Self.put(samples.texts.first.map { .text($0, samples.fittingCount) }, at: wanted.place, &fitting)
+        for (wanted, samples) in zip(dependencies.inputs, samples) {
+            if case .query(let name) = wanted.source, fitting.has(name) { continue }
+            Self.put(samples.texts.first.map { .text($0, samples.fittingCount) }, at: wanted.source, &fitting)
         }
         self.fitting = fitting
-        for index in concern.places.indices { others += changed(index) }
+        for index in dependencies.inputs.indices { others += changed(index) }
         others.append(bare)
     }
 
@@ -32,8 +32,8 @@ struct ValueProbes {
         case json(JSONValue)
     }
 
-    private static func put(_ value: Value?, at place: ValuePlace, _ values: inout RequestValues) {
-        switch (place, value) {
+    private static func put(_ value: Value?, at source: ValueSource, _ values: inout RequestValues) {
+        switch (source, value) {
         case (.query(let name), .text(let text, let count)?): values.set(name, Array(repeating: text, count: count))
         case (.query(let name), .null?): values.set(name, [nil])
         case (.query(let name), nil): values.set(name, [])
@@ -51,15 +51,15 @@ struct ValueProbes {
 
     /// Returns the values of one source other than the fitting one: none, null, each text, and each number of items.
     private func values(_ index: Int) -> [Value?] {
-        let (place, samples) = (concern.places[index].place, samples[index])
-        switch place {
+        let (source, samples) = (dependencies.inputs[index].source, samples[index])
+        switch source {
         case .path, .rewrite: return []
         case .fragment: return [nil] + samples.texts.dropFirst().map { .text($0, 1) }
         case .query, .payload:
             let first = samples.texts.first ?? ""
             var all: [Value?] = [nil, .null] + samples.texts.dropFirst().map { .text($0, 1) }
             all += samples.counts.filter { $0 != samples.fittingCount }.map { .text(first, $0) }
-            guard case .payload = place else { return all }
+            guard case .payload = source else { return all }
             for text in samples.texts {
                 // A payload can contain a number or a Boolean, but a link only contains its text.
                 if let json = try? JSONValue.parse(Array(text.utf8)), json.string == nil { all.append(.json(json)) }
@@ -71,22 +71,22 @@ struct ValueProbes {
     private func changed(_ index: Int) -> [RequestValues] {
         values(index).map { value in
             var next = fitting
-            Self.put(value, at: concern.places[index].place, &next)
+            Self.put(value, at: dependencies.inputs[index].source, &next)
             return next
         }
     }
 
     /// The fitting values with two missing or invalid sources, for tables that evaluate them in different orders.
     var pairs: [RequestValues] {
-        let wrong = concern.places.indices.map { Array(values($0).filter { $0.map(Self.isWrong) ?? true }.prefix(3)) }
+        let wrong = dependencies.inputs.indices.map { Array(values($0).filter { $0.map(Self.isWrong) ?? true }.prefix(3)) }
         var pairs: [RequestValues] = []
-        for first in concern.places.indices {
-            for second in concern.places.indices where second > first {
+        for first in dependencies.inputs.indices {
+            for second in dependencies.inputs.indices where second > first {
                 for a in wrong[first] {
                     for b in wrong[second] {
                         var next = fitting
-                        Self.put(a, at: concern.places[first].place, &next)
-                        Self.put(b, at: concern.places[second].place, &next)
+                        Self.put(a, at: dependencies.inputs[first].source, &next)
+                        Self.put(b, at: dependencies.inputs[second].source, &next)
                         pairs.append(next)
                     }
                 }

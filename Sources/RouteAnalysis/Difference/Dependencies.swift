@@ -1,7 +1,7 @@
 internal import LinkCoordinator
 
 /// A source of a value in a request.
-enum ValuePlace: Hashable {
+enum ValueSource: Hashable {
     /// A name of the query.
     case query(String)
     /// A capture of the pattern that was selected last.
@@ -18,12 +18,12 @@ enum ValuePlace: Hashable {
 ///
 /// They come from the routes of one or two tables, with the routes that they redirect to, their parents, targets,
 /// screens, and guards.
-struct Concern {
+struct Dependencies {
     /// A source of a value with the types of the fields that are bound from it.
     ///
     /// There are no types if the value only becomes part of a text.
-    struct Place {
-        var place: ValuePlace
+    struct Input {
+        var source: ValueSource
         /// The types of the fields.
         var types: [FieldType] = []
         /// The types of the fields that reject the link if the value has another type.
@@ -31,7 +31,7 @@ struct Concern {
     }
 
     /// The sources of values.
-    private(set) var places: [Place] = []
+    private(set) var inputs: [Input] = []
 
     /// The facts of devices, and the query parameters in conditions, that the decision depends on.
     private(set) var questions = DeviceQuestions()
@@ -75,22 +75,22 @@ struct Concern {
     }
 
     private mutating func add(
-        _ binding: TableSource.Binding, of route: TableSource.Route, _ source: TableSource
+        _ binding: TableSource.Binding, of route: TableSource.Route, _ table: TableSource
     ) {
-        let model = source.models.first { $0.name.value == binding.model.value }
+        let model = table.models.first { $0.name.value == binding.model.value }
         let field = model?.field(named: binding.field.value)
-        let place: ValuePlace
+        let source: ValueSource
         switch binding.source.value {
-        case .path(let name): place = .path(name)
-        case .query(let name): place = .query(name)
-        case .rewrite(let name): place = .rewrite(name)
-        case .payload(let pointer): place = .payload(pointer)
-        case .fragment: place = .fragment
+        case .path(let name): source = .path(name)
+        case .query(let name): source = .query(name)
+        case .rewrite(let name): source = .rewrite(name)
+        case .payload(let pointer): source = .payload(pointer)
+        case .fragment: source = .fragment
         case .constant: return
         }
         let isDropped = route.onInvalid == .drop && field?.absence != .required
         let types = field.map { [$0.type] } ?? []
-        add(place, types, strict: isDropped ? [] : types)
+        add(source, types, strict: isDropped ? [] : types)
     }
 
     /// Adds the names of a template, each as a capture of a pattern and as one of a rewrite.
@@ -106,12 +106,12 @@ struct Concern {
         }
     }
 
-    private mutating func add(_ place: ValuePlace, _ types: [FieldType] = [], strict: [FieldType] = []) {
-        if let index = places.firstIndex(where: { $0.place == place }) {
-            places[index].types += types
-            places[index].strict += strict
+    private mutating func add(_ source: ValueSource, _ types: [FieldType] = [], strict: [FieldType] = []) {
+        if let index = inputs.firstIndex(where: { $0.source == source }) {
+            inputs[index].types += types
+            inputs[index].strict += strict
         } else {
-            places.append(Place(place: place, types: types, strict: strict))
+            inputs.append(Input(source: source, types: types, strict: strict))
         }
     }
 
