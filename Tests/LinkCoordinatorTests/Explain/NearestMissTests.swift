@@ -219,7 +219,7 @@ struct FailingLink: Sendable, CustomTestStringConvertible {
         #expect(params.suggestions.map(\.text) == ["order"] && params.text.contains("given: `ordr`"))
         let payload = table.explain(.payload(#"{"aps":{}}"#))
         #expect(payload.listed == ["/aps/link", "/data/deep_link", "/data/route"])
-        #expect(payload.text.contains("neither a link nor a route where the table looks"))
+        #expect(payload.text.contains("neither a link nor a route at the table's pointers"))
     }
 
     @Test("a pattern has no miss exactly where it takes the link, whatever the links")
