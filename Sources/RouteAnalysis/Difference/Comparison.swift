@@ -17,7 +17,7 @@ struct Comparison {
     private var left: Int
 
     /// The maximum number of devices and queries for one set of links.
-    private static let maxCircumstances = 4_096
+    private static let maxContexts = 4_096
 
     /// The maximum number of requests to resolve for all sets together.
     private static let maxComparisons = 4_000_000
@@ -53,11 +53,11 @@ struct Comparison {
     ///
     /// - Returns: The contexts with distinct decisions.
     @discardableResult
-    mutating func compare(_ trial: Trial) -> [Circumstance] {
-        let (all, isWhole) = DeviceSpace(trial.dependencies.questions).circumstances(limit: Self.maxCircumstances)
+    mutating func compare(_ trial: Trial) -> [EvaluationContext] {
+        let (all, isWhole) = DeviceSpace(trial.dependencies.questions).contexts(limit: Self.maxContexts)
         if !isWhole { noteSampled() }
         let claims = trial.dependencies.questions.claims
-        var standing: [Circumstance] = []
+        var distinct: [EvaluationContext] = []
         var known = Set<[UInt8]>()
         for one in all {
             guard let request = trial.request(trial.probes.fitting, one),
@@ -69,17 +69,17 @@ struct Comparison {
                 device.claims = claims
                 if let behind = decide(request, device) { key += [0] + behind.old + [0] + behind.new }
             }
-            if known.insert(key).inserted { standing.append(one) }
+            if known.insert(key).inserted { distinct.append(one) }
         }
-        compare(trial, standing)
-        return standing
+        compare(trial, distinct)
+        return distinct
     }
 
     /// Compares the decisions for a link and each list of its values in some contexts.
-    mutating func compare(_ trial: Trial, _ circumstances: [Circumstance]) {
+    mutating func compare(_ trial: Trial, _ contexts: [EvaluationContext]) {
         let others = trial.others
         let heads = trial.heads
-        for one in circumstances {
+        for one in contexts {
             for values in [trial.probes.fitting] + others {
                 if let request = trial.request(values, one) { _ = decide(request, one.device) }
             }

@@ -6,7 +6,7 @@ extension Comparison {
     /// Compares the decisions of both tables about requests that are not links, or not valid ones.
     mutating func compareOthers(_ fallback: DeviceQuestions, _ paths: [[String]], _ tables: [ProofTable]) {
         begin(TableDifference.Region())
-        let devices = DeviceSpace(fallback).circumstances(limit: 4_096).all.map(\.device)
+        let devices = DeviceSpace(fallback).contexts(limit: 4_096).all.map(\.device)
         for request in badLinks(tables) + payloads(tables) {
             for device in devices { decide(request, device) }
         }
@@ -62,7 +62,7 @@ extension Comparison {
             dependencies.add(path: path, of: table)
             for rule in table.source.fallback { if let to = rule.to { dependencies.add(to, of: table) } }
         }
-        for one in DeviceSpace(dependencies.questions).circumstances(limit: 4_096).all {
+        for one in DeviceSpace(dependencies.questions).contexts(limit: 4_096).all {
             decide(.path(text ?? "/" + path.joined(separator: "/")), one.device)
             guard path.count == 2, text == nil else { continue }
             var device = one.device
@@ -88,9 +88,9 @@ extension Comparison {
         let hasNoPattern = tables.allSatisfy { table in
             table.names.routes[id].map { table.source.routes[$0].patterns.isEmpty } ?? true
         }
-        let circumstances =
-            hasNoPattern ? DeviceSpace(dependencies.questions).circumstances(limit: 4_096).all : [Circumstance()]
-        for one in circumstances {
+        let contexts =
+            hasNoPattern ? DeviceSpace(dependencies.questions).contexts(limit: 4_096).all : [EvaluationContext()]
+        for one in contexts {
             for values in [probes.fitting] + (hasNoPattern ? probes.others : probes.others.suffix(1)) {
                 var values = values
                 for (name, value) in one.query { values.set(name, value.map { [$0] } ?? []) }

@@ -116,14 +116,14 @@ struct SetSearch {
         let fitting = try fittingCaptures(set, trial, &search)
         let fitted = fitting.isEmpty ? nil : try link(of: set, with: fitting, &search)
         if let fitted { trial.witness = fitted }
-        let standing = comparison.compare(trial)
+        let distinct = comparison.compare(trial)
         if let fitted, fitted.segments != witness.segments {
             var other = trial
             other.witness = witness
-            comparison.compare(other, standing)
+            comparison.compare(other, distinct)
         }
-        try tryTexts(set, trial, standing, &search, &comparison)
-        let isWhole = try trySizes(set, trial, fitting, standing, &search, &comparison)
+        try tryTexts(set, trial, distinct, &search, &comparison)
+        let isWhole = try trySizes(set, trial, fitting, distinct, &search, &comparison)
         if set.dependencies.hasCapturedPath {
             try tryPaths(set, fitting, segmentRanges(set, witness), &search, &comparison)
         }
@@ -160,7 +160,7 @@ struct SetSearch {
 
     /// Compares links of the set with other texts in the captures.
     private func tryTexts(
-        _ set: LinkSet, _ trial: Trial, _ standing: [Circumstance], _ search: inout LinkSearch,
+        _ set: LinkSet, _ trial: Trial, _ distinct: [EvaluationContext], _ search: inout LinkSearch,
         _ comparison: inout Comparison
     ) throws(WorkBudget.Exhausted) {
         var seen: Set<[[UInt8]]> = [trial.witness.segments]
@@ -169,7 +169,7 @@ struct SetSearch {
             guard let found, seen.insert(found.segments).inserted else { return }
             var next = trial
             next.witness = found
-            comparison.compare(next, standing)
+            comparison.compare(next, distinct)
         }
         for (index, wanted) in set.dependencies.inputs.enumerated() {
             for (table, landing) in set.ends {
@@ -209,7 +209,9 @@ struct SetSearch {
         }
         for (index, wanted) in set.dependencies.inputs.enumerated() {
             for (table, landing) in set.ends {
-                guard let name = wanted.source.capture, let place = landing.places[name], !place.isTail else { continue }
+                guard let name = wanted.source.capture, let place = landing.places[name], !place.isTail else {
+                    continue
+                }
                 let folds = table.source.foldsPathCase
                 // The types of fields that reject a link with another text come first.
                 for type in wanted.strict + wanted.types {

@@ -22,7 +22,7 @@ extension SetSearch {
     /// Compares links of a set that exceed a limit of one table; returns false if there can be such links that it could
     /// not make.
     func trySizes(
-        _ set: LinkSet, _ trial: Trial, _ fitting: [ProofPattern], _ standing: [Circumstance],
+        _ set: LinkSet, _ trial: Trial, _ fitting: [ProofPattern], _ distinct: [EvaluationContext],
         _ search: inout LinkSearch, _ comparison: inout Comparison
     ) throws(WorkBudget.Exhausted) -> Bool {
         for range in segmentRanges(set, trial.witness) {
@@ -34,13 +34,13 @@ extension SetSearch {
             guard let found else { continue }
             var next = trial
             next.witness = found
-            for one in standing {
+            for one in distinct {
                 if let request = next.request(next.probes.fitting, one) { comparison.decide(request, one.device) }
             }
         }
         var isWhole = true
         for paddings in paddings {
-            for one in standing {
+            for one in distinct {
                 isWhole = comparison.compare(trial, padded: paddings, one) && isWhole
             }
         }
@@ -93,16 +93,16 @@ extension Comparison {
     /// Compares a link of a set that one of several ways makes too long for one table.
     ///
     /// - Returns: False if none of the links selects the set's pattern in the other table.
-    mutating func compare(_ trial: Trial, padded ways: [LinkPadding], _ circumstance: Circumstance) -> Bool {
+    mutating func compare(_ trial: Trial, padded ways: [LinkPadding], _ context: EvaluationContext) -> Bool {
         var isMade = false
         for way in ways {
-            guard let request = trial.request(padded: way, circumstance),
-                let pair = decide(request, circumstance.device)
+            guard let request = trial.request(padded: way, context),
+                let pair = decide(request, context.device)
             else { continue }
             isMade = true
             let isRejected = [pair.old, pair.new].map { Decision($0).reason == "budget" }
             if isRejected[0] && isRejected[1] { return true }
-            if isRejected[0] != isRejected[1], chooses(request, circumstance.device, in: isRejected[0] ? 1 : 0) {
+            if isRejected[0] != isRejected[1], chooses(request, context.device, in: isRejected[0] ? 1 : 0) {
                 return true
             }
         }

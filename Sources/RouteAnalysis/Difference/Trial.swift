@@ -22,7 +22,8 @@ struct Trial {
     ///   - reading: The block of each table that reads the link.
     ///   - source: The table in whose dialect the query is written.
     init(
-        _ witness: Witness, _ dependencies: Dependencies, _ tables: [ProofTable], _ reading: [Int?], _ source: TableSource
+        _ witness: Witness, _ dependencies: Dependencies, _ tables: [ProofTable], _ reading: [Int?],
+        _ source: TableSource
     ) {
         self.witness = witness
         self.dependencies = dependencies
@@ -35,14 +36,14 @@ struct Trial {
     }
 
     /// Returns the request with some values in a context, or nil if they are incompatible.
-    func request(_ values: RequestValues, _ circumstance: Circumstance, head: String? = nil) -> Request? {
-        frame(head).request(merged(values, circumstance))
+    func request(_ values: RequestValues, _ context: EvaluationContext, head: String? = nil) -> Request? {
+        frame(head).request(merged(values, context))
     }
 
     /// Returns the request with fitting values and a longer link, or nil if it cannot be made that long, or already is.
-    func request(padded way: LinkPadding, _ circumstance: Circumstance) -> Request? {
+    func request(padded way: LinkPadding, _ context: EvaluationContext) -> Request? {
         let frame = frame(nil)
-        return way.pad(merged(probes.fitting, circumstance), in: frame).flatMap { frame.request($0) }
+        return way.pad(merged(probes.fitting, context), in: frame).flatMap { frame.request($0) }
     }
 
     private func frame(_ head: String?) -> RequestFrame {
@@ -51,9 +52,9 @@ struct Trial {
     }
 
     /// Returns the values with the query parameters of a context.
-    private func merged(_ values: RequestValues, _ circumstance: Circumstance) -> RequestValues {
+    private func merged(_ values: RequestValues, _ context: EvaluationContext) -> RequestValues {
         var values = values
-        for (name, value) in circumstance.query.sorted(by: { $0.key < $1.key })
+        for (name, value) in context.query.sorted(by: { $0.key < $1.key })
         where values.isSame(as: probes.fitting, name) {
             values.set(name, value.map { [$0] } ?? [])
         }

@@ -78,7 +78,9 @@ struct ValueProbes {
 
     /// The fitting values with two missing or invalid sources, for tables that evaluate them in different orders.
     var pairs: [RequestValues] {
-        let wrong = dependencies.inputs.indices.map { Array(values($0).filter { $0.map(Self.isWrong) ?? true }.prefix(3)) }
+        let wrong = dependencies.inputs.indices.map {
+            Array(values($0).filter { $0.map(Self.isWrong) ?? true }.prefix(3))
+        }
         var pairs: [RequestValues] = []
         for first in dependencies.inputs.indices {
             for second in dependencies.inputs.indices where second > first {
