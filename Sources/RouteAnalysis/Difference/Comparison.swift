@@ -53,14 +53,14 @@ struct Comparison {
     ///
     /// - Returns: The contexts with distinct decisions.
     @discardableResult
-    mutating func compare(_ trial: Trial) -> [EvaluationContext] {
-        let (all, isWhole) = DeviceSpace(trial.dependencies.questions).contexts(limit: Self.maxContexts)
+    mutating func compare(_ probeSet: ProbeSet) -> [EvaluationContext] {
+        let (all, isWhole) = DeviceSpace(probeSet.dependencies.questions).contexts(limit: Self.maxContexts)
         if !isWhole { noteSampled() }
-        let claims = trial.dependencies.questions.claims
+        let claims = probeSet.dependencies.questions.claims
         var distinct: [EvaluationContext] = []
         var known = Set<[UInt8]>()
         for one in all {
-            guard let request = trial.request(trial.probes.fitting, one),
+            guard let request = probeSet.request(probeSet.probes.fitting, one),
                 let pair = decide(request, one.device)
             else { continue }
             var key = pair.old + [0] + pair.new
@@ -71,20 +71,20 @@ struct Comparison {
             }
             if known.insert(key).inserted { distinct.append(one) }
         }
-        compare(trial, distinct)
+        compare(probeSet, distinct)
         return distinct
     }
 
     /// Compares the decisions for a link and each list of its values in some contexts.
-    mutating func compare(_ trial: Trial, _ contexts: [EvaluationContext]) {
-        let others = trial.others
-        let heads = trial.heads
+    mutating func compare(_ probeSet: ProbeSet, _ contexts: [EvaluationContext]) {
+        let others = probeSet.others
+        let heads = probeSet.heads
         for one in contexts {
-            for values in [trial.probes.fitting] + others {
-                if let request = trial.request(values, one) { _ = decide(request, one.device) }
+            for values in [probeSet.probes.fitting] + others {
+                if let request = probeSet.request(values, one) { _ = decide(request, one.device) }
             }
             for head in heads {
-                if let request = trial.request(trial.probes.fitting, one, head: head) {
+                if let request = probeSet.request(probeSet.probes.fitting, one, head: head) {
                     _ = decide(request, one.device)
                 }
             }

@@ -112,18 +112,18 @@ struct SetSearch {
     ) throws(WorkBudget.Exhausted) -> (isFound: Bool, isWhole: Bool) {
         guard let witness = try link(of: set, &search) else { return (false, true) }
         comparison.difference.sets += 1
-        var trial = Trial(witness, set.dependencies, tables, reading, search.space.source)
-        let fitting = try fittingCaptures(set, trial, &search)
+        var probeSet = ProbeSet(witness, set.dependencies, tables, reading, search.space.source)
+        let fitting = try fittingCaptures(set, probeSet, &search)
         let fitted = fitting.isEmpty ? nil : try link(of: set, with: fitting, &search)
-        if let fitted { trial.witness = fitted }
-        let distinct = comparison.compare(trial)
+        if let fitted { probeSet.witness = fitted }
+        let distinct = comparison.compare(probeSet)
         if let fitted, fitted.segments != witness.segments {
-            var other = trial
+            var other = probeSet
             other.witness = witness
             comparison.compare(other, distinct)
         }
-        try tryTexts(set, trial, distinct, &search, &comparison)
-        let isWhole = try trySizes(set, trial, fitting, distinct, &search, &comparison)
+        try tryTexts(set, probeSet, distinct, &search, &comparison)
+        let isWhole = try trySizes(set, probeSet, fitting, distinct, &search, &comparison)
         if set.dependencies.hasCapturedPath {
             try tryPaths(set, fitting, segmentRanges(set, witness), &search, &comparison)
         }
@@ -160,14 +160,14 @@ struct SetSearch {
 
     /// Compares links of the set with other texts in the captures.
     private func tryTexts(
-        _ set: LinkSet, _ trial: Trial, _ distinct: [EvaluationContext], _ search: inout LinkSearch,
+        _ set: LinkSet, _ probeSet: ProbeSet, _ distinct: [EvaluationContext], _ search: inout LinkSearch,
         _ comparison: inout Comparison
     ) throws(WorkBudget.Exhausted) {
-        var seen: Set<[[UInt8]]> = [trial.witness.segments]
+        var seen: Set<[[UInt8]]> = [probeSet.witness.segments]
         func tryOne(_ probe: [ProofPattern], without other: [ProofPattern] = []) throws(WorkBudget.Exhausted) {
             let found = try link(of: set, with: probe, without: other, &search)
             guard let found, seen.insert(found.segments).inserted else { return }
-            var next = trial
+            var next = probeSet
             next.witness = found
             comparison.compare(next, distinct)
         }
@@ -175,18 +175,18 @@ struct SetSearch {
             for (table, landing) in set.ends {
                 guard let name = wanted.source.capture, let place = landing.places[name] else { continue }
                 let folds = table.source.foldsPathCase
-                for text in trial.probes.texts(index) {
+                for text in probeSet.probes.texts(index) {
                     guard let segment = place.segment(for: Array(text.utf8)) else { continue }
                     let spelled = folds ? segment.map(lowerASCII) : segment
                     try tryOne([search.space.pattern(spelled, at: place.depth, folds: folds)])
                     guard place.isTail else { continue }
-                    for count in trial.probes.counts(index) {
+                    for count in probeSet.probes.counts(index) {
                         try tryOne([search.space.pattern(spelled, at: place.depth, folds: folds, count: count)])
                     }
                 }
                 // Try any other text too: it shows differences in how the captured text is read.
-                if trial.witness.segments.indices.contains(place.depth) {
-                    let own = trial.witness.segments[place.depth]
+                if probeSet.witness.segments.indices.contains(place.depth) {
+                    let own = probeSet.witness.segments[place.depth]
                     let spelled = folds ? own.map(lowerASCII) : own
                     try tryOne([], without: [search.space.pattern(spelled, at: place.depth, folds: folds)])
                 }
@@ -199,7 +199,7 @@ struct SetSearch {
     ///
     /// A capture of another type would hide differences in the rest of the link.
     private func fittingCaptures(
-        _ set: LinkSet, _ trial: Trial, _ search: inout LinkSearch
+        _ set: LinkSet, _ probeSet: ProbeSet, _ search: inout LinkSearch
     ) throws(WorkBudget.Exhausted) -> [ProofPattern] {
         var fitting: [ProofPattern] = []
         func add(_ pattern: ProofPattern) throws(WorkBudget.Exhausted) -> Bool {
@@ -220,7 +220,7 @@ struct SetSearch {
                     }
                     _ = try add(search.space.pattern(matcher, at: place.depth, folds: folds))
                 }
-                for text in trial.probes.fittingTexts(index) {
+                for text in probeSet.probes.fittingTexts(index) {
                     guard let segment = place.segment(for: Array(text.utf8)) else { continue }
                     let spelled = folds ? segment.map(lowerASCII) : segment
                     if try add(search.space.pattern(spelled, at: place.depth, folds: folds)) { break }
@@ -247,9 +247,9 @@ struct SetSearch {
                         dependencies.add(path: path, of: table)
                         if let first = table.stack(path).first { dependencies.addParents(of: first, table) }
                     }
-                    var trial = Trial(found, dependencies, tables, reading, search.space.source)
-                    trial.triesRelative = true
-                    comparison.compare(trial)
+                    var probeSet = ProbeSet(found, dependencies, tables, reading, search.space.source)
+                    probeSet.triesRelative = true
+                    comparison.compare(probeSet)
                 }
             }
         }

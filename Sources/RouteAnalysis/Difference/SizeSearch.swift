@@ -22,17 +22,17 @@ extension SetSearch {
     /// Compares links of a set that exceed a limit of one table; returns false if there can be such links that it could
     /// not make.
     func trySizes(
-        _ set: LinkSet, _ trial: Trial, _ fitting: [ProofPattern], _ distinct: [EvaluationContext],
+        _ set: LinkSet, _ probeSet: ProbeSet, _ fitting: [ProofPattern], _ distinct: [EvaluationContext],
         _ search: inout LinkSearch, _ comparison: inout Comparison
     ) throws(WorkBudget.Exhausted) -> Bool {
-        for range in segmentRanges(set, trial.witness) {
+        for range in segmentRanges(set, probeSet.witness) {
             var found = try search.find(
                 inside: set.inside + fitting, outside: set.outside, among: origins, lengths: range)
             if found == nil && !fitting.isEmpty {
                 found = try search.find(inside: set.inside, outside: set.outside, among: origins, lengths: range)
             }
             guard let found else { continue }
-            var next = trial
+            var next = probeSet
             next.witness = found
             for one in distinct {
                 if let request = next.request(next.probes.fitting, one) { comparison.decide(request, one.device) }
@@ -41,7 +41,7 @@ extension SetSearch {
         var isWhole = true
         for paddings in paddings {
             for one in distinct {
-                isWhole = comparison.compare(trial, padded: paddings, one) && isWhole
+                isWhole = comparison.compare(probeSet, padded: paddings, one) && isWhole
             }
         }
         return isWhole
@@ -93,10 +93,10 @@ extension Comparison {
     /// Compares a link of a set that one of several ways makes too long for one table.
     ///
     /// - Returns: False if none of the links selects the set's pattern in the other table.
-    mutating func compare(_ trial: Trial, padded ways: [LinkPadding], _ context: EvaluationContext) -> Bool {
+    mutating func compare(_ probeSet: ProbeSet, padded ways: [LinkPadding], _ context: EvaluationContext) -> Bool {
         var isMade = false
         for way in ways {
-            guard let request = trial.request(padded: way, context),
+            guard let request = probeSet.request(padded: way, context),
                 let pair = decide(request, context.device)
             else { continue }
             isMade = true

@@ -1,7 +1,7 @@
 internal import LinkCoordinator
 
 /// A link of a set with the values to try with it.
-struct Trial {
+struct ProbeSet {
     /// The link without values.
     var witness: Witness
     /// A Boolean value that indicates whether to try the link without its leading slash too, which matters for
