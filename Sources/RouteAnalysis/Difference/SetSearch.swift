@@ -22,7 +22,7 @@ struct SetSearch {
     /// Coordinator paths to try in links that can contain one.
     let paths: [[String]]
 
-    private var landings: [Int: [Landing]] = [:]
+    private var redirectResults: [Int: [RedirectResult]] = [:]
     /// The patterns of each table in order of precedence, created when a redirect needs them.
     private var patterns: [Int: [ProofPattern]] = [:]
     /// A Boolean value that indicates whether the tables read the links' queries in different dialects.
@@ -53,7 +53,7 @@ struct SetSearch {
     struct LinkSet {
         var inside: [ProofPattern]
         var outside: [ProofPattern]
-        var ends: [(table: ProofTable, landing: Landing)]
+        var ends: [(table: ProofTable, result: RedirectResult)]
         var dependencies: Dependencies
     }
 
@@ -65,28 +65,29 @@ struct SetSearch {
         let chosen = [first, second].compactMap { $0 }
         let best = chosen.map { search.space.patterns[$0] }
         let others = outside + numbers.map { search.space.patterns[$0] }
-        var ends: [[Landing]] = []
-        for number in chosen { ends.append(landings(number, &search)) }
+        var ends: [[RedirectResult]] = []
+        for number in chosen { ends.append(redirectResults(number, &search)) }
         let region = TableDifference.Region(
             old: first.map { search.space.choice($0) }, new: second.map { search.space.choice($0) })
         comparison.begin(region)
-        for a in ends.first ?? [Landing(routes: [])] {
-            for b in ends.dropFirst().first ?? [Landing(routes: [])] {
-                let landed = [a, b].prefix(ends.count)
+        for a in ends.first ?? [RedirectResult(routes: [])] {
+            for b in ends.dropFirst().first ?? [RedirectResult(routes: [])] {
+                let chosenResults = [a, b].prefix(ends.count)
                 var set = LinkSet(
-                    inside: inside + best + landed.flatMap(\.inside), outside: others + landed.flatMap(\.outside),
+                    inside: inside + best + chosenResults.flatMap(\.inside),
+                    outside: others + chosenResults.flatMap(\.outside),
                     ends: [], dependencies: Dependencies())
-                for (number, landing) in zip(chosen, landed) {
+                for (number, result) in zip(chosen, chosenResults) {
                     let table = tables[search.space.patterns[number].table]
-                    set.ends.append((table, landing))
-                    for route in landing.routes { set.dependencies.add(route: route, of: table) }
+                    set.ends.append((table, result))
+                    for route in result.routes { set.dependencies.add(route: route, of: table) }
                 }
                 set.dependencies.add(fallback)
                 do throws(WorkBudget.Exhausted) {
                     let seen = try look(set, &search, &comparison)
                     let isExact =
                         seen.isFound
-                        ? seen.isWhole && landed.allSatisfy(\.isExact) : try !mayHideQueries(set, &search)
+                        ? seen.isWhole && chosenResults.allSatisfy(\.isExact) : try !mayHideQueries(set, &search)
                     if !isExact { comparison.note(unproved: region) }
                 } catch {
                     comparison.note(unproved: region)
@@ -95,15 +96,15 @@ struct SetSearch {
         }
     }
 
-    private mutating func landings(_ number: Int, _ search: inout LinkSearch) -> [Landing] {
-        if let known = landings[number] { return known }
+    private mutating func redirectResults(_ number: Int, _ search: inout LinkSearch) -> [RedirectResult] {
+        if let known = redirectResults[number] { return known }
         let pattern = search.space.patterns[number]
         let frame = frames[pattern.table]
         let own = patterns[pattern.table] ?? search.space.patterns.filter { $0.table == pattern.table }
         patterns[pattern.table] = own
-        let finder = LandingSearch(tables[pattern.table], rewrites: frame?.places ?? [:], patterns: own)
-        let found = finder.landings(of: pattern, from: frame?.shift ?? 0, &search.space)
-        landings[number] = found
+        let finder = RedirectSearch(tables[pattern.table], rewrites: frame?.places ?? [:], patterns: own)
+        let found = finder.results(of: pattern, from: frame?.shift ?? 0, &search.space)
+        redirectResults[number] = found
         return found
     }
 
@@ -172,8 +173,8 @@ struct SetSearch {
             comparison.compare(next, distinct)
         }
         for (index, wanted) in set.dependencies.inputs.enumerated() {
-            for (table, landing) in set.ends {
-                guard let name = wanted.source.capture, let place = landing.places[name] else { continue }
+            for (table, result) in set.ends {
+                guard let name = wanted.source.capture, let place = result.places[name] else { continue }
                 let folds = table.source.foldsPathCase
                 for text in probeSet.probes.texts(index) {
                     guard let segment = place.segment(for: Array(text.utf8)) else { continue }
@@ -208,8 +209,8 @@ struct SetSearch {
             return found != nil
         }
         for (index, wanted) in set.dependencies.inputs.enumerated() {
-            for (table, landing) in set.ends {
-                guard let name = wanted.source.capture, let place = landing.places[name], !place.isTail else {
+            for (table, result) in set.ends {
+                guard let name = wanted.source.capture, let place = result.places[name], !place.isTail else {
                     continue
                 }
                 let folds = table.source.foldsPathCase
@@ -235,8 +236,8 @@ struct SetSearch {
         _ set: LinkSet, _ fitting: [ProofPattern], _ ranges: [ClosedRange<Int>], _ search: inout LinkSearch,
         _ comparison: inout Comparison
     ) throws(WorkBudget.Exhausted) {
-        for (_, landing) in set.ends {
-            for place in landing.places.values where place.isTail {
+        for (_, result) in set.ends {
+            for place in result.places.values where place.isTail {
                 for path in paths + longPaths(ranges, from: place.depth) {
                     let probe = [search.space.pattern(path, from: place.depth)]
                     var found = try link(of: set, with: fitting + probe, &search)

@@ -10,8 +10,8 @@ extension SetSearch {
             let isHost = witness.origin.leads && table.source.blocks[block].hostRole == .authority
             let written = limit + (isHost ? 1 : 0)
             var bounds = SegmentBounds(written: written, redirected: written)
-            for (own, landing) in set.ends where own.number == table.number {
-                if let growth = landing.growth { bounds.redirected = min(written, limit - growth) }
+            for (own, result) in set.ends where own.number == table.number {
+                if let growth = result.growth { bounds.redirected = min(written, limit - growth) }
             }
             return bounds
         }

@@ -1,7 +1,7 @@
 internal import LinkCoordinator
 
 /// The result of following redirects for links that select one pattern, with the conditions for those links.
-struct Landing {
+struct RedirectResult {
     /// Additional patterns that the links match.
     var inside: [ProofPattern] = []
     /// Patterns that the links do not match.
@@ -22,7 +22,7 @@ struct Landing {
 /// A search that follows the redirects of a table.
 ///
 /// It divides the links of every template by the patterns that its paths can select.
-struct LandingSearch {
+struct RedirectSearch {
     private let table: ProofTable
     /// The captures of rewrites.
     private let rewrites: [String: CapturePlace]
@@ -40,9 +40,9 @@ struct LandingSearch {
     }
 
     /// Returns the results for the links that select a pattern, which begins at segment `shift` of the link.
-    func landings(of pattern: ProofPattern, from shift: Int, _ space: inout PatternSpace) -> [Landing] {
+    func results(of pattern: ProofPattern, from shift: Int, _ space: inout PatternSpace) -> [RedirectResult] {
         let source = space.source(of: pattern)
-        let start = Landing(routes: [], pattern: source, places: places(of: source.path, from: shift))
+        let start = RedirectResult(routes: [], pattern: source, places: places(of: source.path, from: shift))
         return follow(pattern.route, start, &space)
     }
 
@@ -56,29 +56,30 @@ struct LandingSearch {
         return places
     }
 
-    private func follow(_ route: Int, _ landing: Landing, _ space: inout PatternSpace) -> [Landing] {
-        var landing = landing
+    private func follow(_ route: Int, _ result: RedirectResult, _ space: inout PatternSpace) -> [RedirectResult] {
+        var result = result
         // A route that redirects twice, or a sixth redirect, ends the chain.
-        if landing.routes.contains(route) || landing.routes.count > 5 { return [landing] }
-        landing.routes.append(route)
-        guard case .redirect(let redirect) = table.source.routes[route].action else { return [landing] }
+        if result.routes.contains(route) || result.routes.count > 5 { return [result] }
+        result.routes.append(route)
+        guard case .redirect(let redirect) = table.source.routes[route].action else { return [result] }
         switch redirect {
         case .route(let id):
-            return table.names.routes[id.value].map { follow($0, landing, &space) } ?? [landing]
+            return table.names.routes[id.value].map { follow($0, result, &space) } ?? [result]
         case .template(let template):
-            guard let path = TemplatePath(template.value, landing.places) else {
-                landing.isExact = false
-                landing.pattern = nil
-                return [landing]
+            guard let path = TemplatePath(template.value, result.places) else {
+                result.isExact = false
+                result.pattern = nil
+                return [result]
             }
-            landing.growth = [landing.growth, path.growth].compactMap { $0 }.max()
-            return choose(path, landing, &space)
+            result.growth = [result.growth, path.growth].compactMap { $0 }.max()
+            return choose(path, result, &space)
         }
     }
 
-    private func choose(_ path: TemplatePath, _ landing: Landing, _ space: inout PatternSpace) -> [Landing] {
-        var found: [Landing] = []
-        var rest = landing
+    private func choose(_ path: TemplatePath, _ result: RedirectResult, _ space: inout PatternSpace) -> [RedirectResult]
+    {
+        var found: [RedirectResult] = []
+        var rest = result
         for pattern in own {
             let source = space.source(of: pattern)
             guard let preimage = path.preimage(of: source.path, pattern, table, &space) else { continue }
