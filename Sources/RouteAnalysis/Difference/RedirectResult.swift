@@ -11,7 +11,7 @@ struct RedirectResult {
     /// The pattern that was selected last, or nil if a redirect matches none.
     var pattern: TableSource.RoutePattern?
     /// The locations of captures in the link; a name without one has the same text in all the links.
-    var places: [String: CapturePlace] = [:]
+    var locations: [String: CaptureLocation] = [:]
     /// The maximum number of segments that the redirects add to a link; nil if no redirect keeps its remaining
     /// segments.
     var growth: Int?
@@ -25,7 +25,7 @@ struct RedirectResult {
 struct RedirectSearch {
     private let table: ProofTable
     /// The captures of rewrites.
-    private let rewrites: [String: CapturePlace]
+    private let rewrites: [String: CaptureLocation]
     private let own: [ProofPattern]
 
     /// Creates a search.
@@ -33,7 +33,7 @@ struct RedirectSearch {
     /// - Parameters:
     ///   - rewrites: The locations of the rewrites' captures in the links.
     ///   - patterns: The table's patterns in order of precedence.
-    init(_ table: ProofTable, rewrites: [String: CapturePlace], patterns: [ProofPattern]) {
+    init(_ table: ProofTable, rewrites: [String: CaptureLocation], patterns: [ProofPattern]) {
         self.table = table
         self.rewrites = rewrites
         own = patterns
@@ -42,18 +42,18 @@ struct RedirectSearch {
     /// Returns the results for the links that select a pattern, which begins at segment `shift` of the link.
     func results(of pattern: ProofPattern, from shift: Int, _ space: inout PatternSpace) -> [RedirectResult] {
         let source = space.source(of: pattern)
-        let start = RedirectResult(routes: [], pattern: source, places: places(of: source.path, from: shift))
+        let start = RedirectResult(routes: [], pattern: source, locations: locations(of: source.path, from: shift))
         return follow(pattern.route, start, &space)
     }
 
-    private func places(of path: Pattern, from shift: Int) -> [String: CapturePlace] {
-        var places = rewrites
+    private func locations(of path: Pattern, from shift: Int) -> [String: CaptureLocation] {
+        var locations = rewrites
         for capture in path.captures {
-            places[capture.name] = CapturePlace(
+            locations[capture.name] = CaptureLocation(
                 depth: shift + capture.segment, steps: [capture.affixes(in: path)], isTail: capture.isTail,
                 capture: capture.isTail ? nil : capture)
         }
-        return places
+        return locations
     }
 
     private func follow(_ route: Int, _ result: RedirectResult, _ space: inout PatternSpace) -> [RedirectResult] {
@@ -66,7 +66,7 @@ struct RedirectSearch {
         case .route(let id):
             return table.names.routes[id.value].map { follow($0, result, &space) } ?? [result]
         case .template(let template):
-            guard let path = TemplatePath(template.value, result.places) else {
+            guard let path = TemplatePath(template.value, result.locations) else {
                 result.isExact = false
                 result.pattern = nil
                 return [result]
@@ -88,7 +88,7 @@ struct RedirectSearch {
                 next.inside += alternative
                 next.isExact = next.isExact && preimage.isExact
                 next.pattern = source
-                next.places = path.places(of: source.path, rewrites)
+                next.locations = path.locations(of: source.path, rewrites)
                 found += follow(pattern.route, next, &space)
             }
             if preimage.isExact && preimage.alternatives.allSatisfy({ $0.count == 1 }) {
@@ -106,7 +106,7 @@ struct RedirectSearch {
 
 extension Capture {
     /// Returns the step that adds the text around the capture in its segment.
-    func affixes(in path: Pattern) -> CapturePlace.Step {
+    func affixes(in path: Pattern) -> CaptureLocation.Step {
         guard !isTail, case .affix(let prefix, _, let suffix) = path.matchers[segment] else {
             return .add(prefix: [], suffix: [])
         }

@@ -17,7 +17,7 @@ struct RewriteFrame {
     /// The prefixes that must not be there, at the positions where other rules would match.
     private(set) var outside: [Prefix] = []
     /// The locations of captures in the link.
-    private(set) var places: [String: CapturePlace] = [:]
+    private(set) var locations: [String: CaptureLocation] = [:]
 
     /// The maximum number of rules for which all combinations are made; with more, at most one rule applies.
     private static let maxRules = 6
@@ -53,7 +53,7 @@ struct RewriteFrame {
         var next = self
         next.inside.append(prefix(rule))
         if let name = rule.name, let capture = rule.pattern.captures.first {
-            next.places[name] = CapturePlace(
+            next.locations[name] = CaptureLocation(
                 depth: shift + capture.segment, steps: [capture.affixes(in: rule.pattern)], capture: capture)
         }
         next.shift += rule.segmentCount

@@ -102,7 +102,7 @@ struct SetSearch {
         let frame = frames[pattern.table]
         let own = patterns[pattern.table] ?? search.space.patterns.filter { $0.table == pattern.table }
         patterns[pattern.table] = own
-        let finder = RedirectSearch(tables[pattern.table], rewrites: frame?.places ?? [:], patterns: own)
+        let finder = RedirectSearch(tables[pattern.table], rewrites: frame?.locations ?? [:], patterns: own)
         let found = finder.results(of: pattern, from: frame?.shift ?? 0, &search.space)
         redirectResults[number] = found
         return found
@@ -174,22 +174,22 @@ struct SetSearch {
         }
         for (index, wanted) in set.dependencies.inputs.enumerated() {
             for (table, result) in set.ends {
-                guard let name = wanted.source.capture, let place = result.places[name] else { continue }
+                guard let name = wanted.source.capture, let location = result.locations[name] else { continue }
                 let folds = table.source.foldsPathCase
                 for text in probeSet.probes.texts(index) {
-                    guard let segment = place.segment(for: Array(text.utf8)) else { continue }
+                    guard let segment = location.segment(for: Array(text.utf8)) else { continue }
                     let spelled = folds ? segment.map(lowerASCII) : segment
-                    try tryOne([search.space.pattern(spelled, at: place.depth, folds: folds)])
-                    guard place.isTail else { continue }
+                    try tryOne([search.space.pattern(spelled, at: location.depth, folds: folds)])
+                    guard location.isTail else { continue }
                     for count in probeSet.probes.counts(index) {
-                        try tryOne([search.space.pattern(spelled, at: place.depth, folds: folds, count: count)])
+                        try tryOne([search.space.pattern(spelled, at: location.depth, folds: folds, count: count)])
                     }
                 }
                 // Try any other text too: it shows differences in how the captured text is read.
-                if probeSet.witness.segments.indices.contains(place.depth) {
-                    let own = probeSet.witness.segments[place.depth]
+                if probeSet.witness.segments.indices.contains(location.depth) {
+                    let own = probeSet.witness.segments[location.depth]
                     let spelled = folds ? own.map(lowerASCII) : own
-                    try tryOne([], without: [search.space.pattern(spelled, at: place.depth, folds: folds)])
+                    try tryOne([], without: [search.space.pattern(spelled, at: location.depth, folds: folds)])
                 }
             }
         }
@@ -210,21 +210,22 @@ struct SetSearch {
         }
         for (index, wanted) in set.dependencies.inputs.enumerated() {
             for (table, result) in set.ends {
-                guard let name = wanted.source.capture, let place = result.places[name], !place.isTail else {
+                guard let name = wanted.source.capture, let location = result.locations[name], !location.isTail else {
                     continue
                 }
                 let folds = table.source.foldsPathCase
                 // The types of fields that reject a link with another text come first.
                 for type in wanted.strict + wanted.types {
-                    guard let own = type.matcher, case .matcher(let matcher) = place.image(of: own, folds: folds) else {
+                    guard let own = type.matcher, case .matcher(let matcher) = location.preimage(of: own, folds: folds)
+                    else {
                         continue
                     }
-                    _ = try add(search.space.pattern(matcher, at: place.depth, folds: folds))
+                    _ = try add(search.space.pattern(matcher, at: location.depth, folds: folds))
                 }
                 for text in probeSet.probes.fittingTexts(index) {
-                    guard let segment = place.segment(for: Array(text.utf8)) else { continue }
+                    guard let segment = location.segment(for: Array(text.utf8)) else { continue }
                     let spelled = folds ? segment.map(lowerASCII) : segment
-                    if try add(search.space.pattern(spelled, at: place.depth, folds: folds)) { break }
+                    if try add(search.space.pattern(spelled, at: location.depth, folds: folds)) { break }
                 }
             }
         }
@@ -237,9 +238,9 @@ struct SetSearch {
         _ comparison: inout Comparison
     ) throws(WorkBudget.Exhausted) {
         for (_, result) in set.ends {
-            for place in result.places.values where place.isTail {
-                for path in paths + longPaths(ranges, from: place.depth) {
-                    let probe = [search.space.pattern(path, from: place.depth)]
+            for location in result.locations.values where location.isTail {
+                for path in paths + longPaths(ranges, from: location.depth) {
+                    let probe = [search.space.pattern(path, from: location.depth)]
                     var found = try link(of: set, with: fitting + probe, &search)
                     if found == nil && !fitting.isEmpty { found = try link(of: set, with: probe, &search) }
                     guard let found else { continue }

@@ -5,7 +5,7 @@ internal import ByteStorage
 struct TemplatePath {
     private enum Element {
         case text([UInt8])
-        case capture(CapturePlace)
+        case capture(CaptureLocation)
         /// More than one capture, for which no matcher of a segment of the link is known.
         case unknown
     }
@@ -30,17 +30,17 @@ struct TemplatePath {
     var growth: Int? { tail.map { elements.count - $0 } }
 
     /// Fills a template, or returns nil if segments follow a tail, because their positions are not known.
-    init?(_ template: TableSource.PathTemplate, _ places: [String: CapturePlace]) {
+    init?(_ template: TableSource.PathTemplate, _ locations: [String: CaptureLocation]) {
         for segment in template.segments {
             if tail != nil { return nil }
-            var names: [CapturePlace] = []
+            var names: [CaptureLocation] = []
             var before: [UInt8] = []
             var after: [UInt8] = []
             for part in segment {
                 switch part {
                 case .text(let text):
                     if names.isEmpty { before += Array(text.utf8) } else { after += Array(text.utf8) }
-                case .name(let name): names += places[name.value].map { [$0] } ?? []
+                case .name(let name): names += locations[name.value].map { [$0] } ?? []
                 case .query: return nil
                 }
             }
@@ -52,31 +52,31 @@ struct TemplatePath {
             } else if names[0].isTail {
                 tail = names[0].depth
             } else {
-                var place = names[0]
-                place.steps.insert(.strip(prefix: before, suffix: after), at: 0)
-                elements.append(.capture(place))
+                var location = names[0]
+                location.steps.insert(.strip(prefix: before, suffix: after), at: 0)
+                elements.append(.capture(location))
             }
         }
     }
 
     /// Returns the locations of a pattern's captures in the redirected link.
-    func places(of path: Pattern, _ rewrites: [String: CapturePlace]) -> [String: CapturePlace] {
-        var places = rewrites
+    func locations(of path: Pattern, _ rewrites: [String: CaptureLocation]) -> [String: CaptureLocation] {
+        var locations = rewrites
         for capture in path.captures {
             let step = capture.affixes(in: path)
             if capture.segment >= elements.count {
                 if let tail {
-                    places[capture.name] = CapturePlace(
+                    locations[capture.name] = CaptureLocation(
                         depth: tail + capture.segment - elements.count, steps: [step], isTail: capture.isTail,
                         capture: capture.isTail ? nil : capture)
                 }
-            } else if !capture.isTail, case .capture(var place) = elements[capture.segment] {
-                place.steps.insert(step, at: 0)
-                place.capture = capture
-                places[capture.name] = place
+            } else if !capture.isTail, case .capture(var location) = elements[capture.segment] {
+                location.steps.insert(step, at: 0)
+                location.capture = capture
+                locations[capture.name] = location
             }
         }
-        return places
+        return locations
     }
 
     /// Returns the links whose redirected path a pattern matches, or nil if there are none.
@@ -144,12 +144,12 @@ struct TemplatePath {
         case .text(let text):
             return text.withUnsafeBufferPointer { matcher.takes(ByteView($0), foldsCase: wants.folds) }
         case .unknown: wants.isExact = false
-        case .capture(let place):
-            switch place.image(of: matcher, folds: wants.folds) {
+        case .capture(let location):
+            switch location.preimage(of: matcher, folds: wants.folds) {
             case .nothing: return false
             case .unknown: wants.isExact = false
             case .matcher(.any): break
-            case .matcher(let image): wants.matchers.append((place.depth, image))
+            case .matcher(let image): wants.matchers.append((location.depth, image))
             }
         }
         return true

@@ -2,7 +2,7 @@ internal import LinkCoordinator
 internal import ByteStorage
 
 /// The location of a captured text in the received link: a segment, with the steps from the text to the segment.
-struct CapturePlace {
+struct CaptureLocation {
     /// A step from the captured text to the segment.
     enum Step {
         /// Adds text before and after it.
@@ -12,7 +12,7 @@ struct CapturePlace {
     }
 
     /// The preimage of a matcher: the segments whose captured text it matches.
-    enum Image {
+    enum Preimage {
         /// No segment leads to a text that the matcher matches.
         case nothing
         /// Exactly the texts of this matcher.
@@ -47,8 +47,8 @@ struct CapturePlace {
     }
 
     /// Returns the preimage of a matcher: the segments for which it matches the captured text after the steps.
-    func image(of matcher: Matcher, folds: Bool) -> Image {
-        if let capture, let texts = capture.finiteTexts { return image(of: matcher, capture, texts, folds) }
+    func preimage(of matcher: Matcher, folds: Bool) -> Preimage {
+        if let capture, let texts = capture.finiteTexts { return preimage(of: matcher, capture, texts, folds) }
         if case .uuid? = capture?.matcher {
             // The canonical text of a UUID is in uppercase, which only these matchers ignore.
             switch matcher {
@@ -56,8 +56,8 @@ struct CapturePlace {
             default: return .unknown
             }
         }
-        return steps.reduce(.matcher(matcher)) { image, step in
-            guard case .matcher(let matcher) = image else { return image }
+        return steps.reduce(.matcher(matcher)) { preimage, step in
+            guard case .matcher(let matcher) = preimage else { return preimage }
             return switch step {
             case .add(let prefix, let suffix): .matcher(matcher.wrapped(prefix, suffix))
             case .strip(let prefix, let suffix): matcher.between(prefix, suffix)
@@ -68,7 +68,7 @@ struct CapturePlace {
     /// Returns the preimage for a capture with few texts by testing each of them.
     ///
     /// The first step that removes text corresponds to the text that a template put around the capture.
-    private func image(of matcher: Matcher, _ capture: Capture, _ texts: [[UInt8]], _ folds: Bool) -> Image {
+    private func preimage(of matcher: Matcher, _ capture: Capture, _ texts: [[UInt8]], _ folds: Bool) -> Preimage {
         var around: (prefix: [UInt8], suffix: [UInt8]) = ([], [])
         var rest = steps[...]
         if case .strip(let prefix, let suffix)? = rest.first {
@@ -114,7 +114,7 @@ extension Matcher {
     }
 
     /// Returns the preimage of this matcher: the texts that it matches between two others.
-    fileprivate func between(_ prefix: [UInt8], _ suffix: [UInt8]) -> CapturePlace.Image {
+    fileprivate func between(_ prefix: [UInt8], _ suffix: [UInt8]) -> CaptureLocation.Preimage {
         if prefix.isEmpty && suffix.isEmpty { return .matcher(self) }
         switch self {
         case .any: return .matcher(.any)
