@@ -9,7 +9,7 @@ struct Comparison {
 
     /// The number of differences of each kind in the current set, some of whose links can belong to other sets.
     private var met: [TableDifference.Region: [TableDifference.Kind: Int]] = [:]
-    private var told: [TableDifference.Region: Set<TableDifference.Kind>] = [:]
+    private var reported: [TableDifference.Region: Set<TableDifference.Kind>] = [:]
     private var region = TableDifference.Region()
     /// A few links that were resolved, one for each decision of either table.
     private(set) var links: [String] = []
@@ -113,11 +113,11 @@ struct Comparison {
     /// Records a difference under the patterns that the request selects.
     private mutating func note(_ request: Request, _ device: Device, _ old: Decision, _ new: Decision) {
         let kind = TableDifference.Kind(old, new)
-        guard told[region]?.contains(kind) != true, met[region]?[kind] ?? 0 < 16 else { return }
+        guard reported[region]?.contains(kind) != true, met[region]?[kind] ?? 0 < 16 else { return }
         met[region, default: [:]][kind, default: 0] += 1
         let chosen = TableDifference.Region(
             old: Self.choice(tables[0], request, device), new: Self.choice(tables[1], request, device))
-        guard told[chosen, default: []].insert(kind).inserted else { return }
+        guard reported[chosen, default: []].insert(kind).inserted else { return }
         difference.changes.append(
             TableDifference.Change(
                 oldChoice: chosen.old, newChoice: chosen.new, request: request, device: device, old: old, new: new))

@@ -36,12 +36,12 @@ struct ValueSamples {
             (place: place, text: text, score: Self.takers(refusing, text) * (own.count + 1) + Self.takers(own, text))
         }
         let best = scored.sorted { ($1.score, $0.place) < ($0.score, $1.place) }
-        var told = Set<[UInt8]>()
-        for text in best.prefix(1).map(\.text) + all where told.insert(Array(text.utf8)).inserted {
+        var included = Set<[UInt8]>()
+        for text in best.prefix(1).map(\.text) + all where included.insert(Array(text.utf8)).inserted {
             texts.append(text)
         }
-        told = []
-        fitting = best.filter { $0.score > 0 && told.insert(Array($0.text.utf8)).inserted }.map(\.text)
+        included = []
+        fitting = best.filter { $0.score > 0 && included.insert(Array($0.text.utf8)).inserted }.map(\.text)
         for case .list(_, let min, let max) in own {
             counts += [min - 1, min, max, max + 1].filter { $0 > 0 && $0 <= 129 && !counts.contains($0) }
             fittingCount = max >= 1 ? Swift.max(fittingCount, min) : fittingCount

@@ -37,7 +37,7 @@ extension Explanation {
     }
 
     /// The maximum number of patterns in the text that do not match the link.
-    private static let maxTold = 6
+    private static let maxShown = 6
 
     /// The outcome with the route or reason that led to it, marked if it is a fallback.
     private var headline: String {
@@ -70,9 +70,9 @@ extension Explanation {
 
     /// Returns the mismatches of a pattern.
     private static func words(_ misses: [Miss], only: Bool = false) -> String {
-        let told = misses.prefix(3).map(\.text).joined(separator: "; ")
-        if misses.count > 3 { return "\(told); and \(misses.count - 3) more" }
-        return only && misses.count == 1 ? "the only mismatch: \(told)" : told
+        let shown = misses.prefix(3).map(\.text).joined(separator: "; ")
+        if misses.count > 3 { return "\(shown); and \(misses.count - 3) more" }
+        return only && misses.count == 1 ? "the only mismatch: \(shown)" : shown
     }
 
     private func normaliseLines(_ page: inout TracePage) {
@@ -91,9 +91,9 @@ extension Explanation {
     }
 
     private func selectLines(_ page: inout TracePage) {
-        let told = rejected.filter(\.isNear).prefix(Self.maxTold)
-        let width = (candidates.map(\.route.count) + told.map(\.route.count)).max() ?? 0
-        let patternWidth = (candidates.map(\.pattern.count) + told.map(\.pattern.count)).max() ?? 0
+        let shown = rejected.filter(\.isNear).prefix(Self.maxShown)
+        let width = (candidates.map(\.route.count) + shown.map(\.route.count)).max() ?? 0
+        let patternWidth = (candidates.map(\.pattern.count) + shown.map(\.pattern.count)).max() ?? 0
         var label = "select"
         func row(_ route: String, _ pattern: String, _ verdict: String) {
             page.line(label, route.padded(to: width + 2) + pattern.padded(to: patternWidth + 2) + verdict)
@@ -102,15 +102,15 @@ extension Explanation {
         for one in candidates {
             row(one.route, one.pattern, one.chosen ? "chosen" : "also matches, with lower precedence")
         }
-        for one in told { row(one.route, one.pattern, "no: " + Self.words(one.misses)) }
-        if rejectedCount > told.count {
+        for one in shown { row(one.route, one.pattern, "no: " + Self.words(one.misses)) }
+        if rejectedCount > shown.count {
             page.line(
                 label,
-                told.isEmpty && candidates.isEmpty
+                shown.isEmpty && candidates.isEmpty
                     ? (rejectedCount == 1
                         ? "the table's only pattern is not similar"
                         : "none of the table's \(rejectedCount) patterns is similar")
-                    : "and \(rejectedCount - told.count) more, less similar")
+                    : "and \(rejectedCount - shown.count) more, less similar")
             label = ""
         }
         for capture in captures { page.line("", "{\(capture.name)} = \(capture.value)") }

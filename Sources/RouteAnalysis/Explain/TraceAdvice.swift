@@ -160,15 +160,15 @@ extension Tracer {
 extension Tracer {
     /// Corrects the link to match the most similar patterns, as far as they determine the text.
     private mutating func adviseOnPath(_ link: LinkEdit, _ explanation: inout Explanation) {
-        for (told, one) in zip(explanation.rejected, misses).prefix(8) where told.isNear {
+        for (rejected, one) in zip(explanation.rejected, misses).prefix(8) where rejected.isNear {
             guard explanation.suggestions.count < Self.maxSuggestions, one.others.isEmpty,
                 let text = corrected(link, one), text != explanation.input,
                 !explanation.suggestions.contains(where: { $0.text == text })
             else { continue }
             let other = table.explained(text, device: facts)
-            guard other.candidates.first(where: \.chosen)?.route == told.route else { continue }
+            guard other.candidates.first(where: \.chosen)?.route == rejected.route else { continue }
             explanation.suggestions.append(
-                Explanation.Suggestion(text: text, route: other.decision.route ?? told.route))
+                Explanation.Suggestion(text: text, route: other.decision.route ?? rejected.route))
         }
     }
 

@@ -32,14 +32,14 @@ extension Tracer {
         explanation.rejectedCount = rejected.count
         misses = []
         for one in rejected where explanation.rejected.count < Explanation.maxRejected {
-            let told = self.told(one, segments)
+            let rejected = rejection(of: one, segments)
             // A pattern and its form without the trailing optional can have the same text.
-            if explanation.rejected.contains(where: { $0.route == told.route && $0.pattern == told.pattern }) {
+            if explanation.rejected.contains(where: { $0.route == rejected.route && $0.pattern == rejected.pattern }) {
                 explanation.rejectedCount -= 1
                 continue
             }
             misses.append(one)
-            explanation.rejected.append(told)
+            explanation.rejected.append(rejected)
         }
     }
 
@@ -83,7 +83,7 @@ extension Tracer {
     }
 
     /// Returns the explanation of a pattern that does not match the link.
-    private mutating func told(_ one: RejectedPattern, _ segments: [[UInt8]]) -> Explanation.Rejected {
+    private mutating func rejection(of one: RejectedPattern, _ segments: [[UInt8]]) -> Explanation.Rejected {
         let route = table.source.routes[one.route]
         let pattern = route.patterns[one.pattern]
         let path = pattern.path

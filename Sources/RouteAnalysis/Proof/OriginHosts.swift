@@ -35,9 +35,13 @@ struct OriginHosts {
         var seen = Set<Kind>()
         for (host, port) in Self.samples(rules) {
             let own = Host(host: host, port: port, rules: Self.rules(host, port))
-            let told = telling.map { telling in own.rules.filter(telling.contains) }
+            let distinguishing = telling.map { telling in own.rules.filter(telling.contains) }
             for rule in own.rules where listed.contains(rule) {
-                if let told, !seen.insert(Kind(rule: rule, telling: told, isEmpty: host.isEmpty)).inserted { continue }
+                if let distinguishing,
+                    !seen.insert(Kind(rule: rule, telling: distinguishing, isEmpty: host.isEmpty)).inserted
+                {
+                    continue
+                }
                 byRule[rule, default: []].append(hosts.count)
             }
             hosts.append(own)

@@ -10,7 +10,7 @@ package struct OverlapProof {
     private let index: PatternIndex
     private var search: LinkSearch
     /// Pairs of routes with a reported problem, the smaller index first.
-    private var told = Set<Pair>()
+    private var reported = Set<Pair>()
     /// Pairs of routes with patterns that match a common link.
     private var meeting = Set<Pair>()
     /// The ids in the `overlaps` of each route.
@@ -131,9 +131,11 @@ package struct OverlapProof {
         let pair = Pair(worse.route, better.route)
         meeting.insert(pair)
         let byIDOnly = differByIDOnly(worse, better)
-        if includes(worseNumber, betterNumber) || told.contains(pair) || !byIDOnly && isAcknowledged(pair) { return }
+        if includes(worseNumber, betterNumber) || reported.contains(pair) || !byIDOnly && isAcknowledged(pair) {
+            return
+        }
         guard let witness = overlap(worse, better) else { return }
-        told.insert(pair)
+        reported.insert(pair)
         let (a, b) = (id(better), id(worse))
         let what = "\(text(worse)) of '\(b)' and \(text(better)) of '\(a)' both match some links"
         problems.error(
