@@ -148,7 +148,7 @@ struct DialectCase: Sendable, CustomTestStringConvertible {
         let device = DeviceFacts(platform: platform)
         #expect(table.resolve("t:///when", device: device).variant == 0)
         #expect(table.resolve("t:///can", device: device).variant == 0)
-        #expect(table.explain(.link("t:///when"), device: device).trials.first?.holds == true)
+        #expect(table.explain(.link("t:///when"), device: device).variants.first?.holds == true)
         // Only ASCII is folded.
         #expect(table.resolve("t:///when", device: DeviceFacts(platform: "ıos")).variant == 1)
         #expect(table.resolve("t:///can", device: DeviceFacts(platform: "watchos")).variant == 1)

@@ -38,7 +38,7 @@ public struct Explanation: Sendable {
     }
 
     /// A variant of the chosen route with the result of its condition.
-    public struct Trial: Sendable, Equatable {
+    public struct VariantResult: Sendable, Equatable {
         /// The variant's index.
         public let index: Int
         /// A Boolean value that indicates whether the variant's condition holds.
@@ -206,7 +206,7 @@ public struct Explanation: Sendable {
     /// The captures of the pattern that matched the link, or the path of the last redirect.
     public internal(set) var captures: [Capture] = []
     /// The variants that were tried, in order; the last one was selected.
-    public internal(set) var trials: [Trial] = []
+    public internal(set) var variants: [VariantResult] = []
     /// The stack after the phase `compose`, the lowest entry first, including parents that are dropped later for
     /// missing data.
     public internal(set) var composed: [Composed] = []

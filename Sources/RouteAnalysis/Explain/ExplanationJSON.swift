@@ -10,7 +10,7 @@ extension Explanation {
     var value: JSONValue {
         var members: [JSONMember] = [
             .list("candidates", candidates.map(\.value)), .list("rejected", rejected.map(\.value)),
-            .list("variants", trials.map(\.value)),
+            .list("variants", variants.map(\.value)),
         ]
         if !suggestions.isEmpty { members.append(.list("suggestions", suggestions.map(\.value))) }
         if !listed.isEmpty { members.append(.texts("listed", listed)) }
@@ -124,7 +124,7 @@ extension Explanation.Suggestion {
     fileprivate var value: JSONValue { .object(.text("text", text), route.map { .text("route", $0) }) }
 }
 
-extension Explanation.Trial {
+extension Explanation.VariantResult {
     fileprivate var value: JSONValue { .object(.number("index", index), .text(holds ? "ok" : "failed", because)) }
 }
 

@@ -16,10 +16,10 @@ extension Explanation {
         }
         normaliseLines(&page)
         selectLines(&page)
-        for trial in trials {
+        for variant in variants {
             page.line(
-                trial.index == 0 ? "variant" : "",
-                "\(trial.index) \(trial.holds ? "yes" : "no ")  \(trial.because)")
+                variant.index == 0 ? "variant" : "",
+                "\(variant.index) \(variant.holds ? "yes" : "no ")  \(variant.because)")
         }
         composeLines(&page)
         bindLines(&page)

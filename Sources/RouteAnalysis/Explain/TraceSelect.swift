@@ -63,17 +63,17 @@ extension Tracer {
         guard route.listsVariants else { return }
         for (index, variant) in route.variants.enumerated() {
             guard let condition = variant.when, !condition.isEmpty else {
-                explanation.trials.append(Explanation.Trial(index: index, holds: true, because: "always"))
+                explanation.variants.append(Explanation.VariantResult(index: index, holds: true, because: "always"))
                 return
             }
             let tests = condition.tests
             if let failing = tests.first(where: { !holds($0) }) {
-                explanation.trials.append(
-                    Explanation.Trial(index: index, holds: false, because: text(of: failing, holding: false)))
+                explanation.variants.append(
+                    Explanation.VariantResult(index: index, holds: false, because: text(of: failing, holding: false)))
                 continue
             }
             let because = tests.map { text(of: $0, holding: true) }.joined(separator: " and ")
-            explanation.trials.append(Explanation.Trial(index: index, holds: true, because: because))
+            explanation.variants.append(Explanation.VariantResult(index: index, holds: true, because: because))
             return
         }
     }

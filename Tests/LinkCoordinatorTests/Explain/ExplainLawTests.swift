@@ -59,7 +59,7 @@ import Testing
                 else {
                     kinds[trace.failure?.phase.rawValue ?? trace.decision.outcome.rawValue, default: 0] += 1
                     if !trace.redirects.isEmpty { kinds["redirected", default: 0] += 1 }
-                    if !trace.trials.isEmpty { kinds["with variants", default: 0] += 1 }
+                    if !trace.variants.isEmpty { kinds["with variants", default: 0] += 1 }
                     continue
                 }
                 Issue.record("seed \(seed), \(table.id), case \(number): \(link): \(difference)\n\(trace.text)")
@@ -83,8 +83,8 @@ import Testing
             if trace.redirects.map(\.route) != decision.via { return "redirects" }
             if zip(trace.redirects, chain.dropFirst()).contains(where: { $0.leadsTo != $1 }) { return "leads to" }
         }
-        if let variant = decision.variant, trace.trials.last?.index != variant { return "variant" }
-        if trace.trials.last?.holds == false { return "the last trial fails" }
+        if let variant = decision.variant, trace.variants.last?.index != variant { return "variant" }
+        if trace.variants.last?.holds == false { return "the last variant does not hold" }
         let excluded = decision.reason == "excluded"
         if !excluded, trace.failure?.reason != decision.reason { return "reason \(trace.failure?.reason ?? "none")" }
         if !excluded, trace.failure?.detail ?? "" != decision.detail ?? "" { return "detail" }
