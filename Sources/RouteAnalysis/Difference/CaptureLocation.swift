@@ -150,3 +150,13 @@ extension Matcher {
         return Array(text[prefix.count..<(text.count - suffix.count)])
     }
 }
+
+extension Capture {
+    /// Returns the step that adds the text around the capture in its segment.
+    func affixes(in path: Pattern) -> CaptureLocation.Step {
+        guard !isTail, case .affix(let prefix, _, let suffix) = path.matchers[segment] else {
+            return .add(prefix: [], suffix: [])
+        }
+        return .add(prefix: prefix, suffix: suffix)
+    }
+}

@@ -48,7 +48,7 @@ enum DialectProbes {
         }
     }
 
-    private static func encode(_ text: String) -> String { Witness.encode(Array(text.utf8)) }
+    private static func encode(_ text: String) -> String { LinkEncoding.encode(Array(text.utf8)) }
 
     /// Returns a text with every byte percent-encoded.
     private static func escaped(_ text: String) -> String {

@@ -16,7 +16,7 @@ extension Comparison {
             let most = tables.map(\.source.limits.maxSegments).max() ?? 0
             for step in SetSearch.longPaths(paths, segments: 2) {
                 // Escapes use the most bytes with the fewest screens.
-                let texts = step.map { "/" + Witness.escape(Array($0.utf8)) }
+                let texts = step.map { "/" + LinkEncoding.escape(Array($0.utf8)) }
                 let count =
                     2 + max(0, bytes - texts.joined().utf8.count + texts[1].utf8.count - 1) / texts[1].utf8.count
                 if count > most { continue }

@@ -103,13 +103,3 @@ struct RedirectSearch {
         return found + [rest]
     }
 }
-
-extension Capture {
-    /// Returns the step that adds the text around the capture in its segment.
-    func affixes(in path: Pattern) -> CaptureLocation.Step {
-        guard !isTail, case .affix(let prefix, _, let suffix) = path.matchers[segment] else {
-            return .add(prefix: [], suffix: [])
-        }
-        return .add(prefix: prefix, suffix: suffix)
-    }
-}

@@ -58,7 +58,7 @@ struct RequestFrame {
     /// Returns the link with some values.
     func link(_ values: RequestValues) -> String {
         let query = values.writtenQuery.map { "?" + $0 } ?? QueryConstraints(dialect).text(of: values.items)
-        return head + query + (values.fragment.map { "#" + Witness.encode(Array($0.utf8)) } ?? "")
+        return head + query + (values.fragment.map { "#" + LinkEncoding.encode(Array($0.utf8)) } ?? "")
     }
 
     /// Returns the link alone, or a payload with the link and some values.

@@ -91,7 +91,7 @@ struct LinkEdit {
     /// Replaces a segment.
     mutating func replace(segment index: Int, by text: [UInt8]) {
         guard segments.indices.contains(index) else { return }
-        splice(segments[index], Array(Witness.encode(text).utf8))
+        splice(segments[index], Array(LinkEncoding.encode(text).utf8))
     }
 
     /// Removes a segment with the slash before it, or the slash after it if the segment is the host.
@@ -106,7 +106,7 @@ struct LinkEdit {
 
     /// Inserts a segment before another one, or at the end of the path.
     mutating func insert(_ text: [UInt8], before index: Int) {
-        let encoded = Array(Witness.encode(text).utf8)
+        let encoded = Array(LinkEncoding.encode(text).utf8)
         guard segments.indices.contains(index) else {
             let hasSlash = pathEnd > 0 && bytes[pathEnd - 1] == UInt8(ascii: "/")
             return splice(pathEnd..<pathEnd, (hasSlash ? [] : [UInt8(ascii: "/")]) + encoded)

@@ -1,37 +1,5 @@
 internal import LinkCoordinator
 
-extension Explanation {
-    /// A part of a link that does not match a pattern, or that the table cannot read.
-    public struct Miss: Sendable, Equatable {
-        /// The kind of a part.
-        public enum Part: String, Sendable {
-            /// The scheme.
-            case scheme
-            /// The host.
-            case host
-            /// A segment of the path that differs, is missing, or is superfluous.
-            case segment
-            /// A name of the query.
-            case query
-        }
-
-        /// The kind of the part.
-        public let part: Part
-        /// The index of the segment, starting at 0 after the segments that rewrites removed.
-        ///
-        /// For a missing segment it is the index of the one that follows. It is nil for other parts.
-        public let index: Int?
-        /// The expected text, in the table's notation.
-        public let want: String
-        /// The text of the link, or nil if there is none.
-        public let found: String?
-        /// A description of the mismatch, without a period: "segment 1 is not `new`".
-        public let text: String
-        /// The description without the part's name, for a label under the part: "not `new`".
-        public let label: String
-    }
-}
-
 extension Explanation.Miss {
     static func scheme(_ want: String, found: String) -> Self {
         Self(

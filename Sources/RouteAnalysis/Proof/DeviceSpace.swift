@@ -2,22 +2,6 @@ package import LinkCoordinator
 internal import ByteStorage
 internal import StrictJSON
 
-/// A fact of a device or a query that conditions can depend on.
-enum DeviceFact: Hashable {
-    case app
-    case os
-    case platform
-    case region
-    case locale
-    case attribute(String)
-    case claim(String)
-    case listed(String)
-    case query(String)
-}
-
-/// A set of devices: for each fact the indices of its possible values; a fact without an entry can have any value.
-typealias DeviceCell = [DeviceFact: Set<Int>]
-
 /// The devices that the conditions of tables distinguish, with one value of every kind for each fact.
 ///
 /// Versions are divided into intervals at every version that a table names. An unknown fact is a value too.

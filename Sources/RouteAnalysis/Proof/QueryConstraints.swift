@@ -128,8 +128,8 @@ struct QueryConstraints {
     private func encode(_ text: String) -> String {
         switch dialect.decode {
         case .none: text
-        case .once: Witness.encode(Array(text.utf8))
-        case .before: Witness.encode(Array(Witness.encode(Array(text.utf8)).utf8))
+        case .once: LinkEncoding.encode(Array(text.utf8))
+        case .before: LinkEncoding.encode(Array(LinkEncoding.encode(Array(text.utf8)).utf8))
         }
     }
 }

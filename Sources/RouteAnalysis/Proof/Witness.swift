@@ -1,5 +1,4 @@
 internal import LinkCoordinator
-internal import ByteStorage
 
 /// A normalized link that demonstrates a result, before it is written as text.
 struct Witness {
@@ -21,7 +20,7 @@ struct Witness {
     /// The scheme and authority; the authority is the first segment if the tables read it differently.
     var authority: String {
         let first = segments.first ?? []
-        let lead = origin.escapesAuthority ? Self.escape(first) : Self.encode(first)
+        let lead = origin.escapesAuthority ? LinkEncoding.escape(first) : LinkEncoding.encode(first)
         let host = origin.leads ? lead : String(decoding: origin.host, as: UTF8.self)
         return "\(origin.scheme)://\(host)\(origin.port.map { ":\($0)" } ?? "")"
     }
@@ -29,22 +28,9 @@ struct Witness {
     /// The path with percent-encoded segments.
     var path: String {
         let own = segments.dropFirst(origin.leads ? 1 : 0)
-        return own.isEmpty ? "/" : own.map { "/" + Self.encode($0) }.joined()
+        return own.isEmpty ? "/" : own.map { "/" + LinkEncoding.encode($0) }.joined()
     }
 
     /// The link without its query.
     var head: String { authority + path }
-
-    /// Returns a text with every byte percent-encoded.
-    static func escape(_ text: [UInt8]) -> String {
-        text.map { "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined()
-    }
-
-    /// Returns a text with all but unreserved characters percent-encoded.
-    static func encode(_ text: [UInt8]) -> String {
-        var arena = OutputArena(chunkBytes: 256)
-        arena.begin()
-        text.withUnsafeBufferPointer { PercentDecoding.encode(ByteView($0), into: &arena) }
-        return arena.finish().string
-    }
 }
