@@ -230,7 +230,7 @@ struct TableChange: Sendable, CustomTestStringConvertible {
             #"{"outcome":"navigate","stack":[]}"#, #"{"outcome":"navigate","stack":[],"reason":"no_route"}"#,
             "a fallback"
         ),
-        (#"{"outcome":"navigate","stack":[]}"#, #"{"outcome":"deferred","stack":[],"guard":"g"}"#, "a claim is asked"),
+        (#"{"outcome":"navigate","stack":[]}"#, #"{"outcome":"deferred","stack":[],"guard":"g"}"#, "a claim is required"),
         (#"{"outcome":"navigate","stack":[]}"#, #"{"outcome":"external","url":"u"}"#, "external where"),
         (#"{"outcome":"external","url":"u"}"#, #"{"outcome":"external","url":"v"}"#, "another URL"),
         // A fallback that nothing is left of.
@@ -240,8 +240,8 @@ struct TableChange: Sendable, CustomTestStringConvertible {
         ),
         // Screens.
         (stack("a.x", "a.y"), stack("a.x", "a.z"), "another screen on top"),
-        (stack("a.x", "a.y"), stack("a.y"), "`a.x` is gone"),
-        (stack("a.x", "b.x", "a.y"), stack("b.x", "a.x", "a.y"), "`b.x` is gone"),
+        (stack("a.x", "a.y"), stack("a.y"), "`a.x` is missing"),
+        (stack("a.x", "b.x", "a.y"), stack("b.x", "a.x", "a.y"), "`b.x` is missing"),
         (stack(), stack("a.x"), "screens where the root"),
         // Values.
         (data(#"{"M":{"n":1}}"#), data(#"{"M":{"n":2}}"#), "`M.n`"),
