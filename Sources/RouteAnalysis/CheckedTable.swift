@@ -1,11 +1,11 @@
 public import LinkCoordinator
 
-extension Table {
+extension RouteTable {
     /// Loads a table like `load` and proves that every pattern can be selected and that no two routes overlap without
     /// declaring it.
     ///
-    /// - Throws: `TableError` with every problem that was found, the worst first.
-    public static func checked(_ json: [UInt8]) throws(TableError) -> Table {
+    /// - Throws: `RouteTableError` with every problem that was found, the worst first.
+    public static func checked(_ json: [UInt8]) throws(RouteTableError) -> RouteTable {
         let (table, problems) = check(json)
         if let table { return table }
         throw RouteTableError(problems: problems)

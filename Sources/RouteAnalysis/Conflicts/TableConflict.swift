@@ -43,7 +43,7 @@ extension TableSet {
 
 extension TableConflict {
     /// Returns all conflicts of a list of tables: for each pair, the common applications and a link that both match.
-    static func all(among tables: [Table]) -> [TableConflict] {
+    static func all(among tables: [RouteTable]) -> [TableConflict] {
         var conflicts: [TableConflict] = []
         for (second, b) in tables.enumerated() {
             for (first, a) in tables.enumerated().prefix(second) {

@@ -3,7 +3,7 @@ internal import StrictJSON
 
 /// Counts of the decisions that selected each route, variant, and pattern of a table.
 ///
-/// Create it with `Table.coverage(of:)`, or add one decision after another with ``add(_:)`` if they come from a stream.
+/// Create it with `RouteTable.coverage(of:)`, or add one decision after another with ``add(_:)`` if they come from a stream.
 /// It counts only decisions of this table, in any version, which it identifies by the id before the `@` of their member
 /// `table`. Route ids are stable across versions but variant indices are not, so variants are counted only for
 /// decisions of this version. A decision identifies its pattern only if it has a trace (the member `explain`, which
@@ -65,7 +65,7 @@ public struct Coverage: Sendable, Equatable {
     private let numbers: [String: Int]
 
     /// Creates a coverage of a table without decisions.
-    public init(of table: Table) {
+    public init(of table: RouteTable) {
         self.table = table.id
         identity = table.identity
         routes = table.source.routes.map { route in
@@ -131,7 +131,7 @@ public struct Coverage: Sendable, Equatable {
     }
 }
 
-extension Table {
+extension RouteTable {
     /// Returns the counts of the decisions for each route and variant, and for each pattern if the decisions have
     /// traces.
     public func coverage(of decisions: some Sequence<Decision>) -> Coverage {

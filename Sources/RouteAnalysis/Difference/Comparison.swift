@@ -3,7 +3,7 @@ internal import LinkCoordinator
 /// A comparison of the decisions of two tables that keeps one witness for each kind of difference.
 struct Comparison {
     /// The tables, the old one first.
-    let tables: [Table]
+    let tables: [RouteTable]
     /// The differences so far.
     var difference = TableDifference()
 
@@ -23,7 +23,7 @@ struct Comparison {
     private static let maxComparisons = 4_000_000
 
     /// Creates a comparison of two tables.
-    init(_ tables: [Table], maxComparisons: Int = Self.maxComparisons) {
+    init(_ tables: [RouteTable], maxComparisons: Int = Self.maxComparisons) {
         self.tables = tables
         left = maxComparisons
     }
@@ -111,7 +111,7 @@ struct Comparison {
     }
 
     /// Records a difference under the patterns that the request selects.
-    private mutating func note(_ request: Request, _ device: Device, _ old: Decision, _ new: Decision) {
+    private mutating func note(_ request: LinkRequest, _ device: DeviceFacts, _ old: Decision, _ new: Decision) {
         let kind = TableDifference.Kind(old, new)
         guard reported[region]?.contains(kind) != true, met[region]?[kind] ?? 0 < 16 else { return }
         met[region, default: [:]][kind, default: 0] += 1
@@ -125,7 +125,7 @@ struct Comparison {
 
     /// Returns a Boolean value that indicates whether a request selects the same pattern of a table as the links of the
     /// set.
-    func chooses(_ request: Request, _ device: Device, in number: Int) -> Bool {
+    func chooses(_ request: LinkRequest, _ device: DeviceFacts, in number: Int) -> Bool {
         Self.choice(tables[number], request, device) == (number == 0 ? region.old : region.new)
     }
 

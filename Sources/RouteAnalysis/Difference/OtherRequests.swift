@@ -18,7 +18,7 @@ extension Comparison {
 
     /// Returns links that break each rule of reading, for every scheme and host of both tables, and links at the
     /// limits.
-    private func badLinks(_ tables: [ProofTable]) -> [Request] {
+    private func badLinks(_ tables: [ProofTable]) -> [LinkRequest] {
         var links = ["", "x", "zz-none:///", "%", ":", "zz-none://any.invalid/"]
         for table in tables {
             let limits = table.source.limits
@@ -131,7 +131,7 @@ extension Comparison {
     }
 
     /// Returns payloads with a link at each pointer of either table, and with two links at every two pointers.
-    private func payloads(_ tables: [ProofTable]) -> [Request] {
+    private func payloads(_ tables: [ProofTable]) -> [LinkRequest] {
         let pointers = Self.unique(tables.flatMap { $0.source.payload.link.map(\.value) })
         var all: [[(pointer: JSONPath, value: JSONValue)]] = [[]]
         for pointer in pointers {

@@ -36,12 +36,12 @@ struct ProbeSet {
     }
 
     /// Returns the request with some values in a context, or nil if they are incompatible.
-    func request(_ values: RequestValues, _ context: EvaluationContext, head: String? = nil) -> Request? {
+    func request(_ values: RequestValues, _ context: EvaluationContext, head: String? = nil) -> LinkRequest? {
         frame(head).request(merged(values, context))
     }
 
     /// Returns the request with fitting values and a longer link, or nil if it cannot be made that long, or already is.
-    func request(padded way: LinkPadding, _ context: EvaluationContext) -> Request? {
+    func request(padded way: LinkPadding, _ context: EvaluationContext) -> LinkRequest? {
         let frame = frame(nil)
         return way.pad(merged(probes.fitting, context), in: frame).flatMap { frame.request($0) }
     }

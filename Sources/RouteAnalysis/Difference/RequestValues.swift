@@ -64,7 +64,7 @@ struct RequestFrame {
     /// Returns the link alone, or a payload with the link and some values.
     ///
     /// Returns nil if the values cannot be in one object.
-    func request(_ values: RequestValues) -> Request? {
+    func request(_ values: RequestValues) -> LinkRequest? {
         let link = link(values)
         guard !values.payload.isEmpty else { return .link(link) }
         let all = values.payload + linkPointers.map { ($0, JSONValue(.string(link))) }

@@ -2,7 +2,7 @@ package import LinkCoordinator
 internal import ByteStorage
 internal import StrictJSON
 
-extension Table {
+extension RouteTable {
     /// Returns the pattern that a link selects before redirects are followed, or nil if no pattern matches.
     ///
     /// - Returns: The route's id, and the pattern in the form that an explanation uses.
@@ -11,7 +11,7 @@ extension Table {
     /// Returns the pattern that a link, or the link of a payload, selects before redirects are followed.
     ///
     /// Returns nil if no pattern matches, and for other requests.
-    func selection(of request: Request, device: Device = Device()) -> (route: String, pattern: String)? {
+    func selection(of request: LinkRequest, device: DeviceFacts = DeviceFacts()) -> (route: String, pattern: String)? {
         var resolver = Resolver()
         var found = -1
         device.withFacts { facts in
@@ -36,7 +36,7 @@ extension Table {
 
 extension Resolver {
     /// Normalizes a link or the link of a payload; returns false if there is none.
-    fileprivate mutating func normaliseLink(of request: UnsafePointer<LinkRequest>) throws(Rejection) -> Bool {
+    fileprivate mutating func normaliseLink(of request: UnsafePointer<RequestView>) throws(Rejection) -> Bool {
         switch request.pointee.form {
         case .link: try normalise(request.pointee.text)
         case .payload:

@@ -3,7 +3,7 @@ internal import StrictJSON
 
 /// The different decisions of two tables, with a witness for every set of links that the tables distinguish.
 ///
-/// Create it with `Table.difference(from:)`. A set consists of the links that select one pattern of the old table and
+/// Create it with `RouteTable.difference(from:)`. A set consists of the links that select one pattern of the old table and
 /// one of the new table, with the same rewrites before and the same redirects after them. For each set the search tries
 /// requests with every kind of value that the fields of its routes distinguish (query, captures, rewrites, fragment,
 /// payload), on one device of every cell that their conditions, screens, and guards distinguish.
@@ -31,9 +31,9 @@ public struct TableDifference: Sendable {
         /// A request for which the tables make different decisions.
         ///
         /// It is a link of the set, in a payload if necessary, or another form if no link shows the change.
-        public var request: Request
+        public var request: LinkRequest
         /// A device for which the decisions differ; `json` contains it as text.
-        public var device: Device
+        public var device: DeviceFacts
         /// The old table's decision for that request and device.
         public var old: Decision
         /// The new table's.
@@ -100,7 +100,7 @@ public struct TableDifference: Sendable {
     public var sampled: [(old: Choice?, new: Choice?)] = []
 }
 
-extension Request {
+extension LinkRequest {
     /// The request in one line: a link as is, other forms after a word for the form.
     package var text: String {
         switch self {

@@ -1,9 +1,9 @@
 public import LinkCoordinator
 internal import ByteStorage
 
-extension Table {
+extension RouteTable {
     /// Resolves a request and explains the decision with the results of each phase.
-    public func explain(_ request: Request, device: Device = Device()) -> Explanation {
+    public func explain(_ request: LinkRequest, device: DeviceFacts = DeviceFacts()) -> Explanation {
         var explanation = Explanation(decision: resolve(request, device: device))
         device.withFacts { facts in
             _ = request.withRequest { request in
@@ -19,7 +19,7 @@ extension Table {
     }
 }
 
-extension Table {
+extension RouteTable {
     /// Explains a request with facts that are borrowed from a record's reader.
     package func explain(
         _ request: UnsafePointer<RequestView>, _ facts: UnsafePointer<DeviceView>

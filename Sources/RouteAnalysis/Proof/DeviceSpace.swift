@@ -168,8 +168,8 @@ extension DeviceSpace {
     }
 
     /// Returns a device of a cell; facts without an effect are unknown.
-    func device(of cell: DeviceCell) -> Device {
-        var device = Device()
+    func device(of cell: DeviceCell) -> DeviceFacts {
+        var device = DeviceFacts()
         for (fact, numbers) in cell {
             guard let number = numbers.min(), let value = values[fact]?[number] else { continue }
             set(fact, value, &device)
@@ -192,7 +192,7 @@ extension DeviceSpace {
     }
 }
 
-extension Device {
+extension DeviceFacts {
     /// The facts as one JSON object, in the order of the documentation; unknown facts are omitted.
     package var json: String {
         var members: [JSONMember] = []

@@ -3,7 +3,7 @@ internal import LinkCoordinator
 /// The inputs that decide between variants: a device, and the query parameters that conditions read.
 struct EvaluationContext: Hashable {
     /// The device.
-    var device = Device()
+    var device = DeviceFacts()
     /// The query parameters with their values; nil for a name that is absent.
     var query: [String: String?] = [:]
 }

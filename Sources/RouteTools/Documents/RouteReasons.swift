@@ -9,7 +9,7 @@ package struct RouteReasons {
     private let names: TableNames
 
     /// Creates the reasons for the routes of a table.
-    package init(_ table: Table) {
+    package init(_ table: RouteTable) {
         self.table = table
         names = TableNames(table.source)
     }

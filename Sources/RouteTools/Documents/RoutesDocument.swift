@@ -10,7 +10,7 @@ package struct RoutesDocument {
     private var lines: [String] = []
 
     /// Returns the document.
-    package static func text(_ table: Table) -> String {
+    package static func text(_ table: RouteTable) -> String {
         var document = RoutesDocument(table)
         document.write()
         return document.lines.joined(separator: "\n") + "\n"

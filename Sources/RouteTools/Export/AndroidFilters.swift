@@ -34,7 +34,7 @@ package struct AndroidFilters {
     private let foldsCase: Bool
 
     /// Creates the filters of a table.
-    package init(_ table: Table) {
+    package init(_ table: RouteTable) {
         coordinators = table.source.coordinators.map(\.name.value)
         foldsCase = table.source.foldsPathCase
         for block in table.source.blocks {

@@ -38,7 +38,7 @@ package struct AppleAssociation {
     /// Creates the association of one host, or of all hosts of the table.
     ///
     /// Returns nil if the table has no web links.
-    package init?(_ table: Table, host: String?) {
+    package init?(_ table: RouteTable, host: String?) {
         guard let (block, schemes) = WebBlock.first(table.source) else { return nil }
         caseSensitive = !table.source.foldsPathCase
         let hostBytes = host.map { Array($0.utf8) }

@@ -35,7 +35,7 @@ package struct SwiftLinks {
     }
 
     /// Creates the enum; by default its name is derived from the table's id.
-    package init(_ table: Table, typeName: String?) {
+    package init(_ table: RouteTable, typeName: String?) {
         self.table = table
         self.typeName = typeName ?? SwiftNames.camel(table.id, upper: true) + "Link"
         names = SwiftNames(reserving: ["link", "route", "table"])

@@ -78,7 +78,7 @@ package struct RouteGraphBuilder {
     private let routes: [TableSource.Route]
 
     /// Returns the graph of a table.
-    package static func graph(of table: Table) -> RouteGraph {
+    package static func graph(of table: RouteTable) -> RouteGraph {
         var builder = RouteGraphBuilder(table)
         builder.addCoordinators()
         builder.addRoutes()
