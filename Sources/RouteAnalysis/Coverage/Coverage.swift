@@ -3,7 +3,7 @@ internal import StrictJSON
 
 /// Counts of the decisions that selected each route, variant, and pattern of a table.
 ///
-/// Create it with `RouteTable.coverage(of:)`, or add one decision after another with ``add(_:)`` if they come from a stream.
+/// Create it with `RouteTable.coverage(of:)`, or add one decision after another with ``add(_:)`` for a stream of them.
 /// It counts only decisions of this table, in any version, which it identifies by the id before the `@` of their member
 /// `table`. Route ids are stable across versions but variant indices are not, so variants are counted only for
 /// decisions of this version. A decision identifies its pattern only if it has a trace (the member `explain`, which

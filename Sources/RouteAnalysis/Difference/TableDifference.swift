@@ -3,10 +3,10 @@ internal import StrictJSON
 
 /// The different decisions of two tables, with a witness for every set of links that the tables distinguish.
 ///
-/// Create it with `RouteTable.difference(from:)`. A set consists of the links that select one pattern of the old table and
-/// one of the new table, with the same rewrites before and the same redirects after them. For each set the search tries
-/// requests with every kind of value that the fields of its routes distinguish (query, captures, rewrites, fragment,
-/// payload), on one device of every cell that their conditions, screens, and guards distinguish.
+/// Create it with `RouteTable.difference(from:)`. A set consists of the links that select one pattern of the old table
+/// and one of the new table, with the same rewrites before and the same redirects after them. For each set the search
+/// tries requests with every kind of value that the fields of its routes distinguish (query, captures, rewrites,
+/// fragment, payload), on one device of every cell that their conditions, screens, and guards distinguish.
 public struct TableDifference: Sendable {
     /// A pattern of a table with its route.
     public struct Choice: Sendable, Hashable {

@@ -34,7 +34,7 @@ package struct LinkShape {
         let left = block.rewrites.dropFirst(maxRewrites).map(\.text)
         if !left.isEmpty {
             notes.append(
-                "only the first \(maxRewrites) rewrites are exported; links behind these are not: "
+                "only the first \(maxRewrites) rewrites are exported, but not links with the prefixes of these: "
                     + left.joined(separator: ", "))
         }
         return notes
