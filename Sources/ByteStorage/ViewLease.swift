@@ -1,6 +1,4 @@
 #if DEBUG || CHECKED_VIEWS
-private import Synchronization
-
 /// The lifetime of a view, checked in debug builds and in builds with `CHECKED_VIEWS`.
 ///
 /// A lender of scratch memory counts its turns, and each view stores the turn in which it was lent. Reading the view in
@@ -34,7 +32,7 @@ public struct ViewLease: BitwiseCopyable, @unchecked Sendable {
 }
 
 /// Counters without a lender; they keep counting from their last value, so no old lease matches them.
-private let spareTurns = Mutex<[UInt]>([])
+private let spareTurns = Lock<[UInt]>([])
 
 /// A lender of scratch memory that revokes all its views at once.
 public struct ViewLender: ~Copyable {

@@ -230,7 +230,10 @@ struct TableChange: Sendable, CustomTestStringConvertible {
             #"{"outcome":"navigate","stack":[]}"#, #"{"outcome":"navigate","stack":[],"reason":"no_route"}"#,
             "a fallback"
         ),
-        (#"{"outcome":"navigate","stack":[]}"#, #"{"outcome":"deferred","stack":[],"guard":"g"}"#, "a claim is required"),
+        (
+            #"{"outcome":"navigate","stack":[]}"#, #"{"outcome":"deferred","stack":[],"guard":"g"}"#,
+            "a claim is required"
+        ),
         (#"{"outcome":"navigate","stack":[]}"#, #"{"outcome":"external","url":"u"}"#, "external where"),
         (#"{"outcome":"external","url":"u"}"#, #"{"outcome":"external","url":"v"}"#, "another URL"),
         // A fallback that nothing is left of.

@@ -60,7 +60,8 @@ struct FailingLink: Sendable, CustomTestStringConvertible {
             "shop://p/new", "new-items", "the host `p` is not listed", meant: "shop:///p/new", marked: "p",
             "not listed"),
         FailingLink(
-            "https://user@shop.example/p/new", "new-items", "an http or https link must not contain a user name", meant: new,
+            "https://user@shop.example/p/new", "new-items", "an http or https link must not contain a user name",
+            meant: new,
             marked: "user", "not allowed here"),
         FailingLink(
             "https://shop.example:99999/p/new", "new-items", "the port is not a number from 0 to 65535", meant: new,
@@ -101,7 +102,8 @@ struct FailingLink: Sendable, CustomTestStringConvertible {
             "https://shop.example/zzzz", nil, nil, marked: "zzzz", "no route matches this path"),
         // Other phases.
         FailingLink(
-            "https://shop.example/p/%zz", nil, nil, marked: "%zz", "`%` is not followed by two hexadecimal digits; write `%25`"),
+            "https://shop.example/p/%zz", nil, nil, marked: "%zz",
+            "`%` is not followed by two hexadecimal digits; write `%25`"),
         FailingLink("https://shop.example/p\\new", "new-items", nil, meant: new, marked: "\\", "a backslash"),
         FailingLink("https://shop.example/p/../new", nil, nil, marked: "..", "only dots"),
         FailingLink("https://shop.example/search", nil, nil, marked: "", "`q` is missing"),
@@ -164,7 +166,10 @@ struct FailingLink: Sendable, CustomTestStringConvertible {
             """
         let trace = try RouteTable(json: Array(file.utf8)).explain(.link("\(scheme):///p/new"))
         #expect(trace.decision.reason == "host")
-        #expect(trace.text.contains("because    http and https links must have a host, even if the table lists links without one"), "\(trace.text)")
+        #expect(
+            trace.text.contains(
+                "because    http and https links must have a host, even if the table lists links without one"),
+            "\(trace.text)")
         #expect(trace.listed == ["a.example", "*"])
         #expect(!trace.text.contains("(no host)"), "\(trace.text)")
     }
