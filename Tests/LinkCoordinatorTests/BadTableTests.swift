@@ -5,9 +5,9 @@ import ByteStorage
 import StrictJSON
 import Testing
 
-/// One table of `bad-tables.txt` or `poor-tables.txt` with the problems that must be found in it.
+/// A table of `bad-tables.txt` or `poor-tables.txt`, with its expected problems.
 struct BadTable: Sendable, CustomTestStringConvertible {
-    /// A problem as the corpus marks it.
+    /// A problem as marked in the corpus.
     struct Mark: Hashable, Comparable, CustomStringConvertible {
         var line: Int
         var column: Int
@@ -21,15 +21,15 @@ struct BadTable: Sendable, CustomTestStringConvertible {
     let name: String
     let file: [UInt8]
     let marks: [Mark]
-    /// Whether an author's check looks at it, warnings of all kinds included.
+    /// A Boolean value that indicates whether all warnings for authors are included.
     let isAdvised: Bool
 
-    /// What is found in it.
+    /// The problems that are found in the table.
     var problems: [TableProblem] { isAdvised ? RouteTable.problems(in: file) : TableSource.inspect(file).problems }
 
     var testDescription: String { name }
 
-    /// What every table has, unless the case says otherwise.
+    /// The members that every table has unless the case specifies its own.
     private static let defaults = [
         ("schemaVersion", #""schemaVersion": 1,"#),
         ("table", #""table": { "id": "bad", "version": "1" },"#),
@@ -47,7 +47,7 @@ struct BadTable: Sendable, CustomTestStringConvertible {
         (file, marks) = Self.unmark("{\n" + body + "\n}\n")
     }
 
-    /// Takes the marks out of a text and says where they stood.
+    /// Removes the marks from a text and returns them with their positions.
     private static func unmark(_ text: String) -> ([UInt8], [Mark]) {
         var out: [UInt8] = []
         var marks: [Mark] = []
@@ -70,10 +70,10 @@ struct BadTable: Sendable, CustomTestStringConvertible {
     /// All cases of both corpora.
     static let all = bad + poor
 
-    /// Tables that loading refuses or warns of.
+    /// Tables that are refused or have warnings when they are loaded.
     static let bad = read("bad-tables", isAdvised: false)
 
-    /// Tables that an author's check warns of.
+    /// Tables that have warnings for authors.
     static let poor = read("poor-tables", isAdvised: true)
 
     private static func read(_ corpus: String, isAdvised: Bool) -> [BadTable] {
@@ -92,10 +92,10 @@ struct BadTable: Sendable, CustomTestStringConvertible {
 
 @Suite("Tables with mistakes")
 struct BadTableTests {
-    @Test("the corpus is there")
+    @Test("The corpora have cases")
     func corpus() { #expect(BadTable.bad.count >= 100 && BadTable.poor.count >= 13) }
 
-    @Test("exactly the marked problems are found, where they stand", arguments: BadTable.all)
+    @Test("Exactly the marked problems are found at their positions", arguments: BadTable.all)
     func problems(table: BadTable) {
         let found = table.problems
         let marks = found.map {
@@ -105,8 +105,10 @@ struct BadTableTests {
         #expect(marks.sorted() == table.marks, "\(listing)")
     }
 
-    /// `RECORD_SNAPSHOTS` in the environment writes the file anew, and the test fails all the same.
-    @Test("the problems read word for word as the golden file has them")
+    /// Records the file if `RECORD_SNAPSHOTS` is in the environment.
+    ///
+    /// The test fails in that case.
+    @Test("The problems match the golden file")
     func golden() throws {
         try expectGolden(BadTable.bad, "bad-tables.golden.txt")
         try expectGolden(BadTable.poor, "poor-tables.golden.txt")
@@ -129,53 +131,53 @@ struct BadTableTests {
         for (a, b) in zip(now, then) { #expect(a == b) }
     }
 
-    @Test("errors come before warnings, each kind in the order of the file", arguments: BadTable.all)
+    @Test("Errors precede warnings, each in the order of the file", arguments: BadTable.all)
     func order(table: BadTable) {
         let found = table.problems
         let keys = found.map { ($0.severity.rawValue, $0.offset) }
         #expect(zip(keys, keys.dropFirst()).allSatisfy { $0 <= $1 })
     }
 
-    @Test("each witness shows its problem when it is resolved", arguments: BadTable.all)
+    @Test("Each witness shows its problem when it is resolved", arguments: BadTable.all)
     func witnesses(table: BadTable) throws {
         try ProofTests.checkWitnesses(table.problems, table.file)
     }
 
-    @Test("every code that reading and checking know is in the corpus")
+    @Test("The corpus contains every code of reading and checking")
     func codes() {
-        // Those that need a file too large for the corpus, and the examples, which are run after all checks.
+        // These codes need a file too large for the corpus, or are found after all checks.
         let later: Set<TableProblem.Code> = [.tooLarge, .unproved, .example]
         let marked = Set(BadTable.all.flatMap { $0.marks.map(\.code) })
         let missing = TableProblem.Code.allCases.filter { !later.contains($0) && !marked.contains($0.rawValue) }
         #expect(missing.map(\.rawValue) == [])
     }
 
-    @Test("a warning has a code of warnings, so that it can be left out")
+    @Test("Every warning has a code of warnings, so that it can be allowed")
     func warningCodes() {
         let warned = Set(BadTable.all.flatMap { $0.problems.filter { $0.severity == .warning }.map(\.code) })
         #expect(warned.isSubset(of: TableProblem.Code.ofWarnings))
     }
 
-    @Test("places are found the same way one by one and together", arguments: BadTable.all)
+    @Test("Positions are equal whether they are found one by one or together", arguments: BadTable.all)
     func places(table: BadTable) {
         for problem in table.problems where problem.code != .json && problem.code != .duplicate {
             #expect(problem.place == JSONPlace.locate(offset: problem.offset, in: table.file))
         }
     }
 
-    @Test("a problem reads as file, place, severity, message, code, pointer and advice")
+    @Test("The text of a problem has file, position, severity, message, code, pointer, and suggestion")
     func text() throws {
         let table = try #require(BadTable.all.first { $0.name == "an unknown key at the top" })
         let problem = try #require(table.problems.first)
         #expect(
             problem.text(file: "t.json") == """
-                t.json:6:1: error: unknown key 'rutes' in the table file [unknown_key]
+                t.json:6:1: error: unknown key `rutes` in the table file [unknown_key]
                     at /rutes
-                    did you mean 'routes'?
+                    did you mean `routes`?
                 """)
     }
 
-    @Test("a problem as JSON reads back, with nothing left out")
+    @Test("The JSON of a problem is read back completely")
     func json() throws {
         for table in BadTable.all {
             for problem in table.problems {
@@ -197,14 +199,14 @@ struct BadTableTests {
     }
 }
 
-@Suite("Files that are no table at all")
+@Suite("Files that are not tables")
 struct NoTableTests {
     @Test(
-        "what is wrong with the bytes is told",
+        "The message describes the mistake in the bytes",
         arguments: [
             ([0xEF, 0xBB, 0xBF] + Array("{}".utf8), "the file begins with a byte order mark"),
-            ([0xFF, 0xFE, 0x7B, 0x00], "the file is no UTF-8 but UTF-16 or UTF-32"),
-            ([0x00, 0x7B, 0x00, 0x7D], "the file is no UTF-8 but UTF-16 or UTF-32"),
+            ([0xFF, 0xFE, 0x7B, 0x00], "the file is UTF-16 or UTF-32, not UTF-8"),
+            ([0x00, 0x7B, 0x00, 0x7D], "the file is UTF-16 or UTF-32, not UTF-8"),
             ([], "the file is empty"),
             (Array(" \n".utf8), "the file is empty"),
         ] as [([UInt8], String)])
@@ -214,7 +216,7 @@ struct NoTableTests {
         #expect(problems.first?.message == message && problems.first?.suggestion != nil)
     }
 
-    @Test("two of three errors say what to do, beside what is wrong")
+    @Test("Two of three errors have a suggestion")
     func advice() {
         let errors = BadTable.bad.flatMap(\.problems).filter { $0.severity == .error }
         let without = errors.filter { $0.suggestion == nil }

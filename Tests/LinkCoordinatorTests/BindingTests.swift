@@ -3,15 +3,16 @@ import LinkCoordinator
 import StrictJSON
 import Testing
 
-/// What is bound where: repairs (N9), parents that bind (2.6), parameters and payloads (N10, N12).
-@Suite("Values and where they are bound") struct BindingTests {
+/// Tests of binding: repairs, parents that bind, parameters, and payloads.
+@Suite("Binding of values") struct BindingTests {
     private static let head = #"{"schemaVersion":1,"table":{"id":"t","version":"1"},"#
 
     private static func table(_ parts: String...) throws -> RouteTable {
         try RouteTable(json: [UInt8]((head + parts.joined(separator: ",") + "}").utf8))
     }
 
-    /// A query, and what comes of the route's three lists: the data or the detail of `param_invalid`, and the note.
+    /// A query with the expected data of the route's three lists, or the detail of `param_invalid`, and the expected
+    /// note.
     struct Repaired: Sendable, CustomTestStringConvertible {
         let query: String
         let data: String
@@ -45,19 +46,19 @@ import Testing
         Repaired(
             query: "l?day=2025%E2%88%9201%E2%88%9231", data: #"{"L":{"ids":[],"days":["2025-01-31"],"tags":[]}}"#,
             note: "day:dash"),
-        // Two repairs are wanted at once: each is tried alone.
+        // The value needs two repairs, but each is tried alone.
         Repaired(query: "l?day=%202025%E2%88%9201%E2%88%9231", data: "L.days", note: nil),
         Repaired(
             query: "l?tag=1&tag=7%C2%B6&amp;tag=2", data: #"{"L":{"ids":[],"days":[],"tags":[1,7,2]}}"#,
             note: "tag:entity"),
         Repaired(query: "n?x=1&amp;name=a&amp;name=b", data: #"{"N":{"names":["a","b"]}}"#, note: "name:entity"),
-        // The letters of an entity may be escaped: that is the same link (P9).
+        // The letters of an entity can be escaped without changing the meaning of the link.
         Repaired(query: "n?x=1&%61m%70;name=a", data: #"{"N":{"names":["a"]}}"#, note: "name:entity"),
         Repaired(query: "n?%20name=a", data: #"{"N":{"names":["a"]}}"#, note: "name:space"),
         Repaired(query: "n?name=a&name=b&name=c", data: "N.names", note: nil),
     ]
 
-    @Test("lists are repaired as single values are (N9)", arguments: repaired)
+    @Test("Lists are repaired as single values are", arguments: repaired)
     func repairs(_ one: Repaired) throws {
         let decision = try Self.table(Self.lists).resolve("t:///" + one.query)
         #expect((decision.stack.first?.value["data"]?.text ?? decision.detail) == one.data)
@@ -80,7 +81,7 @@ import Testing
         try table(parents.replacing("\"DROP\"", with: drops ? #""onInvalid":"drop","# : ""))
     }
 
-    @Test("an entry of a parent route whose value is invalid is dropped with a note, never the leaf (2.6)")
+    @Test("An entry of a parent route with an invalid value is removed with a note, never the route's own entry")
     func invalidParents() throws {
         let table = try Self.parents(drops: false)
         let device = DeviceFacts(app: "6")
@@ -89,26 +90,26 @@ import Testing
         #expect(single.path == "/c/p/leaf" && single.notes == ["parent dropped:c.o"])
         let list = table.resolve("t:///leaf?tag=x&p=y", device: device)
         #expect(list.path == "/c/leaf" && list.notes == ["parent dropped:c.o", "parent dropped:c.p"])
-        // The route itself is refused for the same value.
+        // The route itself is rejected for the same value.
         #expect(table.resolve("t:///o?n=x", device: device).detail == "O.n")
-        // What failed in one link is forgotten in the next.
+        // A failure of one link does not affect the next one.
         #expect(table.resolve("t:///leaf?n=1", device: device).notes.isEmpty)
     }
 
-    @Test("a parent route that drops what is invalid keeps its entry without it (2.7)")
+    @Test("A parent route that drops invalid values keeps its entry")
     func droppingParents() throws {
         let decision = try Self.parents(drops: true).resolve("t:///leaf?n=x&p=3", device: DeviceFacts(app: "6"))
         #expect(decision.path == "/c/o/p/leaf" && decision.notes == ["dropped:O.n"])
         #expect(decision.stack[0].value["data"]?.text == #"{"O":{"n":null,"tags":[]}}"#)
     }
 
-    @Test("parents bind when the route binds: notes come in the order of the phases (3.6)")
+    @Test("Parents bind together with the route, and notes are in the order of the phases")
     func order() throws {
         let table = try Self.parents(drops: false)
         let cut = table.resolve("t:///new?n=%205&p=x", device: DeviceFacts(app: "1"))
         #expect(cut.path == "/c/o")
         #expect(cut.notes == ["unsupported:c.new", "repaired:query.n:space", "parent dropped:c.p"])
-        // Parents of a stack that is not shown bind nothing.
+        // The parents of a stack that is not shown bind nothing.
         let other = table.resolve("t:///other?n=%205&p=x", device: DeviceFacts(app: "1"))
         #expect(other.path == "/c/leaf" && other.notes == ["unsupported:c.new"])
         let trace = table.explain(.link("t:///leaf?n=x"), device: DeviceFacts(app: "6"))
@@ -130,7 +131,7 @@ import Testing
                   {"id":"s","match":"/s","to":{"path":"/d/s"},"bind":{"I":{"id":"query.id"}}}]
         """#
 
-    @Test("only a string is a payload's link or route; what else stands there is passed over (N10)")
+    @Test("Only a string in a payload is a link or route, and other values are skipped")
     func payloadStrings() throws {
         let table = try Self.table(Self.payloads)
         #expect(table.resolve(.payload(#"{"a":5,"b":"t:///x"}"#)).route == "x")
@@ -139,7 +140,7 @@ import Testing
         #expect(table.explain(.payload(#"{"a":5,"b":"t:///x"}"#)).decision.route == "x")
     }
 
-    @Test("a parameter answers for a capture of a route that is reached by its id only (N12)")
+    @Test("A parameter replaces a capture of a route that is requested by its id")
     func parametersByID() throws {
         let table = try Self.table(Self.payloads)
         let data = #"{"I":{"id":"z"}}"#
@@ -153,11 +154,11 @@ import Testing
         #expect(table.resolve(.route("tail", params: #"{"rest":"1/../3"}"#)).detail == "L.tags")
         let trace = table.explain(.route("byID", params: #"{"id":"z"}"#))
         #expect(trace.bindings.first?.raw == ["z"])
-        // A link's query does not answer for a capture.
+        // The query of a link is not used for a capture.
         #expect(table.resolve("t:///old/a?id=z").stack.first?.value["data"]?.text == #"{"I":{"id":"a"}}"#)
     }
 
-    @Test("a deferred request's parameters are written without white space and needless escapes (3.6)")
+    @Test("The parameters of a deferred request are written without white space and unnecessary escapes")
     func compactResume() throws {
         let table = try Self.table(Self.payloads)
         let decision = table.resolve(.route("s", params: "{ \"id\" : \"z\\u0041\\/\" ,\n \"n\": 1.50 }"))
@@ -165,7 +166,7 @@ import Testing
         #expect(decision.json.firstRange(of: [UInt8](#""params":{"id":"zA/","n":1.50}"#.utf8)) != nil)
     }
 
-    @Test("a suffix rule of a pattern wants a label before the suffix, as the block's does (N3)")
+    @Test("A suffix rule of a pattern requires a label before the suffix, as that of a block does")
     func suffix() throws {
         let table = try Self.table(
             #""link":{"schemes":["t"],"host":"authority","hosts":["*"]},"#

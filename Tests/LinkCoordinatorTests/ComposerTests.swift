@@ -4,7 +4,7 @@ import ByteStorage
 import TestSupport
 import Testing
 
-@Suite("Normal form C is the library's, in time that grows with the text only")
+@Suite("NFC equals that of the standard library, in linear time")
 struct ComposerTests {
     private static func composed(_ scalars: [UInt32], _ composer: inout Composer) -> [UInt8] {
         var text = String.UnicodeScalarView()
@@ -15,8 +15,9 @@ struct ComposerTests {
         return arena.finish().array
     }
 
-    /// What the library makes of a text; marks that decompose into marks are given to it decomposed, since it does not
-    /// put those in order (Swift 6.3).
+    /// Returns the text in the NFC of the standard library.
+    ///
+    /// Marks that decompose into marks are passed decomposed, because the library does not order those (Swift 6.3).
     private static func library(_ scalars: [UInt32]) -> [UInt8] {
         let double: [UInt32: [UInt32]] = [
             0x344: [0x308, 0x301], 0xF73: [0xF71, 0xF72], 0xF75: [0xF71, 0xF74], 0xF81: [0xF71, 0xF80],
@@ -30,7 +31,7 @@ struct ComposerTests {
         return Array(String(composed).utf8)
     }
 
-    /// Characters of which something may come: they decompose, are marks, or are parts of Hangul.
+    /// Characters that can change or compose: those that decompose, marks, and parts of Hangul syllables.
     private static let interesting: [UInt32] = {
         let ranges: [ClosedRange<UInt32>] = [
             0xA0...0x1FFF, 0x2000...0x33FF, 0xA000...0xABFF, 0xF900...0xFFFF, 0x10000...0x1E9FF,
@@ -53,7 +54,7 @@ struct ComposerTests {
         return found + Array(0xC0...0x17F) + Array(0x1E00...0x1FFF)
     }()
 
-    @Test("every character alone, and between others")
+    @Test("Every character composes as in the standard library, alone and between others")
     func alone() {
         var composer = Composer()
         var wrong: [UInt32] = []
@@ -64,7 +65,7 @@ struct ComposerTests {
         #expect(wrong.isEmpty, "\(wrong.prefix(9).map { String($0, radix: 16) })")
     }
 
-    @Test("200,000 texts of characters that join, change or are put in order")
+    @Test("200,000 texts of characters that compose, change, or are ordered agree")
     func texts() {
         var composer = Composer()
         var generator = SeededGenerator(seed: 0xC0)
@@ -87,7 +88,7 @@ struct ComposerTests {
         }
     }
 
-    @Test("long runs of marks in any order")
+    @Test("Long runs of marks compose in any order")
     func runs() {
         var composer = Composer()
         var generator = SeededGenerator(seed: 0xC1)
@@ -100,9 +101,9 @@ struct ComposerTests {
         }
     }
 
-    @Test("200,000 marks of two classes in turn are put in order while one waits")
+    @Test("200,000 alternating marks of two classes are ordered quickly")
     func longRun() {
-        // The library needs over ten seconds for these, since it sorts in square time.
+        // The standard library needs more than ten seconds for this text, because it sorts in quadratic time.
         var composer = Composer()
         let text: [UInt32] = [0x61] + (0..<200_000).map { $0 % 2 == 0 ? 0x301 : 0x321 }
         let bytes = Self.composed(text, &composer)

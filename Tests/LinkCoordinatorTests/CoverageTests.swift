@@ -10,7 +10,7 @@ import Testing
         "https://shop.example/product/B121D5E7-EA65-49F8-8B33-B3C43FA93866",
     ]
 
-    @Test("routes, variants, redirects and reasons are counted; patterns from decisions with a trace")
+    @Test("Routes, variants, redirects, and reasons are counted, and patterns for decisions with a trace")
     func counts() throws {
         let table = try ExplainTests.anchor()
         let plain = table.coverage(of: Self.links.map { table.resolve($0) })
@@ -35,7 +35,7 @@ import Testing
         #expect(traced.routes.map(\.decisions) == plain.routes.map(\.decisions))
     }
 
-    @Test("decisions of another table, and routes that the table does not have, are told apart")
+    @Test("Decisions of another table are distinguished from routes that the table does not have")
     func foreign() throws {
         let table = try ExplainTests.anchor()
         let other = try RouteTable(json: TableFiles.shipped("seeds/easydev991"))
@@ -49,7 +49,7 @@ import Testing
         #expect(coverage.routes.filter { !$0.isUnused }.isEmpty)
     }
 
-    @Test("a variant's number counts in the version that gave it; a route's id counts in every version")
+    @Test("A variant counts for its version of the table, and a route for every version")
     func versions() throws {
         let table = try ExplainTests.anchor()
         let own = table.resolve(Self.links[6])

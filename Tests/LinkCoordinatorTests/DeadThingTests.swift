@@ -4,9 +4,9 @@ import StrictJSON
 import TestSupport
 import Testing
 
-@Suite("Warnings of what can never be")
+@Suite("Warnings about unused parts")
 struct DeadThingTests {
-    /// Conditions of variants, most of which have to do with others.
+    /// Conditions of variants, most of which are related to others.
     private static let conditions = [
         #""app": ">=5""#, #""app": ">=6""#, #""app": "<5""#, #""app": "<=6 >5""#, #""app": "=5""#, #""app": ">5.0""#,
         #""os": ">=17""#, #""os": "<17""#, #""platform": "ios""#, #""platform": ["iOS", "web"]"#,
@@ -17,7 +17,7 @@ struct DeadThingTests {
         #""query": { "q": "*" }"#, #""query": { "q": "1" }"#, #""query": { "q": null }"#,
     ]
 
-    /// A condition of one or two parts that ask different things.
+    /// Returns a condition of one or two parts that test different facts.
     private static func condition(_ generator: inout SeededGenerator) -> String {
         var parts: [String: String] = [:]
         for _ in 0..<Int.random(in: 1...2, using: &generator) {
@@ -54,7 +54,7 @@ struct DeadThingTests {
         return device
     }
 
-    @Test("no device takes a variant that is told never to be taken", arguments: [1, 2026])
+    @Test("No device selects a variant that is reported as unused", arguments: [1, 2026])
     func variants(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         var told = 0
@@ -76,7 +76,7 @@ struct DeadThingTests {
         #expect(told > 50, "seed \(seed): \(told) were told")
     }
 
-    @Test("a pattern that is told to be hidden by a rewrite is not reached by the link that it reads as")
+    @Test("The link of a pattern that a rewrite hides does not reach the pattern")
     func rewrites() throws {
         let file = """
             {"schemaVersion": 1, "table": {"id": "t", "version": "1"},

@@ -3,12 +3,12 @@ import LinkCoordinator
 import StrictJSON
 import Testing
 
-/// An edit of the shipped shop's table, and what is to be told of it.
+/// An edit of the shipped shop table, with the expected difference.
 struct TableChange: Sendable, CustomTestStringConvertible {
     var testDescription: String
-    /// Texts of the file, and what stands in their places in the new one.
+    /// The replaced texts of the file with their replacements.
     var edits: [(String, String)]
-    /// The causes that are told, in any order: place, old and new piece.
+    /// The expected causes in any order: place, old text, and new text.
     var causes: [[String?]]
     /// The causes among them that break something.
     var breaking: [String] = []
@@ -21,7 +21,7 @@ struct TableChange: Sendable, CustomTestStringConvertible {
     }
 }
 
-@Suite("The causes of what two tables decide differently") struct DifferenceCauseTests {
+@Suite("Causes of differences between two tables") struct DifferenceCauseTests {
     private static let locale = ("enum(en|ru|de)", "enum(en|ru|de|fr)")
     private static let localeCause: [String?] = [
         "link.rewrites", "/{locale:enum(en|ru|de)}", "/{locale:enum(en|ru|de|fr)}",
@@ -116,7 +116,7 @@ struct TableChange: Sendable, CustomTestStringConvertible {
         return try RouteTable(json: Array(text.utf8))
     }
 
-    @Test("each edit is told once, with what stood and stands there, whether it breaks anything", arguments: changes)
+    @Test("Each edit is reported once with its old and new text, and whether it breaks anything", arguments: changes)
     func causes(change: TableChange) throws {
         let (old, new) = (try Self.table([]), try Self.table(change.edits))
         let difference = new.difference(from: old)
@@ -127,7 +127,7 @@ struct TableChange: Sendable, CustomTestStringConvertible {
         let breaking = difference.groups.filter(\.isBreaking).flatMap { $0.causes.map(\.place) }
         #expect(Set(breaking) == Set(change.breaking), "\(difference.groups.flatMap(\.changes).compactMap(\.breaks))")
         for group in difference.groups {
-            // What breaks something stands first, and every witness shows what it is told for.
+            // Breaking changes come first, and every witness shows its change.
             let order = group.changes.map(\.isBreaking)
             #expect(order == order.filter { $0 } + order.filter { !$0 })
             for one in group.changes {
@@ -138,7 +138,7 @@ struct TableChange: Sendable, CustomTestStringConvertible {
         }
     }
 
-    @Test("applications that a table no longer lists are a loss of events, others are not")
+    @Test("Removed applications are a loss of events, and other changes are not")
     func applications() throws {
         func table(_ names: String) throws -> RouteTable {
             try Self.table([(#"["com.example.shop"]"#, "[\(names)]")])
@@ -155,7 +155,7 @@ struct TableChange: Sendable, CustomTestStringConvertible {
         #expect(less.losses == ["events of the application `com.b` become dead letters (application_unknown)"])
     }
 
-    /// Edits of a small table, and the pieces that are told.
+    /// Edits of a small table, with the expected causes.
     static let pieces: [(old: String, new: String, cause: [String?])] = [
         (
             #""ttl": "15m""#, #""ttl": "90s""#, ["guards.in", #"resume ttl "15m""#, #"resume ttl "90s""#]
@@ -176,7 +176,7 @@ struct TableChange: Sendable, CustomTestStringConvertible {
         ),
     ]
 
-    @Test("a cause is told in the words of the table's file", arguments: pieces)
+    @Test("A cause is described in the words of the table's file", arguments: pieces)
     func words(old: String, new: String, cause: [String?]) throws {
         let file = """
             { "schemaVersion": 1, "table": { "id": "t", "version": "1" },
@@ -199,7 +199,7 @@ struct TableChange: Sendable, CustomTestStringConvertible {
         #expect(told == [cause], "\(told)")
     }
 
-    @Test("an edit of each of many routes is a cause of its own, and none of the others")
+    @Test("Each edit of one of many routes is a separate cause, and there are no others")
     func many() throws {
         func table(_ screen: (Int) -> String) throws -> RouteTable {
             let routes = (0..<40).map {
@@ -220,9 +220,9 @@ struct TableChange: Sendable, CustomTestStringConvertible {
         #expect(difference.groups.allSatisfy { $0.changes[0].breaks == "another screen on top" })
     }
 
-    /// Decisions before and after, and whether something is lost.
+    /// Decisions before and after a change, with the expected loss.
     static let breakages: [(old: String, new: String, breaks: String?)] = [
-        // Led somewhere, and no longer does.
+        // The link led somewhere and no longer does.
         (#"{"outcome":"external","url":"u"}"#, #"{"outcome":"reject","reason":"host"}"#, "reject (host)"),
         (#"{"outcome":"deferred","stack":[]}"#, #"{"outcome":"none","reason":"excluded"}"#, "none (excluded)"),
         (#"{"outcome":"external","url":"u"}"#, #"{"reason":"missing_link"}"#, "a dead letter"),
@@ -236,7 +236,7 @@ struct TableChange: Sendable, CustomTestStringConvertible {
         ),
         (#"{"outcome":"navigate","stack":[]}"#, #"{"outcome":"external","url":"u"}"#, "external where"),
         (#"{"outcome":"external","url":"u"}"#, #"{"outcome":"external","url":"v"}"#, "another URL"),
-        // A fallback that nothing is left of.
+        // The fallback no longer leads anywhere.
         (
             #"{"outcome":"navigate","stack":[],"reason":"no_route"}"#, #"{"outcome":"reject","reason":"no_route"}"#,
             "reject"
@@ -254,7 +254,7 @@ struct TableChange: Sendable, CustomTestStringConvertible {
         // Guards.
         (deferred(#"{"claim":"a"}"#), deferred(#"{"claim":"b"}"#), "another claim"),
         (deferred(#"{"claim":"a"}"#), #"{"outcome":"deferred","stack":[]}"#, "another claim"),
-        // What breaks nothing.
+        // Changes that break nothing.
         (#"{"outcome":"reject","reason":"host"}"#, #"{"outcome":"navigate","stack":[]}"#, nil),
         (#"{"outcome":"reject","reason":"host"}"#, #"{"outcome":"none","reason":"no_route"}"#, nil),
         (#"{"outcome":"navigate","stack":[],"reason":"no_route"}"#, stack("a.x"), nil),
@@ -283,13 +283,13 @@ struct TableChange: Sendable, CustomTestStringConvertible {
         #"{"outcome":"deferred","stack":[],"resume":\#(resume)}"#
     }
 
-    @Test("what is lost breaks something, what is added does not", arguments: breakages)
+    @Test("A loss breaks something, and an addition does not", arguments: breakages)
     func breakage(old: String, new: String, breaks: String?) throws {
         let found = Breakage.of(try JSONValue.parse(Array(old.utf8)), try JSONValue.parse(Array(new.utf8)))
         #expect((found == nil) == (breaks == nil) && (found ?? "").hasPrefix(breaks ?? ""), "\(found ?? "nothing")")
     }
 
-    @Test("values are told member by member, inside stacks of one length entry by entry")
+    @Test("Values are reported member by member, and entry by entry for stacks of equal length")
     func values() throws {
         let old = try JSONValue.parse(Array(Self.data(#"{"M":{"n":1,"m":[1,2]}}"#).utf8))
         let new = try JSONValue.parse(Array(Self.data(#"{"M":{"n":null,"m":[1]}}"#).utf8))

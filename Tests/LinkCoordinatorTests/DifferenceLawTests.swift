@@ -4,9 +4,9 @@ import StrictJSON
 import TestSupport
 import Testing
 
-@Suite("The difference of any two tables")
+@Suite("Differences of random tables")
 struct DifferenceLawTests {
-    /// What two tables choose for a request.
+    /// The routes that two tables select for a request.
     private struct Choices: Hashable {
         var old: String?
         var new: String?
@@ -21,11 +21,11 @@ struct DifferenceLawTests {
         DeviceFacts(app: "4.0.0", os: "2", capabilities: ["listed"]),
     ]
 
-    /// A table that differs from another in one route or in one part.
+    /// Returns a table that differs from another one in one route or one part.
     private func changed(_ table: GeneratedTable, _ generator: inout TableGenerator) -> GeneratedTable {
         var next = table
         let other = generator.table()
-        // The parts: link, models, coordinators, fallback.
+        // The parts are link, models, coordinators, and fallback.
         switch Int.random(in: 0..<8, using: &generator.patterns.generator) {
         case 0: next.parts[1] = other.parts[1]
         case 1: next.parts[2] = other.parts[2]
@@ -38,14 +38,14 @@ struct DifferenceLawTests {
         return next
     }
 
-    /// The same table with other limits, at times with another change beside.
+    /// Returns the same table with other limits and sometimes another change.
     private func relimited(_ table: GeneratedTable, _ generator: inout TableGenerator) -> GeneratedTable {
         var next = generator.one(in: 3) ? changed(table, &generator) : table
         next.parts[1].replace(/"limits": \{[^}]*\}/, with: generator.limits())
         return next
     }
 
-    /// A link with more segments, query items or bytes, mostly of so many that a limit of generated tables is passed.
+    /// Returns a link with more segments, query items, or bytes, usually enough to exceed a limit of generated tables.
     private func lengthened(
         _ link: GeneratedLink, _ source: TableSource, _ generator: inout SeededGenerator
     ) -> GeneratedLink {
@@ -71,14 +71,16 @@ struct DifferenceLawTests {
         return link
     }
 
-    @Test("no link is decided in another way that is not told, and what is told is so", arguments: [1, 2, 3, 4, 12])
+    @Test(
+        "Every link with different decisions is reported, and every reported difference is real",
+        arguments: [1, 2, 3, 4, 12])
     func complete(seed: UInt64) throws {
         var options = TableGenerator.Options()
         options.maxRoutes = 5
         try check(seed: seed, pairs: lawSize("DIFFERENCE_PAIRS", 4), options, changed) { link, _, _ in link }
     }
 
-    @Test("no link up to the limits and over them is decided in another way that is not told", arguments: [1, 2, 3])
+    @Test("Every link at or above the limits with different decisions is reported", arguments: [1, 2, 3])
     func completeForLimits(seed: UInt64) throws {
         var options = TableGenerator.Options()
         options.maxRoutes = 4

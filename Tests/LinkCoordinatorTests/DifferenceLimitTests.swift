@@ -2,15 +2,17 @@ import RouteAnalysis
 import LinkCoordinator
 import Testing
 
-/// A route, limits that become smaller, and a link that it takes only within the larger ones.
+/// A route, reduced limits, and a link that only the larger limits accept.
 struct LimitChange: Sendable, CustomTestStringConvertible {
     var testDescription: String
-    /// Members of the link block and routes of both tables.
+    /// Members of the link block and the routes of both tables.
     var block = #""schemes": ["s"], "host": "segment""#
     var routes: String
-    /// The limits of the new table; the old one has the default ones.
+    /// The limits of the new table.
+    ///
+    /// The old one has the default limits.
     var limits: String
-    /// Part of a pattern whose links are lost; nil where no link is.
+    /// A part of a pattern whose links are lost, or nil if no link is lost.
     var lost: String?
 
     init(_ name: String, block: String? = nil, _ routes: String, _ limits: String, lost: String?) {
@@ -36,7 +38,7 @@ struct LimitChange: Sendable, CustomTestStringConvertible {
     }
 }
 
-@Suite("What other limits of links change")
+@Suite("Differences of limits")
 struct DifferenceLimitTests {
     private static let web = #""schemes": ["s"], "host": "authority", "hosts": ["e.example"]"#
     private static let root = #""to": { "root": true }"#
@@ -79,7 +81,8 @@ struct DifferenceLimitTests {
             bound("/f", #""f": "query.f""#), #""maxQueryItems": 5"#, lost: "/f"),
     ]
 
-    @Test("links that only the larger limits take are lost, and what is told of them is so", arguments: changes)
+    @Test(
+        "Links that only the larger limits accept are lost, and every reported difference is real", arguments: changes)
     func lost(change: LimitChange) throws {
         let (old, new) = try change.tables()
         let difference = new.difference(from: old)
@@ -90,7 +93,7 @@ struct DifferenceLimitTests {
             #expect(new.resolve(one.request, device: one.device).json == one.new.json)
             #expect(one.new.reason == "budget", "\(one.request.text)")
         }
-        // A route by its id or a coordinator path is no link.
+        // A route by its id and a coordinator path are not links.
         let lost = difference.changes.filter { change in
             if case .link = change.request { change.isBreaking } else { false }
         }
@@ -99,12 +102,12 @@ struct DifferenceLimitTests {
         } else {
             #expect(lost.isEmpty, "\(lost)")
         }
-        // Larger limits lose nothing.
+        // Larger limits lose no links.
         let back = old.difference(from: new)
         #expect(!back.changes.isEmpty && !back.groups.contains(where: \.isBreaking))
     }
 
-    @Test("a longer redirect loses the longest links, though the limits are the same")
+    @Test("A longer redirect loses the longest links, even with equal limits")
     func longerRedirect() throws {
         func table(_ template: String) throws -> RouteTable {
             let change = LimitChange("", Self.growing.replacing("/q/1/2/3/{rest}", with: template), "", lost: nil)
@@ -115,16 +118,16 @@ struct DifferenceLimitTests {
         #expect(lost.old.outcome == .navigate && lost.new.reason == "budget" && difference.unproved.isEmpty)
     }
 
-    @Test("links that cannot be made so long are said to be not looked at")
+    @Test("Links that cannot be made long enough are reported as unproved")
     func unproved() throws {
-        // Every longer query has a name that the route must not have.
+        // Every longer query has a name that the route requires to be absent.
         let route = Self.bound("/f", #""f": "fragment""#).replacing(
             #""match": "/f""#, with: #""match": "/f", "query": { "zz": null }"#)
         let (old, new) = try LimitChange("", route, #""maxBytes": 300"#, lost: nil).tables()
         #expect(new.difference(from: old).unproved.contains { $0.old?.pattern == "/f" })
     }
 
-    @Test("requests that are no links are tried up to the limits too")
+    @Test("Requests other than links are tried up to the limits too")
     func others() throws {
         let (old, new) = try LimitChange("", Self.tail, #""maxSegments": 10"#, lost: nil).tables()
         let forms = new.difference(from: old).changes.filter { $0.new.reason == "budget" }.map(\.request)

@@ -4,15 +4,15 @@ import StrictJSON
 import TestSupport
 import Testing
 
-/// Two tables that differ in one place only.
+/// Two tables that differ in a single place.
 struct TablePair: Sendable, CustomTestStringConvertible {
     var testDescription: String
-    /// What stands in the place in the old table, and in the new one.
+    /// The text of the place in the old and in the new table.
     var old: String
     var new: String
     /// The file, with `PLACE` for the place.
     var file: String
-    /// What the request that shows the difference must contain.
+    /// A text that the request of the difference must contain.
     var shows = ""
 
     static func link(_ name: String, _ old: String, _ new: String, shows: String = "") -> TablePair {
@@ -82,7 +82,7 @@ struct TablePair: Sendable, CustomTestStringConvertible {
     }
 
     static let all: [TablePair] = [
-        // What a link reads as.
+        // Reading of links.
         link("a rewrite more", #""rewrites": []"#, #""rewrites": [{ "stripPrefix": "/v1" }]"#, shows: "/v1"),
         link(
             "a rewrite's values", #""rewrites": [{ "stripPrefix": "/{loc:enum(en|ru)}" }]"#,
@@ -193,9 +193,9 @@ struct TablePair: Sendable, CustomTestStringConvertible {
     }
 }
 
-@Suite("Two tables that differ in one place")
+@Suite("Tables that differ in one place")
 struct DifferencePartTests {
-    @Test("the place is found, with a request that both tables decide in different ways", arguments: TablePair.all)
+    @Test("The place is found, with a request for which the decisions differ", arguments: TablePair.all)
     func found(pair: TablePair) throws {
         for (old, new) in [(pair.old, pair.new), (pair.new, pair.old)] {
             let (a, b) = (try pair.table(old), try pair.table(new))
@@ -208,7 +208,7 @@ struct DifferencePartTests {
                 )
                 #expect(x.comparable != y.comparable, "\(change.request.text)")
             }
-            // One place is one cause, told once.
+            // One place is one cause, reported once.
             #expect(difference.groups.count == 1, "\(difference.groups.map(\.causes))")
             #expect(difference.groups.flatMap(\.changes).count == difference.changes.count)
             let requests = difference.changes.map(\.request.text)
@@ -216,7 +216,7 @@ struct DifferencePartTests {
         }
     }
 
-    @Test("a table differs from itself in nothing", arguments: TablePair.all)
+    @Test("A table does not differ from itself", arguments: TablePair.all)
     func same(pair: TablePair) throws {
         let difference = try pair.table(pair.old).difference(from: pair.table(pair.old))
         #expect(difference.changes.isEmpty && difference.sets > 0)

@@ -2,7 +2,7 @@ import RouteAnalysis
 import LinkCoordinator
 import Testing
 
-@Suite("The difference of tables that ask much of devices")
+@Suite("Differences of tables with many conditions on devices")
 struct DifferenceScaleTests {
     private func table(_ routes: [String]) throws -> RouteTable {
         let file = """
@@ -22,9 +22,9 @@ struct DifferenceScaleTests {
             """#
     }
 
-    @Test("devices are varied by the routes concerned, however many facts the tables name")
+    @Test("Devices vary by the affected routes, regardless of the number of facts in the tables")
     func perRoute() throws {
-        // Eighty facts: no product of all of them could be tried.
+        // There are eighty facts, so not all combinations can be tried.
         let routes = (0..<40).map { route("r\($0)", [#""claim": "c\#($0)", "attributes": { "a\#($0)": "v" }"#]) }
         var others = routes
         others[17] = route("r17", [#""claim": "c17", "attributes": { "a17": "w" }"#])
@@ -36,7 +36,7 @@ struct DifferenceScaleTests {
         }
     }
 
-    @Test("five facts in one condition are tried together")
+    @Test("Five facts of one condition are tried together")
     func together() throws {
         let all = #""app": ">=2", "os": "<3", "platform": "ios", "region": "GB", "claim": "vip""#
         let difference = try table([route("r", [all])]).difference(
@@ -46,7 +46,7 @@ struct DifferenceScaleTests {
         #expect(change.device.region == "GB" && change.device.platform == "ios" && change.device.app != nil)
     }
 
-    @Test("more devices than can be tried are said to be sampled, and every two facts are tried together")
+    @Test("Too many devices are reported as sampled, and every two facts are tried together")
     func sampled() throws {
         let conditions = (0..<14).map { #""claim": "c\#($0)""# } + [#""claim": ["a", "b"]"#]
         let old = try table([route("r", conditions)])

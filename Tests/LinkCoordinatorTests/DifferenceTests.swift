@@ -3,7 +3,7 @@ import LinkCoordinator
 import TestSupport
 import Testing
 
-@Suite("What two tables decide differently")
+@Suite("Differences between two tables")
 struct DifferenceTests {
     private static let devices = [
         DeviceFacts(), DeviceFacts(app: "1.0"), DeviceFacts(app: "2.0.0"), DeviceFacts(app: "3.1", claims: ["c"]),
@@ -22,13 +22,13 @@ struct DifferenceTests {
         variants(#""platform": "ios""#, #""path": "/home/y""#, #""path": "/a/x""#),
     ]
 
-    /// A link, where it leads in both tables, and nothing else: what a change is about.
+    /// The routes that both tables select, which identify a change.
     private struct Key: Hashable {
         var old: String?
         var new: String?
     }
 
-    @Test("equal brute force over all short links and some devices, for random pairs of tables")
+    @Test("Random pairs of tables differ as a brute-force search over short links and some devices shows")
     func bruteForce() throws {
         var world = SmallWorld(seed: 20_251_124, isWide: false)
         var found = (pairs: 0, different: 0, changes: 0, links: 0)
@@ -50,7 +50,7 @@ struct DifferenceTests {
             let told = Set(difference.changes.map { Key(old: $0.oldChoice?.route, new: $0.newChoice?.route) })
             var wanted = Set<Key>()
             let links = (world.links(for: old.source) + world.links(for: new.source)).enumerated()
-            // All of up to two segments, and of the many longer ones some.
+            // All links of up to two segments are tried, and some of the many longer ones.
             for (number, link) in links where link.path.count < 3 || number % 29 == 0 {
                 found.links += 1
                 let key = Key(old: chosen(link, old, world), new: chosen(link, new, world))
@@ -107,7 +107,7 @@ struct DifferenceTests {
             """)
     }
 
-    @Test("a narrower type of a query value shows as a value that only one of them takes")
+    @Test("A narrower type of a query value is reported with a value that only one table accepts")
     func values() throws {
         let changes = try item("int(1..9)", since: "1").difference(from: item("int(1..10)", since: "1")).changes
         let change = try #require(changes.first)
@@ -115,7 +115,7 @@ struct DifferenceTests {
         #expect(change.request.text.hasSuffix("?n=10"))
     }
 
-    @Test("a later version of a screen shows on a device between the two")
+    @Test("A later version of a screen is reported with a device between the two versions")
     func versions() throws {
         let changes = try item("int", since: "2.0").difference(from: item("int", since: "1.0")).changes
         #expect(!changes.isEmpty)
@@ -145,13 +145,13 @@ struct TotalityTests {
         ([#""platform": "ios""#, #""app": "<2""#], #"{"app":"2"}"#), ([#""capability": "ar""#], "{}"),
     ]
 
-    @Test("the device for which no variant holds is told as JSON", arguments: cases)
+    @Test("The device for which no variant holds is reported as JSON", arguments: cases)
     func device(conditions: [String], device: String) throws {
         let problem = try problem(conditions)
         #expect(problem.device == device, "\(problem)")
     }
 
-    @Test("where conditions leave no device over, only the missing last variant is complained of")
+    @Test("If conditions cover all devices, only the missing last variant is reported")
     func nothingLeft() throws {
         #expect(try problem([#""app": ">=2""#, #""app": "<2""#]).device == nil)
     }

@@ -3,12 +3,12 @@ import LinkCoordinator
 import StrictJSON
 import Testing
 
-/// The rows of `route-table`, 2.8, as data: a table, a link, and what must come out.
+/// A row of the table of edge cases: a table, a link, and the expected decision.
 struct EdgeCase: Sendable, CustomTestStringConvertible {
     enum Source: Sendable {
-        /// A table that is shipped, or the fixture `anchor`.
+        /// A shipped table, or the fixture `anchor`.
         case named(String)
-        /// The routes of a small table of scheme `t`, each id and pattern, in this order.
+        /// The ids and patterns of the routes of a small table with the scheme `t`, in order.
         case routes([String: String], overlaps: [String: String] = [:])
     }
 
@@ -16,7 +16,7 @@ struct EdgeCase: Sendable, CustomTestStringConvertible {
     let source: Source
     let request: LinkRequest
     var device = DeviceFacts()
-    /// Members that the decision must have; nil means that it has no such member.
+    /// The expected members of the decision, with nil for an absent member.
     let expected: [String: String?]
 
     var testDescription: String { "row \(row): \(request)" }
@@ -141,7 +141,7 @@ private let rows: [EdgeCase] = [
 ]
 
 @Suite("Edge cases of links") struct EdgeCaseTests {
-    @Test("a row of the table of edge cases holds", arguments: rows)
+    @Test("Each row of the table of edge cases holds", arguments: rows)
     func row(edge: EdgeCase) throws {
         let decision = try edge.table().resolve(edge.request, device: edge.device)
         for (member, expected) in edge.expected {
@@ -155,7 +155,7 @@ private let rows: [EdgeCase] = [
         }
     }
 
-    @Test("the same link again is the same decision, byte for byte (row 35)")
+    @Test("The same link results in the same decision, byte for byte (row 35)")
     func again() throws {
         let table = try RouteTable(json: TableFiles.fixture("anchor-features.json"))
         let first = table.resolve("shop:///p/new")
@@ -171,7 +171,7 @@ private let rows: [EdgeCase] = [
         return [UInt8](text.utf8)
     }
 
-    @Test("a redirect A->B->A is a load error if literal, with captures it ends at run time (row 34)")
+    @Test("A literal redirect cycle is an error of the table, and a cycle with captures ends at run time (row 34)")
     func circles() throws {
         let (table, problems) = RouteTable.check(Self.circle("/a", "/b", "/b", "/a"))
         #expect(table == nil)
@@ -181,9 +181,9 @@ private let rows: [EdgeCase] = [
         #expect(decision.via == ["a", "b"])
     }
 
-    @Test("all 40 rows of the table of edge cases are tested")
+    @Test("All 40 rows of the table of edge cases have tests")
     func all() {
-        // Rows 34 and 35 are the tests above.
+        // Rows 34 and 35 have their own tests above.
         let tested = Set(rows.map(\.row) + [34, 35])
         print("edge cases: \(rows.count + 2) tests of \(tested.count) rows")
         #expect(tested == Set(1...40))

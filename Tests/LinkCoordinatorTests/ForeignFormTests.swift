@@ -4,9 +4,9 @@ import StrictJSON
 import TestSupport
 import Testing
 
-/// Paths as other routers write them, each with the form that is advised; nil where there is none.
+/// Paths in the syntax of other routers, each with the suggested form, or nil if there is none.
 enum ForeignForm {
-    /// Paths of which the form is known.
+    /// Paths with known forms.
     static let known: [(path: String, form: String?)] = [
         ("/rates/:day", "/rates/{day}"), ("/:id/:id", "/{id}/{id2}"), ("/:id/:id/:id", "/{id}/{id2}/{id3}"),
         ("/:id/{id}", "/{id2}/{id}"), ("/{id}/:id", "/{id}/{id2}"), ("/p/:screen", "/p/{screenName}"),
@@ -59,10 +59,10 @@ enum ForeignForm {
         ("app://p/:id", "/{id}"), ("https://a.example/..", nil), ("x/../y", nil), ("", "/"), ("a/[...s]/b", nil),
     ]
 
-    /// Segments and ends from which more paths are put together.
+    /// Segments and ends from which more paths are composed.
     static let segments = known.map { $0.path }.filter { $0.hasPrefix("/") && $0.utf8.count < 40 }
 
-    /// The paths of `known`, then pairs of them.
+    /// Returns the paths of `known` and pairs of them.
     static func all(seed: UInt64) -> [String] {
         var generator = SeededGenerator(seed: seed)
         func pick(_ list: [String]) -> String { list.randomElement(using: &generator) ?? "" }
@@ -73,7 +73,7 @@ enum ForeignForm {
     }
 }
 
-@Suite("Forms that are advised for other routers' syntax")
+@Suite("Suggested forms for the syntax of other routers")
 struct ForeignFormTests {
     private static func problems(_ routes: String, rewrites: String = "") -> [TableProblem] {
         let text = """
@@ -87,29 +87,29 @@ struct ForeignFormTests {
 
     private static func quoted(_ text: String) -> String { JSONValue(.string(text)).text }
 
-    /// The path of `write '/…'` in an advice.
+    /// Returns the path in a suggestion that begins with `write`.
     private static func form(_ advice: String?) -> String? {
-        guard let advice, advice.hasPrefix("write '/") else { return nil }
-        return advice.dropFirst(7).firstIndex(of: "'").map {
+        guard let advice, advice.hasPrefix("write `/") else { return nil }
+        return advice.dropFirst(7).firstIndex(of: "`").map {
             String(advice[advice.index(advice.startIndex, offsetBy: 7)..<$0])
         }
     }
 
-    /// The constraints and the sources that an advice names, as members of a route.
+    /// Returns the constraints and sources in a suggestion as members of a route.
     private static func members(_ advice: String) -> String {
         var out = ""
         if let start = advice.firstRange(of: "add \"query\": ") {
             let rest = advice[start.upperBound...]
             out += ", \"query\": " + (rest.firstRange(of: " }").map { rest[..<$0.upperBound] } ?? rest)
         }
-        var sources = advice.split(separator: "'").map(String.init).filter { $0.hasPrefix("query.") }
-        if advice.contains("'fragment'") { sources.append("fragment") }
+        var sources = advice.split(separator: "`").map(String.init).filter { $0.hasPrefix("query.") }
+        if advice.contains("`fragment`") { sources.append("fragment") }
         let bound = zip("abcde", sources).map { "\"\($0)\": \(quoted($1))" }
         return out
             + (bound.isEmpty ? "" : ", \"bind\": {\"M\": {\(bound.joined(separator: ", "))}}, \"requireAll\": true")
     }
 
-    @Test("the forms are the ones that an author means", arguments: ForeignForm.known.map { $0.path })
+    @Test("The suggested forms are those that an author means", arguments: ForeignForm.known.map { $0.path })
     func expected(path: String) throws {
         let own = try #require(ForeignForm.known.first { $0.path == path })
         let found = Self.problems("{\"id\": \"x\", \"match\": \(Self.quoted(path)), \"to\": {\"root\": true}}")
@@ -118,7 +118,7 @@ struct ForeignFormTests {
         #expect(told.lazy.compactMap { Self.form($0.suggestion) }.first == own.form, "\(told.map(\.suggestion))")
     }
 
-    @Test("a form that is advised for a pattern is taken, with its constraints and binds", arguments: [1, 20, 300])
+    @Test("A form suggested for a pattern is valid, with its constraints and bindings", arguments: [1, 20, 300])
     func patterns(seed: UInt64) {
         for path in ForeignForm.all(seed: seed) {
             let found = Self.problems("{\"id\": \"x\", \"match\": \(Self.quoted(path)), \"to\": {\"root\": true}}")
@@ -126,7 +126,7 @@ struct ForeignFormTests {
                 guard let advice = problem.suggestion, let form = Self.form(advice) else { continue }
                 let again = Self.problems(
                     "{\"id\": \"x\", \"match\": \(Self.quoted(form)), \"to\": {\"root\": true}\(Self.members(advice))}")
-                // The use of a capture is up to the author, and this table has a model of its own.
+                // The author decides how to use a capture, and this table has its own model.
                 let bad = again.filter { $0.code != .unusedCapture && $0.code != .unusedModel }
                 #expect(bad.isEmpty, "seed \(seed): \(path): \(advice): \(bad.map { $0.text(file: "t") })")
             }
@@ -134,7 +134,7 @@ struct ForeignFormTests {
     }
 
     @Test(
-        "a capture that is advised for one in other braces is taken",
+        "A capture suggested for one in other braces is valid",
         arguments: [
             ("{*id}", ""), ("{**rest}", ""), ("{...id}", ""), ("{id...}", ""), ("{*id}", "/x"), ("{*}", ""),
             ("{*}", "/x"),
@@ -147,13 +147,13 @@ struct ForeignFormTests {
             Self.problems("{\"id\": \"x\", \"match\": \(Self.quoted("/a/" + own + rest)), \"to\": {\"root\": true}}")
         }
         let advice = try #require(problems(capture).first?.suggestion)
-        #expect(advice.hasPrefix("write '{"))
-        let form = advice.dropFirst(7).prefix { $0 != "'" }
+        #expect(advice.hasPrefix("write `{"))
+        let form = advice.dropFirst(7).prefix { $0 != "`" }
         let bad = problems(String(form)).filter { $0.code != .unusedCapture && $0.code != .unusedModel }
         #expect(bad.isEmpty, "\(advice): \(bad.map { $0.text(file: "t") })")
     }
 
-    @Test("a form that is advised for a redirect is taken")
+    @Test("A form suggested for a redirect is valid")
     func redirects() {
         for path in ForeignForm.all(seed: 7) {
             for names in ["{id}/{name}/{rest*}", "{day}/{b}/{s+}", "any"] {
@@ -171,7 +171,7 @@ struct ForeignFormTests {
         }
     }
 
-    @Test("a form that is advised for a prefix is taken")
+    @Test("A form suggested for a prefix is valid")
     func prefixes() {
         for path in ForeignForm.all(seed: 8) {
             func table(_ prefix: String) -> String { "{\"stripPrefix\": \(Self.quoted(prefix))}" }

@@ -3,17 +3,19 @@ import StrictJSON
 import TestSupport
 import Testing
 
-/// Law P12 over the shipped tables: any bytes give one decision, within a bound, without a trap.
+/// Law P12 over the shipped tables: any bytes result in one decision, within a limit, and without a trap.
 ///
-/// `FUZZ_CASES` says how many byte strings and how many mutated links there are, each.
-@Suite("P12: any byte string yields exactly one decision") struct FuzzTests {
+/// `FUZZ_CASES` sets the number of byte strings and of mutated links.
+@Suite("P12: any bytes result in exactly one decision") struct FuzzTests {
     private static let cases = lawSize("FUZZ_CASES", 50_000)
 
     private static let names = [
         "shop", "seeds/coordinator-demo", "seeds/trips-calendar", "seeds/easydev991", "seeds/content-flow",
     ]
 
-    /// Most bytes of a decision: a link of 8192 bytes is echoed a few times, with escapes.
+    /// The maximum size of a decision, in bytes.
+    ///
+    /// A link of 8192 bytes is contained several times with escapes.
     private static let maxDecisionBytes = 256 << 10
 
     private static func tables() throws -> [RouteTable] {
@@ -23,7 +25,9 @@ import Testing
         return try files.map { try RouteTable(json: $0) }
     }
 
-    /// Resolves every input with the tables in turn and counts outcomes; stops at the first that is no decision.
+    /// Resolves each input with one of the tables in turn and counts the outcomes.
+    ///
+    /// It stops at the first result that is not a decision.
     private func run(_ what: String, seed: UInt64, next: (inout SeededGenerator, Int) -> [UInt8]) throws {
         let tables = try Self.tables()
         let devices = LawDevices(LawDevices.all)
@@ -56,7 +60,7 @@ import Testing
         #expect(slowest < .seconds(2))
     }
 
-    @Test("random bytes")
+    @Test("Random bytes")
     func bytes() throws {
         let heads = [
             "", "shop://", "https://shop.example/", "coordinator://", "tcal://h/", "myapp://", "path:", "content:",
@@ -74,7 +78,7 @@ import Testing
         }
     }
 
-    @Test("mutated links")
+    @Test("Mutated links")
     func links() throws {
         let tables = try Self.tables()
         var sources: [[[UInt8]]] = []
@@ -113,7 +117,7 @@ import Testing
         }
     }
 
-    @Test("requests of the other forms: paths, routes with parameters, payloads")
+    @Test("Requests of other forms: paths, routes with parameters, and payloads")
     func otherForms() throws {
         let tables = try Self.tables()
         var generator = SeededGenerator(seed: 12_2026_14)

@@ -2,7 +2,7 @@ import RouteAnalysis
 import LinkCoordinator
 import Testing
 
-@Suite("A host that a browser would read elsewhere is none")
+@Suite("Hosts that browsers would read differently")
 struct HostTests {
     private static func table(_ hosts: String, schemes: String = #""t","http","https""#, path: String = "/p/new") throws
         -> RouteTable
@@ -25,7 +25,7 @@ struct HostTests {
     ]
 
     @Test(
-        "http and https without a host, whatever hosts says",
+        "An `http` or `https` link without a host is rejected, whatever the hosts are",
         arguments: [#""""#, #""*""#, #""","*""#, #""a.example","""#])
     func missing(hosts: String) throws {
         let table = try Self.table(hosts)
@@ -35,13 +35,13 @@ struct HostTests {
             let explanation = table.explain(.link(link))
             #expect(explanation.decision.json == decision.json, "\(link)")
         }
-        // Other schemes have links without one.
+        // Links of other schemes need no host.
         for link in ["t:p/new", "t:/p/new", "t:///p/new", "t://:443/p/new", "t://./p/new"] {
             #expect(table.resolve(link).outcome == .navigate, "\(link)")
         }
     }
 
-    @Test("before what is missing stands what is wrong")
+    @Test("Other errors of the authority precede a missing host")
     func order() throws {
         let table = try Self.table(#""*""#)
         #expect(table.resolve("https://u@/p/new").detail == "userinfo")
@@ -50,7 +50,7 @@ struct HostTests {
         #expect(table.resolve("https://a.example/p/new").outcome == .navigate)
     }
 
-    @Test("a label without a letter, on every scheme")
+    @Test("Empty labels are rejected with every scheme")
     func labels() throws {
         let table = try Self.table(#""*","*.shop.example""#)
         for scheme in ["t", "http", "https"] {
@@ -68,23 +68,23 @@ struct HostTests {
         }
     }
 
-    @Test("a host with an empty label cannot be listed", arguments: ["a..b", "*.a..b", ".a", "a.."])
+    @Test("A host with an empty label cannot be listed", arguments: ["a..b", "*.a..b", ".a", "a.."])
     func listed(host: String) {
         #expect(throws: RouteTableError.self) { try Self.table(#""\#(host)""#) }
     }
 
-    @Test("witnesses, samples and links back name a host or another scheme")
+    @Test("Witnesses, samples, and written links have a host or another scheme")
     func links() throws {
         for hosts in [#""""#, #""*""#, #""","*""#, #""","a.example","*.b.example""#] {
             let table = try Self.table(hosts)
             let link = try table.link(route: "r")
             #expect(table.resolve(link).route == "r", "\(hosts): \(link)")
         }
-        // Nothing reads a link of https under this table, so its one route is never chosen.
+        // This table reads no `https` links, so its only route is never selected.
         #expect(throws: RouteTableError.self) { try Self.table(#""""#, schemes: #""https""#) }
     }
 
-    @Test("two tables that differ in the empty host only differ in links of other schemes")
+    @Test("Tables that differ only in the empty host differ only in links of other schemes")
     func differences() throws {
         let web = #""https""#
         let a = try Self.table(#""a.example""#, schemes: web)
@@ -93,7 +93,7 @@ struct HostTests {
     }
 
     @Test(
-        "a tail parameter of a route request obeys what a path does",
+        "A tail parameter of a route request follows the rules of a path",
         arguments: [
             (#"a\u0001b"#, "bad_encoding", "byte 1"), (#"a\\c"#, "bad_encoding", "byte 1"),
             (#"x/\u007f"#, "bad_encoding", "byte 2"), ("x/%00", "bad_encoding", "segment 2"),

@@ -1,28 +1,28 @@
 import Testing
 
-/// Tables that grow: what a table of so many routes has, and what each route.
+/// A shape of tables that grow with their number of routes.
 struct LoadShape: Sendable, CustomTestStringConvertible {
-    /// The shape in words.
+    /// A description of the shape.
     var testDescription: String
-    /// The link block, by the number of routes.
+    /// Returns the link block, by the number of routes.
     var link: @Sendable (Int) -> String = { _ in #"{ "schemes": ["t"], "host": "authority", "hosts": ["*"] }"# }
-    /// Members of the table before its routes, by the number of routes.
+    /// Returns the members of the table before its routes, by the number of routes.
     var head: @Sendable (Int) -> String = { _ in bound }
-    /// Members of a route but its id, by its number and the number of routes.
+    /// Returns the members of a route except its id, by its number and the number of routes.
     var route: @Sendable (Int, Int) -> String
-    /// Examples, by the number of routes.
+    /// Returns the examples, by the number of routes.
     var examples: @Sendable (Int) -> String = { _ in "" }
-    /// Whether the table is refused.
+    /// A Boolean value that indicates whether the table is refused.
     var isRefused = false
 
-    /// The shape with a table that is refused.
+    /// The shape of a table that is refused.
     private var refused: LoadShape {
         var shape = self
         shape.isRefused = true
         return shape
     }
 
-    /// The table of so many routes.
+    /// Returns the table with the given number of routes.
     func file(_ count: Int) -> [UInt8] {
         let routes = (0..<count).map { #"{ "id": "r\#($0)", \#(route($0, count)) }"# }.joined(separator: ",\n")
         return Array(
@@ -202,7 +202,7 @@ struct LoadShape: Sendable, CustomTestStringConvertible {
             route: { i, _ in #""match": "/<v\#(i)>/\#(captures)", \#(bind)"# }),
     ]
 
-    /// Coordinators of which each is the parent of the next, and a route to each.
+    /// Returns a shape of coordinators, each of which is the parent of the next one, with a route to each.
     private static func line(testDescription: String, initial: String, to more: String = "") -> LoadShape {
         LoadShape(
             testDescription: testDescription,
@@ -218,7 +218,7 @@ struct LoadShape: Sendable, CustomTestStringConvertible {
             })
     }
 
-    /// A link block for each of as many schemes, with one of its hosts.
+    /// Returns a link block for each of several schemes, with one host each.
     private static func blocks(_ count: Int, host: (Int) -> String) -> String {
         "[" + list(count) { #"{ "schemes": ["s\#($0)"], "host": "authority", "hosts": ["\#(host($0))"] }"# } + "]"
     }

@@ -2,13 +2,15 @@ import LinkCoordinator
 import TestSupport
 import Testing
 
-@Suite("The order of patterns")
+@Suite("Precedence of patterns")
 struct OrderTests {
     private func pattern(_ text: String) throws -> Pattern {
         try #require(try PatternParser.parse(text, foldsCase: false).first)
     }
 
-    /// From the best to the last; each is better than every later one.
+    /// Patterns from the best to the last.
+    ///
+    /// Each precedes every later one.
     private static let ascending = [
         "/a", "/b", "/{n:enum(z)}", "/{n:enum(a|b)}", "/{n:enum(a|c)}", "/{n:enum(a|b|c)}", "/abc{n}", "/ab{n}c",
         "/a{n:enum(b|c)}b", "/a{n:int}b", "/a{n}b", "/a{n}c", "/b{n}c", "/{n}ab", "/a{n:int}", "/a{n}", "/{n}a",
@@ -18,7 +20,7 @@ struct OrderTests {
         "/{n}/{r*}", "/{p:coordinatorPath}", "/{r+}", "/", "/{r*}",
     ]
 
-    @Test("the table of ranks and the keys inside one rank")
+    @Test("Patterns are ordered by rank and by the keys within a rank")
     func ranks() throws {
         let patterns = try Self.ascending.map { try pattern($0) }
         for (i, a) in patterns.enumerated() {
@@ -28,7 +30,7 @@ struct OrderTests {
         }
     }
 
-    @Test("anySegment stands between a coordinator path and a tail")
+    @Test("anySegment is between a coordinator path and a tail")
     func anySegment() throws {
         let any = try PatternParser.anySegment("x", foldsCase: false)
         #expect(Pattern.compare(try pattern("/{p:coordinatorPath}"), any) < 0)
@@ -36,12 +38,12 @@ struct OrderTests {
         #expect(Pattern.compare(any, try pattern("/")) < 0)
     }
 
-    @Test("names of captures do not count")
+    @Test("Names of captures have no effect")
     func names() throws {
         #expect(Pattern.compare(try pattern("/{a}/{b:int}"), try pattern("/{x}/{y:int}")) == 0)
     }
 
-    @Test("no circle where inclusion would make one")
+    @Test("The order has no cycle where inclusion would have one")
     func circle() throws {
         let a = try pattern("/{a:int(1..10)}/{n}")
         let b = try pattern("/{b:int(1..100)}/x")
@@ -63,7 +65,7 @@ struct OrderTests {
             priority: patterns.pick([0, 0, 1, -1]), route: patterns.pick(["r", "s", "t"]))
     }
 
-    @Test("the order is total: one sign each way, transitive, and equal only to itself")
+    @Test("The order is total: antisymmetric, transitive, and equal only for the same pattern")
     func laws() {
         var patterns = PatternGenerator(seed: 20251121)
         let pool = (0..<400).map { _ in precedence(&patterns) }
@@ -81,8 +83,8 @@ struct OrderTests {
         }
     }
 
-    /// From the best to the last in steps 1, 2 and 4 to 6.
-    @Test("scheme, host, constraints, priority and id count in this order")
+    /// From the best to the last by scheme, host, constraints, priority, and id.
+    @Test("Scheme, host, constraints, priority, and id are compared in this order")
     func steps() throws {
         let path = try pattern("/a")
         let host = Array("shop.example".utf8)
@@ -108,7 +110,7 @@ struct OrderTests {
         }
     }
 
-    @Test("a pattern whose links are a strict part of another's wins, the known exceptions aside")
+    @Test("A pattern that matches strictly fewer links precedes, with known exceptions")
     func narrower() throws {
         let pairs = [
             ("/a", "/{n:enum(a|b)}"), ("/a7", "/a{n:int}"), ("/a{n:int}", "/a{n}"), ("/a{n}", "/{n}"),

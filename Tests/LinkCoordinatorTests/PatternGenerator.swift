@@ -2,7 +2,7 @@ import LinkCoordinator
 import TestSupport
 import Testing
 
-/// Makes patterns and paths that often meet.
+/// Generates patterns and paths that often match.
 struct PatternGenerator {
     var generator: SeededGenerator
 
@@ -12,7 +12,7 @@ struct PatternGenerator {
         choices[Int.random(in: 0..<choices.count, using: &generator)]
     }
 
-    /// The text of one segment's matcher, with `NAME` for the capture's name.
+    /// The texts of matchers of a segment, with `NAME` for the name of the capture.
     static let segments = [
         "a", "b", "x", "7", "12", "2025-01-31", "true", "a7", "ab", "{NAME:enum(a|b)}", "{NAME:enum(x)}",
         "{NAME:enum(b|x)}", "a{NAME}", "{NAME}b", "a{NAME}b", "a{NAME:int}", "1{NAME}", "{NAME:int(1..10)}",
@@ -22,7 +22,7 @@ struct PatternGenerator {
 
     static let tails = ["", "", "", "/{NAME+}", "/{NAME*}", "/{NAME:coordinatorPath}"]
 
-    /// A path pattern of up to three segments and perhaps a tail.
+    /// Returns a path pattern of up to three segments and possibly a tail.
     mutating func patternText() -> String {
         let count = Int.random(in: 0...3, using: &generator)
         var text = ""
@@ -31,7 +31,7 @@ struct PatternGenerator {
         return text.isEmpty ? "/" : text
     }
 
-    /// A pattern; now and then one that takes any path with a segment.
+    /// Returns a pattern, occasionally one that matches any path with a segment.
     mutating func pattern() -> Pattern {
         if Int.random(in: 0..<20, using: &generator) == 0,
             let any = try? PatternParser.anySegment(pick(["a", "x", "7"]), foldsCase: false)
@@ -47,7 +47,7 @@ struct PatternGenerator {
         }
     }
 
-    /// A path whose segments are likely to be taken by the patterns above.
+    /// Returns a path whose segments the patterns above are likely to match.
     mutating func path() -> [[UInt8]] {
         let texts = [
             "a", "b", "x", "ab", "a7", "7", "12", "15", "100", "201", "a1b", "zz", "true", "0", "2025-01-31",

@@ -14,7 +14,7 @@ struct PatternTests {
     }
 
     @Test(
-        "what patterns take",
+        "Patterns match the expected paths",
         arguments: [
             ("/", "/", true), ("/", "/a", false), ("/a", "/a", true), ("/a", "/A", false), ("/a", "/a/b", false),
             ("/a", "/", false), ("/{n}", "/x", true), ("/{n}", "/", false), ("/{n?}", "/", true),
@@ -34,7 +34,7 @@ struct PatternTests {
     func takes(pattern: String, path: String, isTaken: Bool) throws { #expect(try takes(pattern, path) == isTaken) }
 
     @Test(
-        "folding takes in literals, affixes and enum values, and nothing else",
+        "Folding applies only to literals, affixes, and enumeration values",
         arguments: [
             ("/Cat", "/cAT", true), ("/V{n:int}", "/v1", true), ("/{n:enum(Red|Blue)}", "/RED", true),
             ("/{n:[a-z]{1,3}}", "/AB", false), ("/{p:coordinatorPath}", "/Home", false), ("/É", "/é", false),
@@ -44,7 +44,7 @@ struct PatternTests {
     }
 
     @Test(
-        "captures hold their canonical text",
+        "Captures have their canonical text",
         arguments: [
             ("/{n:uuid}", "b121d5e7-ea65-49f8-8b33-b3c43fa93866", "B121D5E7-EA65-49F8-8B33-B3C43FA93866"),
             ("/{n:bool}", "1", "true"), ("/{n:enum(Red|Blue)}", "bLUE", "Blue"), ("/x{n:enum(Red)}", "XrED", "Red"),
@@ -57,7 +57,7 @@ struct PatternTests {
         #expect(capture.canonicalText(raw, foldsCase: true) == Array(text.utf8))
     }
 
-    @Test("a trailing optional gives two patterns, the fuller one first")
+    @Test("A trailing optional segment results in two patterns, the longer one first")
     func optionals() throws {
         let patterns = try PatternParser.parse("/a/{n:int?}", foldsCase: false)
         #expect(patterns.map(\.text) == ["/a/{n:int}", "/a"])
@@ -65,7 +65,7 @@ struct PatternTests {
         #expect(try PatternParser.parse("/{n?}", foldsCase: false).map(\.text) == ["/{n}", "/"])
     }
 
-    @Test("patterns read back from their text")
+    @Test("Patterns are read back from their text")
     func texts() throws {
         var patterns = PatternGenerator(seed: 3)
         for _ in 0..<2_000 {
@@ -75,7 +75,7 @@ struct PatternTests {
         }
     }
 
-    @Test("any text is read or refused, at a place inside it")
+    @Test("Any text is parsed or rejected with an offset inside it")
     func anyText() {
         var generator = SeededGenerator(seed: 8)
         let pieces = [

@@ -3,9 +3,9 @@ import LinkCoordinator
 import TestSupport
 import Testing
 
-@Suite("Proofs about many routes at one place")
+@Suite("Proofs about many routes in one place")
 struct ProofScaleTests {
-    /// A table of as many routes, each with members of its own, and perhaps one more.
+    /// Returns a table of the given number of routes with their own members, and possibly one more route.
     private func file(_ count: Int, query: String = "{}", last: String? = nil, _ members: (Int) -> String) -> [UInt8] {
         var routes = (0..<count).map { #"{ "id": "r\#($0)", \#(members($0)), "to": { "root": true } }"# }
         if let last { routes.append(#"{ "id": "last", \#(last), "to": { "root": true } }"#) }
@@ -17,7 +17,7 @@ struct ProofScaleTests {
             """.utf8)
     }
 
-    /// A shape of table: what every route has by its number, and what one route beside them has.
+    /// A shape of tables: the members of every route by its number, and those of an additional route.
     struct Shape: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var query = "{}"
@@ -49,18 +49,19 @@ struct ProofScaleTests {
         },
     ]
 
-    @Test("work grows with the number of routes, not with its square", arguments: shapes)
+    @Test("The work grows linearly with the number of routes", arguments: shapes)
     func linear(shape: Shape) throws {
         let file = file(1_600, query: shape.query, last: shape.last, shape.members)
         let source = try #require(TableSource.read(file).source)
         var problems = ProblemList()
-        // The square of the number is 2,560,000; what meets nothing else takes a few dozen units a route.
+        // The square of the number of routes is 2,560,000. A route that overlaps no other one takes a few dozen units
+        // of work.
         OverlapProof.run(source, budget: WorkBudget(perQuestion: 100_000, total: 400_000), into: &problems)
         let found = problems.located(in: file)
         #expect(found.isEmpty, "\(found.prefix(3).map(\.message))")
     }
 
-    @Test("a route whose values others take all is found among many")
+    @Test("A route whose values other routes cover is found among many")
     func covered() throws {
         let file = file(400, last: #""match": "/p", "query": { "type": "t7", "mode": "*" }"#) {
             #""match": "/p", "query": { "type": "t\#($0)", "mode": \#($0 % 2 == 0 ? "null" : "\"*\"") }, "priority": 1"#
@@ -72,16 +73,16 @@ struct ProofScaleTests {
     }
 }
 
-@Suite("Many problems of one table")
+@Suite("Many problems of a table")
 struct ManyProblemTests {
-    @Test("the worst are kept, whatever the order in which they were found", arguments: 1...4)
+    @Test("The worst problems are kept, in whatever order they are found", arguments: 1...4)
     func worst(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         var list = ProblemList()
         var places = Array(0..<2_000)
         places.shuffle(using: &generator)
         for place in places {
-            // Fewer errors than are kept, so that some warnings are kept too.
+            // There are fewer errors than the list keeps, so some warnings are kept too.
             if place % 20 == 0 {
                 list.error(.badValue, at: place, "error \(place)")
             } else {
@@ -97,20 +98,20 @@ struct ManyProblemTests {
         #expect(list.count == 2_000 && list.hasErrors)
     }
 
-    @Test("a table of fewer errors than are told is looked at to its end", arguments: [1, 199])
+    @Test("A table with fewer errors than the limit is checked completely", arguments: [1, 199])
     func whole(count: Int) {
         let list = Self.repeated(count)
         #expect(list.count == count && list.allSatisfy { $0.code == .unreachable })
         #expect(list.last?.routes == ["r\(count)", "r0"])
     }
 
-    @Test("a table of more errors than are told is refused with as many")
+    @Test("A table with more errors than the limit is refused with as many as the limit")
     func full() {
         let list = Self.repeated(300)
         #expect(list.count == ProblemList.maxCount && list.allSatisfy { $0.severity == .error })
     }
 
-    /// Problems of a table of one pattern, and of routes that repeat it.
+    /// Returns the problems of a table with one pattern and routes that repeat it.
     private static func repeated(_ count: Int) -> [TableProblem] {
         let routes = (0...count).map {
             #"{ "id": "r\#($0)", "match": "/a", "priority": \#(1_000 - $0), "to": { "root": true } }"#
@@ -125,7 +126,7 @@ struct ManyProblemTests {
         return problems
     }
 
-    @Test("an error that is found after many warnings is told")
+    @Test("An error that is found after many warnings is reported")
     func late() {
         let captures = (0..<300).map { #"{ "id": "w\#($0)", "match": "/w\#($0)/{unused}", "to": { "root": true } }"# }
         let file = Array(

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Proofs about patterns")
 struct ProofTests {
-    /// What all short links show of a table.
+    /// The properties of a table that all short links show.
     private struct Verdict: Equatable {
         var unreachable: [String] = []
         var overlaps: [[String]] = []
@@ -63,7 +63,7 @@ struct ProofTests {
     }
 
     @Test(
-        "equal brute force over all short links, and each witness shows its problem",
+        "The proofs agree with a brute-force search over short links, and each witness shows its problem",
         arguments: [
             (1, false, false, false), (2, true, false, false), (3, false, true, false), (4, true, true, false),
             (5, false, false, true), (6, false, true, true),
@@ -91,7 +91,7 @@ struct ProofTests {
         #expect(found.unreachable > 5 && found.overlaps > 5, "\(found)")
     }
 
-    /// Resolves the witness of every problem about patterns: it must be taken as the problem says.
+    /// Resolves the witness of every problem about patterns, which must show the problem.
     static func checkWitnesses(_ problems: [TableProblem], _ file: [UInt8]) throws {
         for problem in problems where problem.code == .overlap || problem.code == .unreachable {
             guard let link = problem.witness else {
@@ -112,7 +112,7 @@ struct ProofTests {
         }
     }
 
-    @Test("P7: in a table that passes, a pattern whose links are a strict part of another's wins on all of them")
+    @Test("P7: in a valid table, a pattern that matches strictly fewer links precedes for all of them")
     func narrowerWins() throws {
         var world = SmallWorld(seed: 20_251_123, isWide: false)
         var cases = 0
@@ -142,9 +142,9 @@ struct ProofTests {
         a.contains(true) && !zip(a, b).contains { $0 && !$1 } && zip(a, b).contains { !$0 && $1 }
     }
 
-    @Test("what would take too much work is told as unproved, with its route, and ends")
+    @Test("A proof that would take too much work is reported as unproved, with its route")
     func unproved() throws {
-        // Each clause of a hard formula is a pattern; the goal is reachable just if the formula can be met.
+        // Each clause of a hard formula is a pattern. The goal is reachable exactly if the formula is satisfiable.
         var generator = SeededGenerator(seed: 43)
         let variables = 50
         let goal = "/{z:enum(c)}" + (0..<variables).map { "/{v\($0):enum(t|f)}" }.joined()

@@ -13,7 +13,7 @@ import Testing
         "Tests/LinkCoordinatorTests/Fixtures/anchor-features.json",
     ]
 
-    @Test("a shipped table loads and its examples hold", arguments: tables)
+    @Test("A shipped table is loaded and its examples hold", arguments: tables)
     func loads(path: String) throws {
         let bytes = [UInt8](try Data(contentsOf: Self.root.appending(path: path)))
         let (table, problems) = RouteTable.check(bytes)

@@ -2,25 +2,25 @@ import LinkCoordinator
 import TestSupport
 import Testing
 
-/// A link that another router loses or sends elsewhere: its routes, the link and where it belongs.
+/// A link that another router loses or misroutes, with its routes and the correct result.
 struct RouterTrap: Sendable, CustomTestStringConvertible {
-    /// Row of the table of edge cases.
+    /// The row of the table of edge cases.
     let row: Int
-    /// The router, and what it makes of the link.
+    /// The router and its result for the link.
     let router: String
-    /// Route ids and patterns, in the order in which the other router is given them.
+    /// The ids and patterns of the routes, in the order for the other router.
     let routes: [(id: String, pattern: String)]
-    /// Routes that say that they overlap, by id.
+    /// The declared overlaps, by id.
     var overlaps: [String: String] = [:]
     let path: String
-    /// The route that takes it.
+    /// The route that matches.
     let route: String
-    /// What the route's captures are then, by name.
+    /// The values of the route's captures, by name.
     var captures: [String: String] = [:]
 
     var testDescription: String { "row \(row), \(router): \(path)" }
 
-    /// A table whose screens show the captures of the route.
+    /// Returns a table whose screens show the captures of the route.
     func table(_ order: [(id: String, pattern: String)]) throws -> RouteTable {
         let names = Set(order.flatMap { Self.names($0.pattern) }).sorted()
         let fields = names.map { "\"\($0)\": \"string?\"" }.joined(separator: ", ")
@@ -87,7 +87,7 @@ private let traps: [RouterTrap] = [
 
 @Suite("Traps of other routers") struct RouterTrapTests {
     @Test(
-        "a link that another router loses or misroutes resolves right, whatever the order of routes", arguments: traps)
+        "A link that another router loses or misroutes resolves correctly in any order of routes", arguments: traps)
     func trap(_ trap: RouterTrap) throws {
         for order in [trap.routes, trap.routes.reversed()] {
             let decision = try trap.table(order).resolve("t://" + trap.path)
@@ -100,7 +100,7 @@ private let traps: [RouterTrap] = [
         }
     }
 
-    @Test("each of the rows 24 to 30 has a trap")
+    @Test("Each of the rows 24 to 30 has a trap")
     func rows() {
         let rows = Set(traps.map(\.row))
         print("router traps: \(traps.count) of \(rows.count) rows")

@@ -3,7 +3,7 @@ import LinkCoordinator
 import StrictJSON
 import Testing
 
-/// A query, the dialect that reads it, and what a field and a list of the name `a` are.
+/// A query and its dialect, with the expected values of a field and a list bound to the name `a`.
 struct DialectCase: Sendable, CustomTestStringConvertible {
     let query: String
     let dialect: String
@@ -21,8 +21,8 @@ struct DialectCase: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// Rules of the query, of links and of devices at their edges, each with a small table of its own.
-@Suite("Rules of the specification at their edges") struct RuleTests {
+/// Tests of rules for queries, links, and devices in special cases, each with a small table.
+@Suite("Special cases of rules") struct RuleTests {
     private static let invalid = "param_invalid"
     private static let keep = #""nulls":"keep""#
     private static let erase = #""nulls":"erase""#
@@ -30,7 +30,7 @@ struct DialectCase: Sendable, CustomTestStringConvertible {
     private static func reject(_ nulls: String) -> String { #""duplicates":"reject","# + nulls }
     private static func last(_ nulls: String) -> String { #""duplicates":"last","# + nulls }
 
-    /// What N8 says of names that stand twice, with and without a value.
+    /// Names that occur twice, with and without a value.
     static let dialects: [DialectCase] = [
         DialectCase(keep, "a=1&a", #""1""#, #"["1"]"#), DialectCase(keep, "a&a=1", #""1""#, #"["1"]"#),
         DialectCase(keep, "a=1&a=2", #""1""#, #"["1","2"]"#), DialectCase(keep, "a", "null", "[]"),
@@ -48,7 +48,7 @@ struct DialectCase: Sendable, CustomTestStringConvertible {
         DialectCase(flat + "," + reject(erase), "a=1&a", #""1""#, #"["1"]"#),
     ]
 
-    @Test("a name that stands twice, with nulls and without, flattened and not (N8)", arguments: dialects)
+    @Test("Duplicate names are read by the dialect, with and without nulls and flatten", arguments: dialects)
     func duplicates(_ one: DialectCase) throws {
         let table = try RouteTable(
             json: [UInt8](
@@ -64,7 +64,7 @@ struct DialectCase: Sendable, CustomTestStringConvertible {
             let decision = table.resolve("t:///\(model)?\(query)")
             return decision.stack.last?.value["data"]?[model]?["a"]?.text ?? decision.reason
         }
-        // Of many items the names are found in another way than of a few.
+        // The lookup of names differs for many items.
         let many = (0..<60).map { "x\($0)=y" }.joined(separator: "&") + "&" + one.query
         for query in [one.query, many] {
             #expect(value("M", query) == one.field)
@@ -72,7 +72,7 @@ struct DialectCase: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// A table of the scheme `t` whose link block is `link`, with two screens and what `parts` add.
+    /// Returns a table of the scheme `t` with the given link block, two screens, and additional parts.
     private func load(_ link: String, _ parts: String...) throws(RouteTableError) -> RouteTable {
         let head = #"{"schemaVersion":1,"table":{"id":"t","version":"1"},"link":{\#(link)},"#
         let screens = #""coordinators":{"home":{"initial":"feed","screens":{"feed":{},"new":{"since":"9"}}}},"#
@@ -81,7 +81,7 @@ struct DialectCase: Sendable, CustomTestStringConvertible {
 
     private let anyHost = #""schemes":["t"],"host":"authority","hosts":["*"]"#
 
-    @Test("'plus: space' beside 'decode: none' is refused: nothing is decoded there (3.0)")
+    @Test("`plus` `space` is refused with `decode` `none`, which decodes nothing")
     func plusWithoutDecoding() throws {
         for decode in ["once", "before"] {
             _ = try load(anyHost + #","query":{"decode":"\#(decode)","plus":"space"}"#, #""routes":[]"#)
@@ -90,11 +90,11 @@ struct DialectCase: Sendable, CustomTestStringConvertible {
         let error = #expect(throws: RouteTableError.self) {
             try load(anyHost + #","query":{"decode":"none","plus":"space"}"#, #""routes":[]"#)
         }
-        #expect(error?.problems.first?.message.contains("'space'") == true)
+        #expect(error?.problems.first?.message.contains("`space`") == true)
     }
 
     @Test(
-        "a trailing slash resets in every form of a link (N6)",
+        "A trailing slash resets the path in every form of a link",
         arguments: ["t://home/", "t://home/?a=1", "t://home/#f", "t:/home/", "t:home/", "t:///home/", "t://home//"])
     func trailingSlash(_ link: String) throws {
         let table = try load(
@@ -105,7 +105,7 @@ struct DialectCase: Sendable, CustomTestStringConvertible {
         #expect(decision.mode == .replace)
     }
 
-    @Test("the slash that leads is none that trails (N6)", arguments: ["t://home", "t:/home", "t:///home", "t:home"])
+    @Test("A leading slash is not a trailing slash", arguments: ["t://home", "t:/home", "t:///home", "t:home"])
     func leadingSlash(_ link: String) throws {
         let table = try load(
             #""schemes":["t"],"host":"segment","path":{"emptySegments":"reset"}"#,
@@ -118,7 +118,7 @@ struct DialectCase: Sendable, CustomTestStringConvertible {
         }
     }
 
-    @Test("an excluded link goes outside as it came, raw spaces and all (2.5)")
+    @Test("An excluded link is opened unchanged, including unescaped spaces")
     func excludedWithSpace() throws {
         let table = try load(
             #""schemes":["https"],"host":"authority","hosts":["a.example"]"#,
@@ -129,13 +129,13 @@ struct DialectCase: Sendable, CustomTestStringConvertible {
             let decision = table.resolve(link)
             #expect(decision.outcome == .external && decision.url == link)
         }
-        // A space in the host is none of the listed hosts.
+        // A host with a space matches none of the listed hosts.
         #expect(table.resolve("https://a .example/legal").reason == "host")
     }
 
     // MARK: Devices
 
-    @Test("platforms fold ASCII case in conditions and in capabilities (2.5, 3.0)", arguments: ["ios", "iOS", "IOS"])
+    @Test("Platforms ignore ASCII case in conditions and capabilities", arguments: ["ios", "iOS", "IOS"])
     func platforms(_ platform: String) throws {
         let table = try load(
             anyHost, #""capabilities":{"touch":{"platforms":["iPadOS","Ios"]}}"#,
@@ -154,7 +154,7 @@ struct DialectCase: Sendable, CustomTestStringConvertible {
         #expect(table.resolve("t:///can", device: DeviceFacts(platform: "watchos")).variant == 1)
     }
 
-    @Test("tables that write a platform in other letters decide alike, which the difference proves")
+    @Test("Tables that write a platform in another case decide equally, as their difference proves")
     func platformDifference() throws {
         func table(_ platform: String) throws -> RouteTable {
             try load(
@@ -171,7 +171,7 @@ struct DialectCase: Sendable, CustomTestStringConvertible {
         #expect(try !table("ios").difference(from: table("zz")).changes.isEmpty)
     }
 
-    @Test("an external URL without captures may stand where a device lacks a screen (2.5)")
+    @Test("An external URL without captures can replace an unsupported screen")
     func unsupportedExternal() throws {
         func table(_ url: String) throws(RouteTableError) -> RouteTable {
             try load(
@@ -187,7 +187,7 @@ struct DialectCase: Sendable, CustomTestStringConvertible {
         #expect(decision.outcome == .external && decision.url == "https://a.example/update")
         #expect(decision.notes == ["unsupported:home.new"] && decision.notice == "/home/feed")
         #expect(old.resolve("https://a.example/new/1", device: DeviceFacts(app: "9")).path == "/home/feed/new")
-        // A bound value that is there must be valid, for an external target too (2.7).
+        // A bound value that is present must be valid, even for an external target.
         #expect(old.resolve("https://a.example/new/x", device: DeviceFacts(app: "8")).reason == "param_invalid")
         let trace = old.explain(.link("https://a.example/new/1"), device: DeviceFacts(app: "8"))
         #expect(trace.failure == nil && trace.decision.url == decision.url && trace.bindings.count == 1)

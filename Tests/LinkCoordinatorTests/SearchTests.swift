@@ -3,13 +3,13 @@ import StrictJSON
 import TestSupport
 import Testing
 
-/// A route of a generated table: one pattern, perhaps with scheme, host and query constraints.
+/// A route of a generated table with one pattern and optional scheme, host, and query constraints.
 private struct GeneratedRoute {
     var id: String
     var pattern: String
     var scheme: String?
     var host: String?
-    /// Constraints as JSON: name and `"text"`, `"*"` or `null`.
+    /// The constraints as JSON: a name and `"text"`, `"*"`, or `null`.
     var query: [(name: String, test: String)]
     var priority: Int
 
@@ -55,7 +55,7 @@ struct SearchTests {
         var scheme: String
         var host: String
         var path: [[UInt8]]
-        /// Absent, `q`, `q=1` or `q=2`, and perhaps `w`.
+        /// The query items: none, `q`, `q=1`, or `q=2`, and possibly `w`.
         var query: [String]
 
         var text: String {
@@ -70,7 +70,7 @@ struct SearchTests {
             query: patterns.pick([[], [], ["q=1"], ["q=2"], ["q"], ["w"], ["w=5", "q=1"]]))
     }
 
-    /// The route that the definition gives: of all patterns that match, the least.
+    /// Returns the route by definition: that of the least of all matching patterns.
     private func expected(_ source: TableSource, _ link: Link) -> String? {
         let parts = link.host.split(separator: ":", omittingEmptySubsequences: false)
         let host = Array((parts.first ?? "").utf8)
@@ -99,7 +99,7 @@ struct SearchTests {
         }
     }
 
-    @Test("chooses what scanning all and taking the least chooses, whatever the order of the file")
+    @Test("The search selects the least of all matching patterns, in any order of the file")
     func scanAll() throws {
         var patterns = PatternGenerator(seed: 2026_11_21)
         var found = 0
@@ -111,7 +111,7 @@ struct SearchTests {
                 if seen.insert(route.pattern).inserted { routes.append(route) }
             }
             let source = try #require(TableSource.read(table(routes)).source)
-            // Most of these tables overlap and would be refused; the search must agree all the same.
+            // Most of these tables overlap and would be refused. The search must agree in any case.
             let compiled = try #require(RouteTable.unchecked(table(routes)))
             let shuffled = try #require(RouteTable.unchecked(table(routes.shuffled(using: &patterns.generator))))
             for _ in 0..<60 {

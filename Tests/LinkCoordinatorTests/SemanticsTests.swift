@@ -2,9 +2,9 @@ import LinkCoordinator
 import StrictJSON
 import Testing
 
-/// Single sentences of the specification that no other test holds, each with a small table of its own.
-@Suite("Sentences of the specification") struct SemanticsTests {
-    /// A table with the usual head; `parts` are members of the file.
+/// Tests of single rules that no other test covers, each with a small table.
+@Suite("Single rules") struct SemanticsTests {
+    /// Returns a table with the usual members and additional parts.
     private func table(
         _ parts: String..., link: String = #""schemes":["t"],"host":"authority","hosts":["*"]"#, isList: Bool = false
     ) throws -> RouteTable {
@@ -20,7 +20,7 @@ import Testing
                         "single":{"slot":"single","screens":{"a":{},"b":{}}}}
         """#
 
-    @Test("a pattern may name a scheme that the table lists only as '*' (N2, 2.2)")
+    @Test("A pattern can specify a scheme that the table lists only as `*`")
     func schemeUnderStar() throws {
         let table = try table(
             #""routes":[{"id":"q","match":{"path":"/{rest*}","scheme":"q"},"to":{"root":true}},"#
@@ -36,7 +36,7 @@ import Testing
         #expect(exact.resolve("S://a").route == "s")
     }
 
-    @Test("an empty segment that resets goes along with a redirected tail, and leads a relative path to the root (N6)")
+    @Test("A resetting empty segment moves with a redirected tail and makes a relative path absolute")
     func reset() throws {
         let table = try table(
             screens,
@@ -47,22 +47,22 @@ import Testing
         #expect(table.resolve("t:old/home/feed").mode == .append)
         #expect(table.resolve("t:old/home/feed//feed").mode == .replace)
         #expect(table.resolve("t:old/home/feed//feed").path == "/home/feed")
-        // What `truncate` cuts off resets nothing.
+        // The part that `truncate` removes does not reset the path.
         #expect(table.resolve("t://go/home/feed/x/").path == "/home/feed")
         #expect(table.resolve("t://go/home/feed/").path == "/")
-        // A coordinator before the empty segment stands for a screen that is dropped.
+        // A coordinator before the empty segment represents a screen that is removed.
         #expect(table.resolve("t://go/home//single/a").path == "/single/a")
         #expect(table.resolve(.path("single/a//b")).mode == .replace)
     }
 
-    @Test("a coordinator of one slot keeps its last entry in a requested path too (2.6)")
+    @Test("A coordinator with a single slot keeps its last entry in a requested path too")
     func slot() throws {
         let table = try table(screens, #""routes":[]"#)
         #expect(table.resolve(.path("/single/a/b")).path == "/single/b")
         #expect(table.resolve(.path("/single/a/home/feed/single/b")).path == "/home/feed/single/b")
     }
 
-    @Test("the parents of a target of 'unsupported' may come from a route (2.5, 2.6)")
+    @Test("The parents of a target of `unsupported` can come from a route")
     func unsupportedParents() throws {
         let table = try table(
             screens,
@@ -76,7 +76,7 @@ import Testing
         #expect(decision.notes == ["unsupported:home.new"])
     }
 
-    @Test("a null of an optional field is missing and not repaired (N9)")
+    @Test("A null of an optional field is missing and not repaired")
     func nullIsNotRepaired() throws {
         let table = try table(
             screens,
@@ -87,7 +87,7 @@ import Testing
         #expect(decision.notes == ["device.app unknown"])
     }
 
-    @Test("an excluded link that came in a payload is opened as it stands there (2.5, N10)")
+    @Test("An excluded link from a payload is opened unchanged")
     func excludedInPayload() throws {
         let table = try table(
             #""externals":{"hosts":["e.example"]}"#,
@@ -98,7 +98,7 @@ import Testing
         #expect(decision.url == "https://e.example/legal/a?b")
     }
 
-    @Test("a parameter for a trailing optional may be wanting (N12)")
+    @Test("A parameter for a trailing optional segment can be absent")
     func optionalParameter() throws {
         let table = try table(
             screens,

@@ -6,16 +6,16 @@ import StrictJSON
 import Synchronization
 import Testing
 
-/// What threads see while sets are replaced.
+/// The observations of threads while sets are replaced.
 private final class Run: Sendable {
     struct Seen {
         var requests = 0
-        /// Changes of the set from one request of a thread to its next.
+        /// The number of times that the set changed between two requests of a thread.
         var sets = 0
         var problems: [String] = []
     }
 
-    /// Requests of each thread.
+    /// The number of requests of each thread.
     static let requests = 4_000
 
     let seen = Mutex(Seen())
@@ -52,7 +52,7 @@ private final class Run: Sendable {
     }
 }
 
-@Suite("Several tables at once")
+@Suite("Several tables")
 struct SeveralTablesTests {
     private func table(_ id: String, _ link: String, applications: String = "[]", version: String = "1") throws
         -> RouteTable
@@ -70,7 +70,7 @@ struct SeveralTablesTests {
     private static let segment = #"{ "schemes": ["app"], "host": "segment" }"#
 
     @Test(
-        "a scheme and host that both read is a conflict, with a link that both read",
+        "A scheme and host that two tables read are a conflict, with a link that both read",
         arguments: [
             (segment, segment, "app:///"),
             (segment, #"{ "schemes": ["other"], "host": "segment" }"#, nil),
@@ -98,7 +98,7 @@ struct SeveralTablesTests {
         #expect(conflicts[0].text == "the tables 'one' and 'two' both read links such as \(witness)")
     }
 
-    @Test("an application that two tables list is a conflict")
+    @Test("An application that two tables list is a conflict")
     func applications() throws {
         let tables = [
             try table("one", Self.segment, applications: #"["com.x", "com.y"]"#),
@@ -108,7 +108,7 @@ struct SeveralTablesTests {
         #expect(TableSet([tables[0]]).conflicts.isEmpty)
     }
 
-    /// A set of two tables of one version, loaded anew.
+    /// Returns a newly loaded set of two tables of one version.
     private func set(version: Int) throws -> TableSet {
         TableSet([
             try table("a", Self.segment, version: "\(version)"),
@@ -116,7 +116,7 @@ struct SeveralTablesTests {
         ])
     }
 
-    @Test("while threads resolve, sets are replaced and go: every request meets one whole set, the newest or the last")
+    @Test("While sets are replaced, every request uses one complete set, the newest or the previous one")
     func replacing() throws {
         let owner = Lock(try set(version: 0))
         let run = Run()
@@ -131,7 +131,7 @@ struct SeveralTablesTests {
             thread.start()
         }
         var version = 0
-        // Each set is the only one of its kind: once it is replaced it lives as long as a reader holds it.
+        // Each set is unique. After it was replaced, it is kept alive only by its readers.
         while done.wait(timeout: .now()) == .timedOut {
             version += 1
             let next = try set(version: version)

@@ -2,19 +2,19 @@ import LinkCoordinator
 import ByteStorage
 import TestSupport
 
-/// Random tables over so few texts that all short links can be tried.
+/// Generates random tables over so few texts that all short links can be tried.
 struct SmallWorld {
-    /// A route of such a table: one pattern.
+    /// A route of such a table, with one pattern.
     struct Route {
         var id: String
         var pattern: String
         var scheme: String?
         var host: String?
-        /// Name and JSON of what it must be.
+        /// The names and the JSON of their tests.
         var query: [(name: String, test: String)] = []
         var priority = 0
         var overlaps: [String] = []
-        /// What becomes of a link, as JSON members.
+        /// The action for a link, as JSON members.
         var action = "\"to\": { \"root\": true }"
 
         var json: String {
@@ -35,7 +35,7 @@ struct SmallWorld {
         var host: String
         var path: [[UInt8]]
         var query: [String]
-        /// What stands between the pieces of the query.
+        /// The separator of the query.
         var separator = "&"
 
         var text: String {
@@ -45,10 +45,10 @@ struct SmallWorld {
     }
 
     var patterns: PatternGenerator
-    /// Whether patterns name schemes and hosts and routes ask for the query.
+    /// A Boolean value that indicates whether patterns have schemes and hosts, and routes have query constraints.
     let isWide: Bool
     let folds: Bool
-    /// Whether names and values of a query stand in one list, and routes ask for them.
+    /// A Boolean value that indicates whether the query is a flat list, and routes have constraints.
     let flattens: Bool
 
     init(seed: UInt64, isWide: Bool, folds: Bool = false, flattens: Bool = false) {
@@ -68,7 +68,7 @@ struct SmallWorld {
     mutating func route(_ number: Int) -> Route {
         var text = ""
         let tail = patterns.pick(["", "", "", "", "/{tail+}", "/{tail*}", "/{tail:coordinatorPath}"])
-        // Short enough that three segments show all.
+        // The pattern is short enough that three segments show all differences.
         for index in 0..<Int.random(in: 0...(tail.isEmpty ? 2 : 1), using: &patterns.generator) {
             text += "/" + patterns.pick(Self.segments).replacing("NAME", with: "n\(index)")
         }
@@ -98,7 +98,7 @@ struct SmallWorld {
         return route
     }
 
-    /// Constraints on names that are values of one another too.
+    /// Returns constraints on names that are also values of each other.
     private mutating func flatConstraints() -> [(name: String, test: String)] {
         let tests = ["\"1\"", "\"2\"", "\"w\"", "\"q\"", "\"*\"", "null"]
         var constraints: [(name: String, test: String)] = []
@@ -112,7 +112,7 @@ struct SmallWorld {
         var routes = (0..<Int.random(in: 2...count, using: &patterns.generator)).map { route($0) }
         if Bool.random(using: &patterns.generator) { routes[0].overlaps = [routes[1].id] }
         if isWide, Bool.random(using: &patterns.generator) {
-            // One pattern for each scheme, which leaves nothing to the same one without a scheme.
+            // The same pattern for each scheme leaves no link to the pattern without a scheme.
             for scheme in ["s", "t"] {
                 var copy = routes[0]
                 copy.id += scheme
@@ -137,7 +137,7 @@ struct SmallWorld {
             """.utf8)
     }
 
-    /// Segments of up to three of a few characters, and a few longer ones.
+    /// Segments of up to three characters of a small set, and a few longer ones.
     private static let texts: [[UInt8]] = {
         let symbols = ["a", "b", "x", "1", "7", "0", "-", "A", "!"]
         let two = symbols + symbols.flatMap { a in symbols.map { a + $0 } }
@@ -149,7 +149,7 @@ struct SmallWorld {
         return (three + longer).map { Array($0.utf8) }
     }()
 
-    /// Segments, so many for each set of the table's matchers that take one.
+    /// Returns segments, with a limited number for each set of matchers that match them.
     private func texts(for source: TableSource, each count: Int) -> [[UInt8]] {
         var matchers = Set(source.routes.flatMap { $0.patterns.flatMap(\.path.matchers) })
         for case .anySegment(let text) in matchers { matchers.insert(.literal(text)) }
@@ -165,7 +165,7 @@ struct SmallWorld {
         }
     }
 
-    /// All short links that the table's patterns can tell apart.
+    /// Returns all short links that the table's patterns can distinguish.
     func links(for source: TableSource, each count: Int = 1) -> [Link] {
         let texts = texts(for: source, each: count)
         var paths: [[[UInt8]]] = [[]]
@@ -193,7 +193,7 @@ struct SmallWorld {
         }
     }
 
-    /// All lists of up to four pieces of two names, two values and something else: enough to ask for both names.
+    /// All lists of up to four pieces of two names, two values, and another text, which are enough to test both names.
     private static let pieces: [[String]] = {
         var all: [[String]] = [[]]
         var last = all
@@ -204,7 +204,7 @@ struct SmallWorld {
         return all
     }()
 
-    /// Whether a route's pattern takes a link, by the definition.
+    /// Returns a Boolean value that indicates whether a route's pattern matches a link, by definition.
     func takes(_ route: TableSource.Route, _ link: Link) -> Bool {
         let pattern = route.patterns[0]
         let parts = link.host.split(separator: ":", omittingEmptySubsequences: false)

@@ -3,7 +3,7 @@ import StrictJSON
 import TestSupport
 import Testing
 
-@Suite("Tables read from JSON")
+@Suite("Reading of tables")
 struct TableReadingTests {
     private func source(_ text: String) throws -> TableSource {
         let (source, problems) = TableSource.inspect(Array(text.utf8))
@@ -11,7 +11,7 @@ struct TableReadingTests {
         return try #require(source)
     }
 
-    @Test("the tables that are shipped are taken without a problem", arguments: TableFiles.seeds + ["shop"])
+    @Test("The shipped tables are accepted without problems", arguments: TableFiles.seeds + ["shop"])
     func shippedTables(name: String) throws {
         let file = try TableFiles.shipped(name == "shop" ? name : "seeds/\(name)")
         let (source, problems) = TableSource.inspect(file)
@@ -19,7 +19,7 @@ struct TableReadingTests {
         #expect(source?.id.value == name)
     }
 
-    @Test("the table of the anchor features is taken without a problem")
+    @Test("The table of the anchor features is accepted without problems")
     func anchorFeatures() throws {
         let file = try TableFiles.fixture("anchor-features.json")
         let (read, problems) = TableSource.inspect(file)
@@ -37,14 +37,14 @@ struct TableReadingTests {
         #expect(source.routes[0].variants[2].notice?.value == ["system", "update"])
     }
 
-    @Test("the 36 examples of the document are all there")
+    @Test("All 36 examples are present")
     func exampleCount() throws {
         let seeds = try TableFiles.seeds.map { TableSource.read(try TableFiles.shipped("seeds/\($0)")).source }
         let anchor = TableSource.read(try TableFiles.fixture("anchor-features.json")).source
         #expect((seeds + [anchor]).reduce(0) { $0 + ($1?.examples.count ?? 0) } >= 36)
     }
 
-    @Test("defaults are the strict ones")
+    @Test("The defaults are the strict ones")
     func defaults() throws {
         let source = try source(
             """
@@ -68,7 +68,7 @@ struct TableReadingTests {
         #expect(source.coordinators[0].screens[0].defaultPresentation == .push)
     }
 
-    @Test("vars stand for their text before anything is parsed, and only where they may")
+    @Test("Vars are replaced before parsing, and only where they are allowed")
     func vars() throws {
         let source = try source(
             """
@@ -86,7 +86,7 @@ struct TableReadingTests {
         #expect(source.routes[0].patterns[0].path.text == "/shop/{id:int}")
     }
 
-    @Test("a text with '<' that is no var stays as it is")
+    @Test("A text with `<` that is not a var is unchanged")
     func noVars() throws {
         let source = try source(
             """
@@ -99,7 +99,7 @@ struct TableReadingTests {
         #expect(tests.map { $0.relation.rawValue + $0.version.text } == [">=4.0.0", "<6"])
     }
 
-    @Test("texts are brought to NFC, the links of examples are not")
+    @Test("Texts are brought into NFC, except the links of examples")
     func normalForm() throws {
         let source = try source(
             """
@@ -118,7 +118,7 @@ struct TableReadingTests {
             source.examples[0].expectations.map { Array(($0.value.string ?? "").utf8) }.last == Array("\u{E9}".utf8))
     }
 
-    @Test("binds come in the order of models and fields, whatever the order in the file")
+    @Test("Bindings are in the order of models and fields, regardless of the file")
     func bindOrder() throws {
         let source = try source(
             """
@@ -154,7 +154,7 @@ struct TableReadingTests {
         #expect(problems[0].severity == .error)
     }
 
-    @Test("mutated tables are read without a trap")
+    @Test("Mutated tables are read without a trap")
     func mutations() throws {
         var generator = SeededGenerator(seed: 4711)
         let files =
@@ -180,5 +180,5 @@ struct TableReadingTests {
     }
 }
 
-/// A value that is not what a test expects.
+/// An error for an unexpected value.
 enum TestFailure: Error { case unexpected }

@@ -3,17 +3,17 @@ import ByteStorage
 import TestSupport
 import Testing
 
-/// Gives a view of a text to a function, in memory of exactly its length.
+/// Calls a closure with a view of a text in memory of exactly its length.
 func withView<Result>(_ text: String, _ body: (ByteView) -> Result) -> Result {
     Array(text.utf8).withUnsafeBufferPointer { body(ByteView($0)) }
 }
 
-@Suite("Spellings of typed values")
+@Suite("Text forms of typed values")
 struct TextFormTests {
     private static let long = String(repeating: "9", count: 40)
 
     @Test(
-        "an int is 64-bit signed and has one spelling",
+        "An int is a signed 64-bit number with a single text form",
         arguments: [
             ("0", 0), ("7", 7), ("-7", -7), ("9223372036854775807", .max), ("-9223372036854775808", .min),
             ("1000000000000000000", 1_000_000_000_000_000_000),
@@ -21,14 +21,14 @@ struct TextFormTests {
     func integers(text: String, value: Int64) { #expect(withView(text, TextForms.integer) == value) }
 
     @Test(
-        "what is no int",
+        "Other texts are not an int",
         arguments: [
             "", "-", "+5", "05", "-0", "-05", "7.0", "1e3", " 1", "1 ", "0x1", "٣", "9223372036854775808",
             "-9223372036854775809", "99999999999999999999", "18446744073709551616", long, "1-", "--1",
         ])
     func noIntegers(text: String) { #expect(withView(text, TextForms.integer) == nil) }
 
-    @Test("ints read back from their own text")
+    @Test("Ints are read back from their text")
     func integerRoundTrip() {
         var generator = SeededGenerator(seed: 1)
         for _ in 0..<20_000 {
@@ -40,7 +40,7 @@ struct TextFormTests {
     }
 
     @Test(
-        "uuids in either case, and what is none",
+        "UUIDs are accepted in either case, and other texts are rejected",
         arguments: [
             ("B121D5E7-EA65-49F8-8B33-B3C43FA93866", true), ("b121d5e7-ea65-49f8-8b33-b3c43fa93866", true),
             ("00000000-0000-0000-0000-000000000000", true), ("B121D5E7-EA65-49F8-8B33-B3C43FA9386", false),
@@ -53,7 +53,7 @@ struct TextFormTests {
     func uuids(text: String, isUUID: Bool) { #expect(withView(text, TextForms.isUUID) == isUUID) }
 
     @Test(
-        "truth values",
+        "Boolean values have four text forms",
         arguments: [
             ("true", true), ("1", true), ("false", false), ("0", false), ("True", nil), ("TRUE", nil), ("yes", nil),
             ("", nil), ("2", nil), ("00", nil), ("truee", nil),
@@ -61,7 +61,7 @@ struct TextFormTests {
     func booleans(text: String, value: Bool?) { #expect(withView(text, TextForms.boolean) == value) }
 
     @Test(
-        "dates of the calendar",
+        "Dates are those of the calendar",
         arguments: [
             ("2025-01-31", true), ("2024-02-29", true), ("2025-02-29", false), ("2000-02-29", true),
             ("1900-02-29", false), ("2025-04-31", false), ("2025-13-01", false), ("2025-00-10", false),
@@ -70,7 +70,7 @@ struct TextFormTests {
         ])
     func dates(text: String, isDate: Bool) { #expect(withView(text, TextForms.isDate) == isDate) }
 
-    @Test("every day of four years is a date and no other day is")
+    @Test("Exactly the days of four years are dates")
     func calendar() {
         let lengths = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
         func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
@@ -87,7 +87,7 @@ struct TextFormTests {
     }
 
     @Test(
-        "doubles and their canonical text",
+        "Doubles have a canonical text",
         arguments: [
             ("2.50", "2.5"), ("-0", "0"), ("-0.000", "0"), ("0.0", "0"), ("7", "7"), ("-7.0", "-7"), ("0.10", "0.1"),
             ("100", "100"), ("123456789012345", "123456789012345"), ("1234567890123456", nil),
@@ -102,7 +102,7 @@ struct TextFormTests {
     }
 
     @Test(
-        "fields take what their type says, in its canonical form",
+        "Fields accept the values of their type in canonical form",
         arguments: [
             ("uuid", "b121d5e7-ea65-49f8-8b33-b3c43fa93866", "B121D5E7-EA65-49F8-8B33-B3C43FA93866"),
             ("int(1..99)", "99", "99"), ("int(1..99)", "0", nil), ("int(1..99)", "100", nil), ("int(..-1)", "-5", "-5"),
@@ -135,7 +135,7 @@ struct TextFormTests {
     }
 
     @Test(
-        "a field without a value is what its type says",
+        "A field without a value has the default of its type",
         arguments: [
             ("int", .required), ("int?", .null), ("int=5", .value("5")), ("bool=1", .value("true")),
             ("double=2.50", .value("2.5")), ("string=", .value("")), ("string=a b=c?", .value("a b=c?")),

@@ -15,7 +15,7 @@ struct VersionTests {
     }
 
     @Test(
-        "what reads as a version",
+        "Versions are recognized by their form",
         arguments: [
             ("1", true), ("1.2.3.4.5", true), ("999999999", true), ("01.002", true), ("1-a", true),
             ("1.0-rc.1+7", true),
@@ -27,14 +27,16 @@ struct VersionTests {
         ])
     func reads(text: String, isVersion: Bool) { #expect(withView(text) { Version($0) != nil } == isVersion) }
 
-    /// From low to high; each is lower than every later one.
+    /// Versions in ascending order.
+    ///
+    /// Each is lower than every later one.
     private static let ascending = [
         "0", "0.0.0.0.1-a", "0.0.0.0.1", "1-0", "1.0.0-2", "1-10", "1.0.0-alpha", "1.0.0-alpha.1", "1.0.0-alpha.beta",
         "1.0.0-beta", "1.0.0-beta.2", "1.0.0-beta.11", "1.0.0-rc.1", "1.0.0", "1.0.0.0.1", "1.0.1", "1.2", "1.10",
         "2-a", "2", "10", "999999999",
     ]
 
-    @Test("the order, with SemVer's for pre-releases")
+    @Test("Versions are ordered, and pre-releases as in Semantic Versioning")
     func order() {
         for (i, a) in Self.ascending.enumerated() {
             for (j, b) in Self.ascending.enumerated() {
@@ -44,14 +46,14 @@ struct VersionTests {
     }
 
     @Test(
-        "what makes no difference",
+        "Different texts of a version are equal",
         arguments: [
             ("1", "1.0.0.0.0"), ("1.2+a", "1.2+b"), ("1.2", "1.2+b"), ("01.02", "1.2"), ("1-1", "1-01"),
             ("1-a+x", "1.0-a"),
         ])
     func equal(a: String, b: String) { #expect(compare(a, b) == 0) }
 
-    @Test("the order is total: one sign each way, and transitive")
+    @Test("The order is total: antisymmetric and transitive")
     func laws() {
         var generator = SeededGenerator(seed: 99)
         let parts = ["0", "1", "2", "10", "01"]

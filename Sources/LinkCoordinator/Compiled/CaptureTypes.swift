@@ -1,19 +1,20 @@
-/// What the captures of each name take, in all patterns of a table together.
+/// The types of captures by name, combined over all patterns of a table.
 ///
-/// Of the whole table, not of one route: redirects by id bring captures of other routes along. The patterns are read
-/// once, for a table may have as many bindings as patterns.
+/// The types are those of the whole table and not of one route, because a redirect by id carries over captures of other
+/// routes. The patterns are read once, because a table may have as many bindings as patterns.
 struct CaptureTypes {
-    /// What all captures of one name have in common.
+    /// The type that all captures of a name share.
     enum Common {
-        /// Each is a uuid.
+        /// Every capture is a UUID.
         case uuid
-        /// Each is an int between these bounds.
+        /// Every capture is an integer in this range.
         case int(min: Int64, max: Int64)
-        /// They are of different types, or of one that is judged again.
+        /// The captures have different types, or a type whose text is validated again for the field.
         case mixed
 
-        /// A Boolean value that indicates whether every captured text is one of the field's type, so that it was
-        /// judged when the pattern matched.
+        /// Returns a Boolean value that indicates whether every captured text is a valid value of the field.
+        ///
+        /// The pattern has validated such a text already.
         func isWithin(_ field: FieldImage) -> Bool {
             switch (self, field.kind) {
             case (.uuid, .uuid): true
@@ -34,7 +35,7 @@ struct CaptureTypes {
         }
     }
 
-    /// What the captures of a name have in common; `mixed` for a name that nothing captures.
+    /// The type that the captures of a name share, or `mixed` if there is no such capture.
     subscript(name: String) -> Common { common[name] ?? .mixed }
 
     private mutating func add(_ capture: Capture) {

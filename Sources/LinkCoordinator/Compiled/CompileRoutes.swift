@@ -1,7 +1,7 @@
 internal import ByteStorage
 internal import StrictJSON
 
-// Routes, their variants and bindings; guards and the fallback.
+// Compiles routes, their variants and bindings, guards, and the fallback.
 extension TableCompiler {
     mutating func image(_ route: TableSource.Route, number: Int, tableHead: String) -> RouteImage {
         let none = UnsafeBufferPointer<TemplateImage>(start: nil, count: 0)
@@ -44,7 +44,9 @@ extension TableCompiler {
         return image
     }
 
-    /// A redirect's template: each segment is ended, a tail adds segments of its own.
+    /// Compiles the template of a redirect.
+    ///
+    /// A marker follows each segment, because a tail adds several segments.
     private mutating func segments(_ template: TableSource.PathTemplate) -> [TemplateImage] {
         var images: [TemplateImage] = []
         for segment in template.segments {
@@ -112,7 +114,8 @@ extension TableCompiler {
         return image
     }
 
-    /// Gives numbers to what is read more than once: every list, and values that two fields of the route bind alike.
+    /// Numbers the values that are read more than once: every list, and values that two fields of a route bind in the
+    /// same way.
     private mutating func numberReadings(of bindings: inout [BindingImage], _ route: TableSource.Route) {
         let keys = bindings.map { binding -> ReadingKey? in
             let field = fields[Int(binding.field)]
@@ -132,7 +135,8 @@ extension TableCompiler {
         }
     }
 
-    /// Whether a route binds from the payload, itself or through the routes whose entries are its parents.
+    /// Returns a Boolean value that indicates whether a route, or a route that supplies its parent entries, binds
+    /// fields from the payload.
     private func bindsPayload(_ route: TableSource.Route, visited: Set<String> = []) -> Bool {
         let binds = route.bindings.contains { if case .payload = $0.source.value { true } else { false } }
         if binds || visited.contains(route.id.value) { return binds }
@@ -152,11 +156,13 @@ extension TableCompiler {
             resumes: one.resume != nil, ttlSeconds: one.resume?.ttlSeconds ?? 0, once: one.resume?.once ?? true)
     }
 
-    /// The rule for each reason: the first that names it, or names none; none for `internal`.
+    /// Compiles the rule for each reason: the first that lists the reason or lists no reasons.
+    ///
+    /// There is none for `internal`.
     mutating func fallbacks() -> UnsafeBufferPointer<FallbackImage> {
         var images: [FallbackImage] = []
         for reason in Reason.allCases {
-            // What must not happen is no reason that a table may give another meaning.
+            // A table cannot assign an outcome to `internal`, which reports a defect.
             let rule = source.fallback.first { rule in
                 reason != .internalError && rule.on.map { $0.contains { $0.value == reason } } ?? true
             }

@@ -1,7 +1,7 @@
 internal import ByteStorage
 internal import StrictJSON
 
-// Fields, screens and coordinators.
+// Compiles fields, screens, and coordinators.
 extension TableCompiler {
     mutating func compileFields() {
         for (index, model) in source.models.enumerated() {
@@ -68,7 +68,7 @@ extension TableCompiler {
         }
     }
 
-    /// Whether the canonical text of a field is never empty.
+    /// Returns a Boolean value that indicates whether the canonical text of a field is never empty.
     private func isNeverEmpty(_ field: Int) -> Bool {
         let image = fields[field]
         if image.absence == .null { return false }
@@ -99,16 +99,16 @@ extension TableCompiler {
         compileAncestors()
     }
 
-    /// For each coordinator the initial screens from the outermost parent down to its own.
+    /// Stores, for each coordinator, the initial screens from the outermost parent down to its own.
     ///
-    /// Those of a parent are where those of its child begin, so that a line of parents is stored once.
+    /// The entries of a parent are a prefix of those of its child, so each chain of parents is stored once.
     private mutating func compileAncestors() {
         let above = TableNames(source).initialAbove
         let hasInitial = coordinators.map { $0.initial >= 0 }
         let ends = coordinators.indices.filter { hasInitial[$0] }
         let parents = Set(ends.compactMap { above[$0] })
         var known: [Int: UnsafeBufferPointer<EntryImage>] = [:]
-        // Parents go in a circle in a table that was not checked only: those are no end of a line.
+        // Coordinators in a parent cycle, which only an unchecked table can have, are not the end of any chain.
         for end in ends.filter({ !parents.contains($0) }) + ends where known[end] == nil {
             var line = [end]
             var passed = Set(line)
@@ -157,7 +157,7 @@ extension TableCompiler {
         } ?? []
     }
 
-    /// An entry as a path shows it, with the program that writes it.
+    /// Returns an entry in the presentation of a path, with the program that writes it.
     func entry(
         _ screen: TableSource.Screen, number: Int, coordinator: Int, present: Presentation
     ) -> EntryImage {
@@ -167,7 +167,7 @@ extension TableCompiler {
                 .store(in: slab))
     }
 
-    /// The program of an entry: its members in the order of 3.6.
+    /// Returns the program of an entry, with its members in their published order.
     func program(_ screen: TableSource.Screen, coordinator: String, present: Presentation) -> ProgramBuilder {
         var builder = ProgramBuilder()
         builder.add("{\"coordinator\":")

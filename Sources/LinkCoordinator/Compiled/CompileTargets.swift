@@ -1,12 +1,14 @@
 internal import ByteStorage
 internal import StrictJSON
 
-// Targets: where a request leads.
+// Compiles targets, the destinations of requests.
 extension TableCompiler {
-    /// The entries of a static coordinator path (2.6).
+    /// Returns the entries of a static coordinator path.
     func entries(of segments: [String]) -> [EntryImage] { staticScreens(segments).map { screens[$0].entry } }
 
-    /// The screens of a static coordinator path: a coordinator that no screen follows stands for its initial one.
+    /// Returns the screens of a static coordinator path.
+    ///
+    /// A coordinator that no screen follows represents its initial screen.
     func staticScreens(_ segments: [String]) -> [Int] {
         var found: [Int] = []
         var current: String?
@@ -29,7 +31,7 @@ extension TableCompiler {
         return found
     }
 
-    /// A target in plain values.
+    /// Compiles a target.
     mutating func image(_ target: TableSource.Target) -> TargetImage {
         var image = Self.emptyTarget
         image.mode = target.mode.map(Self.mode) ?? .unsaid
@@ -56,7 +58,7 @@ extension TableCompiler {
             image.parents = .list
             above = paths.flatMap { entries(of: $0.value) }
         case .route(let route):
-            // A refused table, which is compiled to be explained, may name a route that it does not have.
+            // A refused table, which is compiled only to be explained, may refer to a missing route.
             if let number = routeNumbers[route.value] {
                 image.parents = .route
                 image.parentRoute = Int32(number)
@@ -115,7 +117,7 @@ extension TableCompiler {
         return kept.reversed()
     }
 
-    /// Everything from `outcome` to the end of `stack`.
+    /// Returns the program that writes the members from `outcome` through `stack`.
     private func program(_ entries: [EntryImage], _ target: TableSource.Target) -> ProgramBuilder {
         var builder = ProgramBuilder()
         builder.add(",\"outcome\":\"navigate\",\"mode\":\"\((target.mode ?? .replace).rawValue)\"")
@@ -135,7 +137,7 @@ extension TableCompiler {
         return builder
     }
 
-    /// The canonical print of a stack: a coordinator where it changes.
+    /// Returns the canonical path of a stack, with each coordinator where it changes.
     func path(of numbers: [Int]) -> String {
         var text = ""
         var current: Int32 = -1
@@ -157,7 +159,7 @@ extension TableCompiler {
         }
     }
 
-    /// The parts of a template.
+    /// Compiles the parts of a template.
     mutating func parts(_ parts: [TableSource.TemplatePart]) -> [TemplateImage] {
         var images: [TemplateImage] = []
         for part in parts {
@@ -174,12 +176,12 @@ extension TableCompiler {
         return images
     }
 
-    /// The target that stands for a `path` request.
+    /// Returns the target of `path` requests.
     func plainTarget() -> Ref<TargetImage> {
         slab.store([Self.emptyTarget]).at(0)
     }
 
-    /// A notice in plain values.
+    /// Compiles a notice.
     func notice(_ notice: Placed<[String]>?) -> NoticeImage {
         guard let notice else {
             return NoticeImage(path: .empty, screens: UnsafeBufferPointer(start: nil, count: 0))

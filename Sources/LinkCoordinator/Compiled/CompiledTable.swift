@@ -1,9 +1,9 @@
 internal import ByteStorage
 internal import StrictJSON
 
-/// A table in the form that the resolver reads: plain values in memory of its own, made once and never changed.
+/// A table in the form that the resolver reads: plain values in memory of its own that never change.
 package final class CompiledTable: @unchecked Sendable {
-    // Unchecked: the slab is written while the table is made and only read after.
+    // `@unchecked Sendable` is safe because the storage is written only while the table is compiled.
 
     private let slab: Slab
     /// The table's compiled values.
@@ -13,7 +13,9 @@ package final class CompiledTable: @unchecked Sendable {
 
     private static let serials = Lock<UInt64>(0)
 
-    /// Compiles a table that passed its checks; `hash` is the first 8 hex digits of its file's SHA-256.
+    /// Compiles a checked table.
+    ///
+    /// `hash` is the first 8 hexadecimal digits of the SHA-256 of its file.
     package init(_ source: TableSource, hash: String) {
         let slab = Slab()
         let serial = Self.serials.withLock { last in
@@ -28,21 +30,23 @@ package final class CompiledTable: @unchecked Sendable {
         numbers = slab.store(Array(0..<Int32(pointers.count))).baseAddress
     }
 
-    /// The table as the resolver takes it; valid while this object lives.
+    /// The table as the resolver accepts it.
+    ///
+    /// It is valid as long as this object.
     package var handle: TableHandle { TableHandle(image: image, pointers: pointers, numbers: numbers) }
 }
 
-/// A compiled table lent to the resolver: no record pays for a reference count.
+/// An unowned reference to a compiled table, which avoids reference counting for each record.
 ///
-/// Whoever takes one keeps the table, or the set that it is in, for as long.
+/// The caller must keep the table, or the set that contains it, alive as long as it uses the handle.
 package struct TableHandle: BitwiseCopyable, Equatable, @unchecked Sendable {
-    // Unchecked: a pointer to what never changes once the table is made.
+    // `@unchecked Sendable` is safe because the pointers refer to memory that never changes.
     let image: Ref<TableImage>
-    /// The pointers that a payload is read for: the table's own, or those of all tables that it is served with.
+    /// The pointers to read in a payload: those of the table, or of all tables that are served with it.
     let pointers: Ref<PointerTrie>
-    /// The numbers among them of the table's own pointers.
+    /// The positions of the table's own pointers among them.
     let numbers: UnsafePointer<Int32>?
 
-    /// Whether both are of the same table.
+    /// Returns a Boolean value that indicates whether both handles refer to the same table.
     package static func == (a: TableHandle, b: TableHandle) -> Bool { a.image.pointer == b.image.pointer }
 }

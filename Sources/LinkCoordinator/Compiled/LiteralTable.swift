@@ -1,37 +1,40 @@
 internal import ByteStorage
 
-/// Every literal of a table in one open-addressing hash table, keyed by the node it hangs from and its bytes.
+/// All literals of a table in one open-addressing hash table, with the parent node and the bytes as the key.
 ///
-/// Nodes of the trie, coordinators and screens share it; the cost of a look-up does not grow with their number. Texts
-/// of up to sixteen bytes stand in their slot, so that they are compared without another place in memory.
+/// Trie nodes, coordinators, and screens share the table, and the cost of a lookup does not grow with their number. A
+/// slot contains the whole text if it has at most sixteen bytes, so comparing it needs no other memory access.
 struct LiteralTable {
     struct Slot {
-        /// The first eight bytes of the text, zeros behind its end.
+        /// The first eight bytes of the text, padded with zeros.
         var head: UInt64
-        /// The last eight, or `head` once more for a text of up to eight.
+        /// The last eight bytes, or the value of `head` for a text of at most eight bytes.
         var last: UInt64
-        /// The node and the length; 0 for an empty slot.
+        /// The node and the length, or 0 for an empty slot.
         var key: UInt64
         var child: UInt32
-        /// Where the text begins in `texts`.
+        /// The position of the text in `texts`.
         var place: UInt32
 
-        /// Whether the slot is that of a text, as far as its first and its last eight bytes and its length tell.
+        /// Returns a Boolean value that indicates whether the slot matches the first and last eight bytes and the
+        /// length of a text.
         @inline(__always)
         func holds(head: UInt64, last: UInt64, key: UInt64) -> Bool {
             (self.head ^ head) | (self.last ^ last) | (self.key ^ key) == 0
         }
     }
 
-    /// The node under which the names of coordinators stand.
+    /// The node of coordinator names.
     static let coordinators: UInt32 = 0xFFFF_FFFF
-    /// The node under which the ids of routes stand.
+    /// The node of route ids.
     static let routes: UInt32 = 0xFFFF_FFFE
 
-    /// The node under which a coordinator's screens stand.
+    /// Returns the node of a coordinator's screens.
     static func screens(of coordinator: Int) -> UInt32 { 0x8000_0000 | UInt32(truncatingIfNeeded: coordinator) }
 
-    /// The node under which patterns for a host stand: `kind` tells host rules with a port and suffixes apart.
+    /// Returns the node of patterns for a host.
+    ///
+    /// `kind` distinguishes host rules with a port, without a port, and suffixes.
     static func origins(scheme: Int32, kind: UInt32) -> UInt32 {
         0x4000_0000 | (UInt32(truncatingIfNeeded: scheme &+ 1) & 0xFF_FFFF) << 2 | kind
     }
@@ -45,14 +48,18 @@ struct LiteralTable {
         UInt64(node) &<< 32 | UInt64(UInt32(truncatingIfNeeded: count))
     }
 
-    /// Hash of a text under a node: one full multiplication; `start` is its head, or of a longer text `mixed`.
+    /// Returns the hash of a text under a node, computed with one full-width multiplication.
+    ///
+    /// `start` is the head of the text, or `mixed` for a longer text.
     @inline(__always)
     private static func hash(_ start: UInt64, last: UInt64, key: UInt64) -> UInt64 {
         let product = (start ^ key &* 0x9E37_79B9_7F4A_7C15).multipliedFullWidth(by: last ^ 0xBF58_476D_1CE4_E5B9)
         return product.high ^ product.low
     }
 
-    /// A text of over sixteen bytes but its last eight; every byte counts, since siblings that share many are common.
+    /// Returns a digest of a text of more than sixteen bytes, without the last eight.
+    ///
+    /// It includes every byte, because siblings often share many bytes.
     private static func mixed(_ text: ByteView, _ start: UInt64) -> UInt64 {
         var hash = start
         var index = 8
@@ -64,10 +71,10 @@ struct LiteralTable {
         return hash
     }
 
-    /// The child under `node` for a text whose first word is known, or -1.
+    /// Returns the child under `node` for a text whose first word is known, or -1.
     ///
-    /// A search stands around this: texts of up to sixteen bytes are found without a call, so that it keeps what it
-    /// works with in registers.
+    /// This function is inlined into the search. A text of up to sixteen bytes is found without a call, so the search
+    /// keeps its variables in registers.
     @inline(__always)
     func find(node: UInt32, text: ByteView, head: UInt64) -> Int {
         if text.count > 16 { return findLong(node: node, text: text, head: head) }
@@ -82,7 +89,7 @@ struct LiteralTable {
         }
     }
 
-    /// As `find`, for a text of over sixteen bytes.
+    /// Returns the child for a text of more than sixteen bytes, or -1.
     @inline(never)
     private func findLong(node: UInt32, text: ByteView, head: UInt64) -> Int {
         let last = ByteScan.load(text, text.count &- 8)
@@ -102,19 +109,21 @@ struct LiteralTable {
         ByteView.equalBytes(text.start, texts + Int(place), text.count)
     }
 
-    /// The child under `node` for a text, or -1.
+    /// Returns the child under `node` for a text, or -1.
     func find(node: UInt32, text: ByteView) -> Int { find(node: node, text: text, head: ByteScan.head(of: text)) }
 }
 
 extension LiteralTable {
-    /// A literal to be put into a table; node 0 is never used.
+    /// A literal to insert into a table.
+    ///
+    /// Node 0 is reserved.
     struct Entry {
         var node: UInt32
         var text: [UInt8]
         var child: UInt32
     }
 
-    /// Builds the table at a load of at most a quarter, so that runs of full slots stay short.
+    /// Builds the table with a load factor of at most a quarter, which keeps probe sequences short.
     init(_ entries: [Entry], slab: Slab) {
         var capacity = 8
         while capacity < entries.count * 4 { capacity *= 2 }

@@ -1,15 +1,17 @@
 internal import ByteStorage
 internal import StrictJSON
 
-/// Where the JSON pointers of tables (RFC 6901) lead, as a trie: one pass over a payload finds what all of them name.
+/// The JSON pointers (RFC 6901) of tables as a trie.
+///
+/// One pass over a payload finds the values of all pointers.
 struct PointerTrie {
-    /// A value of a payload that a pointer names, or that pointers lead through.
+    /// A value of a payload that a pointer refers to or passes through.
     struct Node {
         /// The number of the pointer that ends here, or -1.
         var number: Int32
-        /// Whether pointers lead on to members of an object.
+        /// A Boolean value that indicates whether pointers continue to members of an object.
         var hasMembers: Bool
-        /// The elements of an array that pointers lead on to, by rising index.
+        /// The array elements to which pointers continue, in ascending order of their index.
         var elements: UnsafeBufferPointer<Element>
     }
 
@@ -19,27 +21,33 @@ struct PointerTrie {
         var node: Int32
     }
 
-    /// The nodes; the first is the root.
+    /// The nodes.
+    ///
+    /// The first is the root.
     var nodes: UnsafeBufferPointer<Node>
-    /// The members that pointers lead on to, under the number of their node and 1.
+    /// The members to which pointers continue.
+    ///
+    /// The node in the table is the node number plus 1.
     var names: LiteralTable
-    /// Number of pointers.
+    /// The number of pointers.
     var count: Int
 }
 
-/// Numbers pointers and makes the trie of them; equal ones have one number.
+/// Numbers pointers and builds their trie.
+///
+/// Equal pointers have the same number.
 struct PointerTrieBuilder {
     private struct Node {
         var pointer: Int32 = -1
         var children: [[UInt8]: Int] = [:]
-        /// The tokens in the order in which they came.
+        /// The tokens in the order in which they were added.
         var order: [[UInt8]] = []
     }
 
     private var nodes = [Node()]
     private var count = 0
 
-    /// The number of a pointer, from 0 on.
+    /// Returns the number of a pointer, starting at 0.
     mutating func number(of path: JSONPath) -> Int32 {
         var node = 0
         for token in path.tokens {
@@ -60,7 +68,7 @@ struct PointerTrieBuilder {
         return nodes[node].pointer
     }
 
-    /// The trie in plain values.
+    /// Compiles the trie.
     func store(in slab: Slab) -> Ref<PointerTrie> {
         var entries: [LiteralTable.Entry] = []
         let images = nodes.enumerated().map { number, node in
@@ -84,13 +92,13 @@ struct PointerTrieBuilder {
 
 /// The pointers of several tables as one trie, so that a payload is read once for all of them.
 final class SharedPointers: @unchecked Sendable {
-    // Unchecked: the slab is written while this is made and only read after.
+    // `@unchecked Sendable` is safe because the storage is written only during initialization.
 
     private let slab = Slab()
     private let trie: Ref<PointerTrie>
     private let numbers: [UnsafePointer<Int32>?]
 
-    /// Joins the pointers of tables.
+    /// Joins the pointers of the tables.
     init(_ sources: [TableSource]) {
         var builder = PointerTrieBuilder()
         var numbers: [[Int32]] = []
@@ -100,14 +108,15 @@ final class SharedPointers: @unchecked Sendable {
         self.numbers = numbers.map { slab.store($0).baseAddress }
     }
 
-    /// A table of these, by its place, with the pointers of all.
+    /// Returns a handle of the table at `index` with the pointers of all tables.
     func handle(_ table: CompiledTable, at index: Int) -> TableHandle {
         TableHandle(image: table.image, pointers: trie, numbers: numbers[index])
     }
 }
 
 extension TableSource {
-    /// The pointers of the table, each once: those that look for a link or a route, then those that routes bind.
+    /// The pointers of the table without duplicates: first those that find a link or a route, then those that routes
+    /// bind.
     var payloadPointers: [JSONPath] {
         var seen = Set<JSONPath>()
         var pointers = (payload.link + [payload.route, payload.params].compactMap { $0 }).map(\.value)

@@ -1,7 +1,9 @@
 internal import ByteStorage
 internal import StrictJSON
 
-/// Writes the program of an entry or a stack; constant parts beside one another become one.
+/// Builds the program of an entry or a stack.
+///
+/// Adjacent constant parts are merged.
 struct ProgramBuilder {
     private enum Step {
         case bytes([UInt8])
@@ -13,7 +15,7 @@ struct ProgramBuilder {
 
     private var steps: [Step] = []
 
-    /// Adds bytes that are always the same.
+    /// Adds constant bytes.
     mutating func add(_ text: String) {
         let bytes = [UInt8](text.utf8)
         if case .bytes(let before)? = steps.last {
@@ -40,7 +42,9 @@ struct ProgramBuilder {
         }
     }
 
-    /// Adds the member `identity` of a template over fields; it is left out if its text comes out empty.
+    /// Adds the member `identity` of a template over fields.
+    ///
+    /// The member is omitted if its text is empty.
     mutating func add(identity parts: [IdentityPart]) {
         let start = ",\"identity\":\""
         let neverEmpty = parts.contains { part in
@@ -65,7 +69,7 @@ struct ProgramBuilder {
         case field(Int, neverEmpty: Bool)
     }
 
-    /// The program in plain values.
+    /// Compiles the program.
     func store(in slab: Slab) -> Program {
         var constant = 0
         let ops = steps.map { step in
@@ -86,9 +90,9 @@ struct ProgramBuilder {
         return Program(ops: slab.store(ops), constantBytes: constant)
     }
 
-    /// A text as a JSON string.
+    /// Returns a text as a JSON string.
     static func quoted(_ text: String) -> String {
-        // Names that passed the checks; those of a refused table, which is explained all the same, may be any text.
+        // Checked names need no escapes. The names of a refused table, which can still be explained, may be any text.
         let isPlain = text.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F && $0 != 0x22 && $0 != 0x5C }
         if isPlain { return "\"" + text + "\"" }
         var arena = OutputArena(chunkBytes: 4096)

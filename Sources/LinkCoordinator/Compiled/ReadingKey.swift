@@ -1,9 +1,9 @@
 internal import ByteStorage
 internal import StrictJSON
 
-/// A place of the request, and the type that a binding reads there.
+/// The part of a request and the type that a binding reads.
 ///
-/// Bindings of one key come to the same value.
+/// Bindings with equal keys have equal values.
 struct ReadingKey: Hashable {
     private let source: BindingImage.Source
     private let name: Int32
@@ -12,10 +12,12 @@ struct ReadingKey: Hashable {
     private let type: Int
     /// A Boolean value that indicates whether all items are read, each as the type.
     let isList: Bool
-    /// A Boolean value that indicates whether a value that is wanting is looked for under a damaged name.
+    /// A Boolean value that indicates whether a missing value is searched for under a damaged name.
     private let isRequired: Bool
 
-    /// Makes a key; `type` is the number of the type.
+    /// Creates a key.
+    ///
+    /// `type` is the number of the type.
     init(_ binding: BindingImage, _ type: Int, isList: Bool, isRequired: Bool) {
         source = binding.source
         name = binding.name

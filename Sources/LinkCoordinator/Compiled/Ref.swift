@@ -1,30 +1,30 @@
-/// A value that is read where it stands.
+/// A reference to a value that is read in place.
 ///
-/// Reading one member of a large struct through `pointee` copies the whole struct first (Swift 6.3 moves values of
-/// more than a few words by `memcpy`); this reads just the member.
+/// Reading a member of a large struct through `pointee` first copies the whole struct, because Swift 6.3 moves values
+/// of more than a few words with `memcpy`. This type reads only the member.
 @dynamicMemberLookup
 package struct Ref<Value>: BitwiseCopyable {
     /// The address of the value.
     package let pointer: UnsafePointer<Value>
 
-    /// Makes a reference to a value that outlives it.
+    /// Creates a reference to a value that outlives the reference.
     @inline(__always)
     package init(_ pointer: UnsafePointer<Value>) { self.pointer = pointer }
 
-    /// A place that is never read, for what is set before every use.
+    /// A placeholder that must be set before it is used.
     static var unset: Ref<Value> { Ref(UnsafePointer(bitPattern: 8).unsafelyUnwrapped) }
 
-    /// The whole value, copied.
+    /// A copy of the whole value.
     @inline(__always)
     package var value: Value { pointer.pointee }
 
-    /// A member, read in place.
+    /// Accesses a member in place.
     @inline(__always)
     package subscript<Member>(dynamicMember member: KeyPath<Value, Member>) -> Member {
         pointer.pointer(to: member).unsafelyUnwrapped.pointee
     }
 
-    /// A member, lent in place.
+    /// Returns a reference to a member.
     @inline(__always)
     package func ref<Member>(_ member: KeyPath<Value, Member>) -> Ref<Member> {
         Ref<Member>(pointer.pointer(to: member).unsafelyUnwrapped)
@@ -32,7 +32,7 @@ package struct Ref<Value>: BitwiseCopyable {
 }
 
 extension UnsafeBufferPointer {
-    /// The element at `index`, in place.
+    /// Returns a reference to the element at `index`.
     @inline(__always)
     package func at(_ index: Int) -> Ref<Element> {
         assert(index >= 0 && index < count)

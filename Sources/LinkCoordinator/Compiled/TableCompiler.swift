@@ -1,23 +1,25 @@
 internal import ByteStorage
 
-/// Makes the image of a table from its source.
+/// Compiles a table from its source.
 ///
-/// The source has passed its checks, so that every name stands for something; a name that does not is treated as
-/// absent rather than trusted.
+/// The source has passed its checks, so every name can be resolved. A name that cannot be resolved is treated as
+/// absent.
 package struct TableCompiler {
     let source: TableSource
-    /// The memory that the compiled values stand in.
+    /// The storage of the compiled values.
     package let slab: Slab
-    /// What captures take, read when the first binding asks.
+    /// The types of captures, which are read when the first binding needs them.
     lazy var captureTypes = CaptureTypes(source)
     var names: [String] = []
     var nameNumbers: [String: Int32] = [:]
     var fieldNumbers: [String: Int] = [:]
-    /// A number for each type that fields have; of a list, that of its items.
+    /// The number of each field type.
+    ///
+    /// For a list, this is the type of its items.
     var typeNumbers: [FieldType: Int] = [:]
-    /// For each field the number of its type.
+    /// The number of the type of each field.
     var fieldTypes: [Int] = []
-    /// Numbers of what several bindings read: the same place as the same type.
+    /// The numbers of values that several bindings read from the same position as the same type.
     var readingNumbers: [ReadingKey: Int32] = [:]
     var modelNumbers: [String: Int] = [:]
     var fields: [FieldImage] = []
@@ -35,14 +37,14 @@ package struct TableCompiler {
     var firstPatterns: [Int32] = []
     var pointers = PointerTrieBuilder()
 
-    /// Makes a compiler of a table that passed its checks.
+    /// Creates a compiler for a checked table.
     package init(_ source: TableSource, slab: Slab) {
         self.source = source
         self.slab = slab
     }
 
     mutating func compile(serial: UInt64, hash: String) -> TableImage {
-        // Numbered in this order, by which a table served with others finds its own again.
+        // The pointers are numbered in this order, which a table in a set uses to find its own.
         for path in source.payloadPointers { _ = pointers.number(of: path) }
         number()
         compileFields()
@@ -85,7 +87,7 @@ package struct TableCompiler {
             segments: UnsafeBufferPointer(start: nil, count: 0), tail: .any, endsInOptional: false)
     }
 
-    /// Numbers what has a name.
+    /// Numbers all named parts of the table.
     package mutating func number() {
         for (index, coordinator) in source.coordinators.enumerated() {
             coordinatorNumbers[coordinator.name.value] = index
@@ -106,7 +108,7 @@ package struct TableCompiler {
         }
     }
 
-    /// The number of a capture's or rewrite's name.
+    /// Returns the number of the name of a capture or rewrite.
     mutating func nameNumber(_ name: String) -> Int32 {
         if let known = nameNumbers[name] { return known }
         let number = Int32(names.count)
@@ -115,7 +117,7 @@ package struct TableCompiler {
         return number
     }
 
-    /// The schemes that blocks list, then those that only patterns name and the block of `*` reads.
+    /// Returns the schemes that blocks list, followed by those that only patterns mention and that the `*` block reads.
     private func schemeImages() -> [SchemeImage] {
         let listed = source.blocks.enumerated().flatMap { index, block in
             block.schemes.map {
@@ -125,7 +127,7 @@ package struct TableCompiler {
         }
         guard let others = source.blocks.firstIndex(where: \.takesOtherSchemes) else { return listed }
         let isExact = source.blocks[others].schemeCase == .exact
-        // A scheme that is listed with its case comes to `*` in any other.
+        // If a block lists a scheme with its exact case, the `*` block reads all other spellings.
         let listing = source.blocks.filter { isExact || $0.schemeCase == .lower }
         let known = Set(listing.flatMap { $0.schemes.map(\.value) })
         let named = schemeNumbers.filter { scheme, _ in
@@ -137,7 +139,7 @@ package struct TableCompiler {
             }
     }
 
-    // MARK: What the table asks of a device
+    // MARK: Facts that the table uses
 
     private var conditions: [TableSource.Condition] { source.routes.flatMap { $0.variants.compactMap(\.when) } }
 
@@ -150,7 +152,7 @@ package struct TableCompiler {
         conditions.contains { !$0.os.isEmpty } || source.capabilities.contains { $0.minOS != nil }
     }
 
-    /// 1 and the longest chain of parent routes, of whatever target.
+    /// Returns the length of the longest chain of parent routes of any target, plus 1.
     private func scopes() -> Int {
         var depths: [String: Int] = [:]
         func depth(of target: TableSource.Target, _ seen: Set<String>) -> Int {

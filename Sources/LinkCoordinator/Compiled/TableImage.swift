@@ -1,13 +1,13 @@
 package import ByteStorage
 
-/// How links of some schemes are read.
+/// The rules for reading links of some schemes.
 package struct BlockImage: BitwiseCopyable {
     var hostIsSegment: Bool
     var hosts: UnsafeBufferPointer<HostRuleImage>
     var schemesAreExact: Bool
     var emptySegments: TableSource.LinkBlock.EmptySegments
     var separators: UnsafeBufferPointer<UInt8>
-    /// A Boolean value that indicates whether names of the query are compared without regard to ASCII case.
+    /// A Boolean value that indicates whether query names are compared without regard to ASCII case.
     package var namesFold: Bool
     var duplicates: TableSource.QueryDialect.Duplicates
     var decode: TableSource.QueryDialect.Decode
@@ -22,78 +22,81 @@ package struct BlockImage: BitwiseCopyable {
 struct SchemeImage {
     var text: ByteView
     var block: Int32
-    /// Number of the scheme among those that patterns name, or -1.
+    /// The number of the scheme among those that patterns mention, or -1.
     var number: Int32
 }
 
-/// A host rule in plain values.
+/// A compiled host rule.
 struct HostRuleImage {
     enum Kind: UInt8 { case any, empty, exact, suffix }
     var kind: Kind
     var text: ByteView
-    /// The port, or -1 for any.
+    /// The port, or -1 for any port.
     var port: Int32
 }
 
-/// A prefix that is taken off.
+/// A compiled rewrite, which removes a prefix of the path.
 struct RewriteImage {
     var segments: UnsafeBufferPointer<MatcherImage>
-    /// Index of the segment that is captured, or -1.
+    /// The index of the captured segment, or -1.
     var captured: Int32
-    /// Number of its name, or -1.
+    /// The number of the capture's name, or -1.
     var name: Int32
     var nameText: ByteView
     var prefixText: ByteView
 }
 
-/// A field's type in plain values.
+/// The compiled type of a field.
 package struct FieldImage: BitwiseCopyable {
     enum Kind: UInt8 { case uuid, int, string, bool, double, date, enumeration, url, list }
-    /// The result for a field without a value.
+    /// The value of a field to which nothing is bound.
     package enum Absence: UInt8, BitwiseCopyable { case required, null, value, emptyList }
     var kind: Kind
-    /// Of a list: the kind of its items.
+    /// The kind of the items of a list.
     var item: Kind
-    /// Bounds of an int or of a text's bytes; of a list, those of its items.
+    /// The bounds of an integer or of the length of a text in bytes.
+    ///
+    /// For a list, these are the bounds of its items.
     var min: Int64
     var max: Int64
-    /// Least and most items of a list.
+    /// The minimum and maximum number of items of a list.
     var minCount: Int32
     var maxCount: Int32
     var values: UnsafeBufferPointer<ByteView>
     var hosts: UnsafeBufferPointer<HostRuleImage>
-    /// The result where the field has no value.
+    /// The value if nothing is bound to the field.
     package var absence: Absence
     /// The default as JSON, or `null` or `[]`.
     var absentJSON: ByteView
     /// The default as text, for an identity.
     var absentText: ByteView
-    /// The model's name.
+    /// The name of the model.
     package var modelName: ByteView
-    /// The field's name.
+    /// The name of the field.
     package var name: ByteView
 }
 
-/// Where the value of a field comes from.
+/// A compiled binding: the source of a field's value.
 package struct BindingImage: BitwiseCopyable {
     enum Source: UInt8 { case path, query, rewrite, payload, fragment, constant }
     /// The index of the field in the table.
     package var field: Int32
     var source: Source
-    /// Number of the capture's or rewrite's name.
+    /// The number of the name of the capture or rewrite.
     package var name: Int32
-    /// The name in the query that the value comes from.
+    /// The query name that the value comes from.
     package var query: QueryNameImage
-    /// Number of the pointer into the payload, among the table's own.
+    /// The number of the pointer into the payload, among the table's own pointers.
     var place: Int32
     var constant: ByteView
-    /// Whether every capture of that name is of the field's own type, so that it need not be read again.
+    /// A Boolean value that indicates whether every capture of the name has the field's type, so that its text needs no
+    /// further validation.
     var trusted: Bool
-    /// The number of what is read there, the same for all bindings that read the same; -1 where it is not kept.
+    /// The number of the value, equal for all bindings that read the same value, or -1 if the value is not kept.
     var reading: Int32
 }
 
-/// A part of a program: bytes as they are, or a value.
+/// A step of a program: constant bytes or a value.
 struct Op {
     enum Kind: UInt8 { case bytes, value, text, identityStart, identityEnd }
     var kind: Kind
@@ -101,62 +104,64 @@ struct Op {
     var bytes: ByteView
 }
 
-/// What is written for an entry or a whole stack.
+/// The bytes and values to write for an entry or a stack.
 struct Program {
     var ops: UnsafeBufferPointer<Op>
-    /// Bytes of all constant parts, for one reservation.
+    /// The number of bytes of all constant parts, which are reserved at once.
     var constantBytes: Int
 }
 
-/// An entry of a stack: a screen as it is presented.
+/// A compiled entry of a stack: a screen and its presentation.
 package struct EntryImage: BitwiseCopyable {
     /// The index of the screen in the table.
     package var screen: Int32
     /// The presentation of the entry.
     package var present: Presentation
-    /// Which binding its data comes from: 0 is the route's own, others those of parent routes.
+    /// The scope of its data: 0 for the route's own values, otherwise that of a parent route.
     var scope: UInt8
-    /// A Boolean value that indicates whether the entry comes from a route's parents.
+    /// A Boolean value that indicates whether the entry comes from the parents of a route.
     package var isParent: Bool
     var program: Program
 }
 
-/// A screen.
+/// A compiled screen.
 package struct ScreenImage: BitwiseCopyable {
     /// The index of the coordinator in the table.
     package var coordinator: Int32
     var name: ByteView
-    /// Fields of the models that it needs.
+    /// The fields of the models that the screen needs.
     var fields: UnsafeBufferPointer<Int32>
-    /// Those of them that it cannot do without.
+    /// The required fields among them.
     var required: UnsafeBufferPointer<Int32>
     var asksDevice: Bool
     var since: VersionImage?
     var until: VersionImage?
     var requires: UnsafeBufferPointer<Int32>
     var nav: Bool
-    /// The screen as a path shows it.
+    /// The entry of the screen in a path.
     var entry: EntryImage
 }
 
-/// A coordinator.
+/// A compiled coordinator.
 package struct CoordinatorImage: BitwiseCopyable {
-    /// The coordinator's name.
+    /// The name of the coordinator.
     package var name: ByteView
-    /// The screen it stands for, or -1.
+    /// The index of the initial screen, or -1.
     var initial: Int32
     var parent: Int32
     /// The index of the guard of the coordinator, or -1.
     package var guarding: Int32
     var singleSlot: Bool
-    /// The entries of `parents: initial` for a stack that begins with this coordinator, its own initial screen last.
+    /// The parent entries of a stack that begins with this coordinator, for `parents: initial`.
+    ///
+    /// The coordinator's own initial screen is the last.
     var ancestors: UnsafeBufferPointer<EntryImage>
 }
 
-/// A version with its bytes.
+/// A compiled version.
 struct VersionImage { var version: Version }
 
-/// A capability.
+/// A compiled capability.
 struct CapabilityImage {
     var name: ByteView
     var minApp: VersionImage?
@@ -166,10 +171,10 @@ struct CapabilityImage {
     var listed: Bool
 }
 
-/// A comparison with a version.
+/// A compiled comparison with a version.
 struct VersionTestImage {
     var version: Version
-    /// The orders of the device's version to this one that it takes: a bit each for lower, equal and higher.
+    /// The accepted results of comparing the device's version with this one: one bit each for lower, equal, and higher.
     var orders: UInt8
 
     init(_ relation: TableSource.Condition.VersionTest.Relation, _ version: Version) {
@@ -191,7 +196,7 @@ struct AttributeImage {
     var values: UnsafeBufferPointer<ByteView>
 }
 
-/// A `when`.
+/// A compiled condition (`when`).
 package struct ConditionImage: BitwiseCopyable {
     var app: UnsafeBufferPointer<VersionTestImage>
     var os: UnsafeBufferPointer<VersionTestImage>
@@ -205,11 +210,11 @@ package struct ConditionImage: BitwiseCopyable {
     var asksLocale: Bool
     var attributes: UnsafeBufferPointer<AttributeImage>
     var query: UnsafeBufferPointer<ConstraintImage>
-    /// Whether anything but versions is asked for.
+    /// A Boolean value that indicates whether the condition tests anything other than versions.
     var asksMore: Bool
 }
 
-/// A part of a URL or path template.
+/// A compiled part of a URL or path template.
 package struct TemplateImage: BitwiseCopyable {
     enum Kind: UInt8 { case bytes, capture, query, segmentEnd }
     var kind: Kind
@@ -218,88 +223,91 @@ package struct TemplateImage: BitwiseCopyable {
     var query: QueryNameImage
 }
 
-/// Where a request leads.
+/// A compiled target: the destination of a request.
 package struct TargetImage: BitwiseCopyable {
-    /// The form of a target.
+    /// The kind of a target.
     package enum Kind: UInt8, BitwiseCopyable { case path, captured, external }
     enum Parents: UInt8 { case none, initial, route, list }
-    /// The form of the target.
+    /// The kind of the target.
     package var kind: Kind
-    /// Mode, or `unsaid` for the default.
+    /// The mode, or `unsaid` for the default.
     var mode: RequestView.Mode
     var dismissModals: Bool
-    /// The path's entries with their static parents before them.
+    /// The entries of the path, preceded by their static parents.
     var entries: UnsafeBufferPointer<EntryImage>
-    /// The number of the captured path's name.
+    /// The number of the name of the captured path.
     var name: Int32
     /// The parts of the URL of an external target.
     package var template: UnsafeBufferPointer<TemplateImage>
-    /// Parents that depend on the path or the device.
+    /// The parents that depend on the path or the device.
     var parents: Parents
     var parentRoute: Int32
-    /// Everything from `"outcome"` to the end of `stack`, where nothing of the stack depends on the device.
+    /// The members from `outcome` through `stack`, if no part of the stack depends on the device.
     var program: Program
     var isStatic: Bool
     var asksDevice: Bool
     var isGuarded: Bool
-    /// Whether `program` and `required` say all of it: nothing depends on the device, a guard or a parent route.
+    /// A Boolean value that indicates whether `program` and `required` are sufficient: the target does not depend on
+    /// the device, a guard, or a parent route.
     var isLean = false
-    /// Fields that its entries cannot do without, in their order.
+    /// The required fields of its entries, in order.
     var required = UnsafeBufferPointer<Int32>(start: nil, count: 0)
 }
 
-/// A variant.
+/// A compiled variant.
 package struct VariantImage: BitwiseCopyable {
     var condition: ConditionImage
     var isConditional: Bool
     /// The variant's target.
     package var target: TargetImage
     var notice: NoticeImage
-    /// `,"variant":N`, or empty.
+    /// The member `,"variant":N`, or empty.
     var json: ByteView
 }
 
-/// A path to show beside the result.
+/// A compiled notice: a path to show beside the result.
 struct NoticeImage {
-    /// The path in canonical print; empty for none.
+    /// The canonical path, or empty for none.
     var path: ByteView
     var screens: UnsafeBufferPointer<Int32>
 }
 
-/// A route.
+/// A compiled route.
 package struct RouteImage: BitwiseCopyable {
-    /// What a route does with a request that selects it.
+    /// The action of a route for a request that selects it.
     package enum Action: UInt8, BitwiseCopyable {
         case variants, redirectRoute, redirectTemplate, excludeExternal, excludeNone, excludeReject
     }
     enum Unsupported: UInt8 { case fallback, truncate, target }
     var id: ByteView
-    /// `"table":"…","route":"…"`.
+    /// The members `"table":"…","route":"…"`.
     var head: ByteView
-    /// What the route does with a request that selects it.
+    /// The action for a request that selects the route.
     package var action: Action
     var redirect: Int32
     var template: UnsafeBufferPointer<TemplateImage>
-    /// The route's variants, in the table's order.
+    /// The variants of the route, in the order of the table.
     package var variants: UnsafeBufferPointer<VariantImage>
-    /// The route's bindings.
+    /// The bindings of the route.
     package var bindings: UnsafeBufferPointer<BindingImage>
-    /// Whether it, or a route whose entries are its parents, binds from the payload.
+    /// A Boolean value that indicates whether the route, or a route that supplies its parent entries, binds fields from
+    /// the payload.
     var bindsPayload: Bool
-    /// A Boolean value that indicates whether a value that is not of its field's type is dropped (`onInvalid: drop`).
+    /// A Boolean value that indicates whether an invalid value is dropped if its field is not required (`onInvalid:
+    /// drop`).
     package var drops: Bool
     var requireAll: Bool
-    /// The result for a captured path that names an unknown screen.
+    /// The policy for a captured path with an unknown screen.
     package var unknownScreen: TableSource.Route.UnknownScreen
     var unsupported: Unsupported
     var unsupportedTarget: Ref<TargetImage>?
-    /// The first pattern, or -1 for a route that is reached by id only.
+    /// The index of the first pattern, or -1 for a route that can only be requested by its id.
     package var firstPattern: Int32
 }
 
-/// A guard.
+/// A compiled guard.
 package struct GuardImage: BitwiseCopyable {
-    /// The guard's name.
+    /// The name of the guard.
     package var name: ByteView
     /// The claim that satisfies the guard.
     package var claim: ByteView
@@ -309,21 +317,21 @@ package struct GuardImage: BitwiseCopyable {
     var once: Bool
 }
 
-/// A rule of the fallback for one reason.
+/// A compiled fallback rule for one reason.
 struct FallbackImage {
     var outcome: TableSource.FallbackRule.Outcome
     var target: Ref<TargetImage>?
 }
 
-/// A whole table in plain values.
+/// A compiled table.
 package struct TableImage: BitwiseCopyable {
-    /// A number that no other table of the process has.
+    /// A number that is unique to the table within the process.
     var serial: UInt64
-    /// `"table":"id@version+hash"`.
+    /// The member `"table":"id@version+hash"`.
     var head: ByteView
     var blocks: UnsafeBufferPointer<BlockImage>
     var schemes: UnsafeBufferPointer<SchemeImage>
-    /// The block of `*`, or -1.
+    /// The index of the `*` block, or -1.
     var otherSchemes: Int32
     var foldsCase: Bool
     var maxBytes: Int
@@ -336,32 +344,32 @@ package struct TableImage: BitwiseCopyable {
     var trie: TrieImage
     /// The patterns, by their number.
     package var patterns: UnsafePointer<PatternImage>
-    /// The routes, in the table's order.
+    /// The routes, in the order of the table.
     package var routes: UnsafeBufferPointer<RouteImage>
     /// The fields of all models.
     package var fields: UnsafeBufferPointer<FieldImage>
     /// The screens of all coordinators.
     package var screens: UnsafeBufferPointer<ScreenImage>
-    /// The coordinators, in the table's order.
+    /// The coordinators, in the order of the table.
     package var coordinators: UnsafeBufferPointer<CoordinatorImage>
-    /// The guards, in the table's order.
+    /// The guards, in the order of the table.
     package var guards: UnsafeBufferPointer<GuardImage>
     var capabilities: UnsafeBufferPointer<CapabilityImage>
     var externalSchemes: UnsafeBufferPointer<ByteView>
     var externalHosts: UnsafeBufferPointer<HostRuleImage>
-    /// One per reason, in the order of `Reason.allCases`.
+    /// One rule for each reason, in the order of `Reason.allCases`.
     var fallbacks: UnsafeBufferPointer<FallbackImage>
-    /// Numbers of the pointers that look for a link, in the table's order.
+    /// The numbers of the pointers that find a link, in the order of the table.
     var payloadLinks: UnsafeBufferPointer<Int32>
-    /// Numbers of the pointers to a route and its parameters, or -1.
+    /// The numbers of the pointers that find a route and its parameters, or -1.
     var payloadRoute: Int32
     var payloadParams: Int32
-    /// The target of a `path` request.
+    /// The target of `path` requests.
     package var plainTarget: Ref<TargetImage>
-    /// How many bindings a stack can draw on at once: 1 and the longest chain of parent routes.
+    /// The number of scopes that a stack can use at once: 1 plus the length of the longest chain of parent routes.
     var scopes: Int
-    /// How many numbers of readings there are.
+    /// The number of values that are kept for several bindings.
     var readings: Int
-    /// Names of captures and rewrites, by number.
+    /// The names of captures and rewrites, by number.
     package var names: UnsafeBufferPointer<ByteView>
 }

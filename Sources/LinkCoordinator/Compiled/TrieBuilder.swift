@@ -1,6 +1,6 @@
 internal import ByteStorage
 
-/// Builds the search structure of 2.4: one trie for each pair of scheme and host rule, equal matchers sharing a node.
+/// Builds the search structure: one trie for each pair of scheme and host rule, in which equal matchers share a node.
 struct TrieBuilder {
     private struct Node {
         var literals: [[UInt8]: Int] = [:]
@@ -24,7 +24,9 @@ struct TrieBuilder {
     private var leaves: [[Candidate]] = []
     private var roots: [Origin: Int] = [:]
 
-    /// Adds a pattern; `scheme` is the scheme's number, or -1 for any.
+    /// Adds a pattern.
+    ///
+    /// `scheme` is the number of the scheme, or -1 for any scheme.
     mutating func add(
         _ pattern: TableSource.RoutePattern, scheme: Int32, number: Int, precedence: Precedence,
         constraints: [ConstraintImage]
@@ -65,7 +67,7 @@ struct TrieBuilder {
         return nodes.count - 1
     }
 
-    /// The trie in plain values; its literals and origins are added to `literals`.
+    /// Compiles the trie and adds its literals and origins to `literals`.
     func store(in slab: Slab, literals: inout [LiteralTable.Entry]) -> TrieImage {
         let sorted = leaves.map { $0.sorted { Precedence.compare($0.precedence, $1.precedence) < 0 } }
         let order = breadthFirst()
@@ -100,7 +102,7 @@ struct TrieBuilder {
             hasPorts: hasPorts)
     }
 
-    /// Nodes by depth, so that those that are looked at one after another lie beside one another.
+    /// Returns the nodes ordered by depth, so that nodes visited one after another are close together in memory.
     private func breadthFirst() -> [Int] {
         var order = roots.values.sorted()
         var at = 0
@@ -116,7 +118,7 @@ struct TrieBuilder {
     private func image(
         of node: Node, _ leaves: [[Candidate]], number: [Int], slab: Slab, literals: inout [LiteralTable.Entry]
     ) -> NodeImage {
-        // Numbers begin at 1: 0 marks an empty slot of the literal table.
+        // The numbers begin at 1, because 0 marks an empty slot of the literal table.
         let own = UInt32(literals.count + 1)
         var lengths: UInt64 = 0
         for (text, child) in node.literals {
@@ -139,7 +141,9 @@ struct TrieBuilder {
             lastSegments: .max)
     }
 
-    /// For each node the bits of the segments that patterns behind it end with; `order` has children after parents.
+    /// Returns, for each node, the bits of the last segments of the patterns below it.
+    ///
+    /// `order` lists children after their parents.
     private func lastSegments(in order: [Int]) -> [UInt64] {
         var lasts = [UInt64](repeating: 0, count: nodes.count)
         for number in order.reversed() {
@@ -183,12 +187,12 @@ struct TrieBuilder {
 }
 
 extension MatcherImage {
-    /// A matcher in plain values.
+    /// Compiles a matcher.
     init(_ matcher: Matcher, spellings: [[UInt8]] = [], slab: Slab) {
         switch matcher {
         case .literal(let text): self.init(kind: .literal, text: slab.view(text))
         case .enumeration(let values):
-            // Lengths as bits, by which most segments are seen to be none of the values.
+            // The lengths of the values as bits. They exclude most segments without a comparison.
             let lengths = values.reduce(UInt64(0)) { $0 | 1 &<< UInt64(Swift.min($1.count, 63)) }
             self.init(
                 kind: .enumeration, low: lengths, values: slab.store(values.map(slab.view)),

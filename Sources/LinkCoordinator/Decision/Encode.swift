@@ -1,9 +1,11 @@
 internal import ByteStorage
 internal import StrictJSON
 
-// The decision as bytes (3.6): members in their fixed order, no white space, what is empty left out.
+// Encodes decisions as JSON: members in a fixed order, without white space and without empty members.
 extension Resolver {
-    /// Writes `{` and everything before `outcome`, room reserved once for all of it.
+    /// Writes `{` and all members before `outcome`.
+    ///
+    /// Reserves the room for them at once.
     private mutating func writeHead(_ out: inout OutputArena) {
         if let head {
             let texts = head.source.count &* 2 &+ head.event.count &* 6 &+ head.device.count &* 6
@@ -41,7 +43,7 @@ extension Resolver {
         if !via.isEmpty { writeVia(&out) }
     }
 
-    /// Writes the inside of a string into room that was reserved.
+    /// Writes the content of a JSON string into reserved room.
     @inline(__always)
     private mutating func write(_ text: ByteView, isPlain: Bool, _ out: inout OutputArena) {
         if isPlain { out.putShort(text) } else { out.putEscaped(text) }
@@ -58,7 +60,7 @@ extension Resolver {
         out.append(byte: UInt8(ascii: "]"))
     }
 
-    /// Writes what follows the outcome's own members.
+    /// Writes the members that follow those of the outcome.
     @inline(__always)
     private mutating func writeTail(_ out: inout OutputArena) {
         if let head, head.context.count > 0 {
@@ -101,7 +103,7 @@ extension Resolver {
         out.append(byte: UInt8(ascii: "\""))
     }
 
-    /// A decision that only says why.
+    /// Writes a decision that has only a reason.
     mutating func writeReasoned(_ summary: DecisionSummary, _ rejection: Rejection, _ out: inout OutputArena) {
         writeHead(&out)
         if summary.outcome == .none {
@@ -113,14 +115,14 @@ extension Resolver {
         writeTail(&out)
     }
 
-    /// A decision that says that the event is over.
+    /// Writes a decision for an expired event.
     mutating func writeExpired(_ out: inout OutputArena) {
         writeHead(&out)
         out.append(",\"outcome\":\"none\",\"reason\":\"expired\"")
         writeTail(&out)
     }
 
-    /// A decision to open a URL.
+    /// Writes a decision to open a URL.
     mutating func writeExternal(
         _ url: ByteView, notice: ByteView, _ rejection: Rejection?, _ out: inout OutputArena
     ) {
@@ -138,7 +140,7 @@ extension Resolver {
         out.appendString(notice)
     }
 
-    /// A decision to apply a stack.
+    /// Writes a decision to apply a stack.
     mutating func writeStack(
         _ target: Ref<TargetImage>, notice: ByteView, _ rejection: Rejection?, _ out: inout OutputArena
     ) {
@@ -154,7 +156,7 @@ extension Resolver {
         writeTail(&out)
     }
 
-    /// A decision to show a guard's stack now and to come back later.
+    /// Writes a decision to show a guard's stack now and to resume the request later.
     mutating func writeDeferred(
         _ guarding: Ref<GuardImage>, _ target: Ref<TargetImage>, _ out: inout OutputArena
     ) {
@@ -168,7 +170,7 @@ extension Resolver {
         writeTail(&out)
     }
 
-    /// Writes `mode`, `dismissModals`, `path` and `stack` of the composed stack.
+    /// Writes `mode`, `dismissModals`, `path`, and `stack` of the composed stack.
     private mutating func writeDynamicStack(dismissModals: Bool, _ out: inout OutputArena) {
         switch mode {
         case .append: out.append(",\"mode\":\"append\"")
@@ -197,9 +199,10 @@ extension Resolver {
         out.append(byte: UInt8(ascii: "]"))
     }
 
-    /// Runs a program: constant bytes as they are, values from their scope.
+    /// Runs a program: copies constant bytes and writes values from their scope.
     ///
-    /// Room for all constant bytes is reserved before, and with each value again, so that they go out unchecked.
+    /// Room for all constant bytes is reserved at the start and again with each value, so constant bytes are copied
+    /// without further checks.
     private mutating func run(_ program: Ref<Program>, scope: UInt8, _ out: inout OutputArena) {
         let constant = program.constantBytes &+ OutputArena.slack
         out.reserve(constant)
@@ -252,7 +255,7 @@ extension Resolver {
         out.append(byte: UInt8(ascii: "]"))
     }
 
-    /// Writes a value and reserves room for what follows it.
+    /// Writes a value and reserves room for the bytes that follow it.
     @inline(__always)
     private mutating func write(
         _ value: UnsafeMutablePointer<BoundValue>, reserve constant: Int, _ out: inout OutputArena
@@ -278,7 +281,7 @@ extension Resolver {
         }
     }
 
-    /// Writes a field's canonical text inside a string, for an identity.
+    /// Writes the canonical text of a field into a JSON string, for an identity.
     private mutating func writeText(_ field: Int, scope: UInt8, reserve constant: Int, _ out: inout OutputArena) {
         if isMissing(field, scope: scope) {
             out.appendEscaped(image.fields.at(field).absentText)

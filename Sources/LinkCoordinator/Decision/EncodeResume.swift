@@ -1,9 +1,10 @@
 internal import ByteStorage
 internal import StrictJSON
 
-// The request that a deferred decision resumes (3.6): one, which may be sent as a new event as it stands.
+// Encodes the request that a deferred decision resumes. It has the form of an event's request, so it can be sent as a
+// new event.
 extension Resolver {
-    /// Writes `resume`: the claim, the request, and how long it may wait.
+    /// Writes `resume`: the claim, the request, and the time for which it can be resumed.
     mutating func writeResume(_ guarding: Ref<GuardImage>, _ out: inout OutputArena) {
         out.append(",\"resume\":{\"claim\":")
         out.appendString(guarding.claim)
@@ -18,9 +19,10 @@ extension Resolver {
         out.append(byte: UInt8(ascii: "}"))
     }
 
-    /// Makes the request's members as `resume` says them, once for all devices of a record.
+    /// Makes the members of the resumed request, once for all devices of a record.
     ///
-    /// Only parameters and payloads are: they may be far longer than what is left of them.
+    /// Only parameters and payloads are made in advance, because the text in the record may be far longer than the
+    /// compact form.
     mutating func makeResumed() throws(Rejection) {
         guard resumed.isEmpty else { return }
         let json: ByteView
@@ -58,12 +60,13 @@ extension Resolver {
         }
     }
 
-    /// Whether the route, or one whose entries are its parents, binds from the payload.
+    /// A Boolean value that indicates whether the route, or a route that supplies its parent entries, binds fields from
+    /// the payload.
     private var bindsPayload: Bool {
         mutating get { route >= 0 && image.routes.at(route).bindsPayload }
     }
 
-    /// Writes a link or a path as it came; of a payload the link that was found in it.
+    /// Writes the original link or path, or the link that was found in a payload.
     private mutating func writeRequest(_ out: inout OutputArena) {
         guard request.form == .path else {
             out.append(",\"link\":")
@@ -80,11 +83,13 @@ extension Resolver {
     }
 }
 
-/// Writes the parameters of a route as an event may have them: scalars, and lists of scalars.
+/// Writes the parameters of a route in the form that events allow: scalars and lists of scalars.
 enum ParamWriter {
-    /// Appends an object without white space and without what is no parameter: objects, and in lists all but scalars.
+    /// Appends an object without white space.
     ///
-    /// - Throws: Where the text, which was read strictly before, does not read again.
+    /// Nested objects, and values in lists that are not scalars, are left out.
+    ///
+    /// - Throws: A `JSONError` if the text cannot be read, which cannot happen for text that was read strictly before.
     static func write(_ json: ByteView, into arena: inout OutputArena) throws(JSONError) {
         var cursor = JSONCursor(maxDepth: 512)
         cursor.open(again: json)

@@ -1,7 +1,7 @@
 internal import ByteStorage
 
 extension Reason {
-    /// The reason as decisions say it, without making a String.
+    /// The code of the reason, without creating a `String`.
     var view: ByteView {
         switch self {
         case .budget: ByteView("budget")
@@ -24,7 +24,7 @@ extension Reason {
         }
     }
 
-    /// Its place in the list of reasons.
+    /// The position in the list of reasons.
     var index: Int {
         switch self {
         case .budget: 0

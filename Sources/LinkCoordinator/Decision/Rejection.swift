@@ -1,17 +1,19 @@
 package import ByteStorage
 
-/// Why a phase ended, with the detail that the decision says (3.6); views live as long as the resolution.
+/// The reason why a phase ended, with the detail for the decision.
+///
+/// Views are valid as long as the resolution.
 package struct Rejection: Error {
-    /// The stable code.
+    /// The stable code of the reason.
     package var reason: Reason
-    /// First part of the detail.
+    /// The first part of the detail.
     var head: ByteView = .empty
-    /// Second part, after a dot, or empty.
+    /// The second part of the detail, which follows a dot, or empty.
     var tail: ByteView = .empty
-    /// A number after the head, or -1.
+    /// A number that follows `head`, or -1 for none.
     var number = -1
 
-    /// Makes a rejection with a detail of two parts and a dot between them.
+    /// Creates a rejection with a detail of two parts, joined by a dot.
     package init(_ reason: Reason, _ head: ByteView = .empty, dot tail: ByteView = .empty) {
         self.reason = reason
         self.head = head
@@ -25,15 +27,15 @@ package struct Rejection: Error {
     }
 }
 
-/// A remark on how a decision came about: `head`, `name`, `middle`, `value`, one after another.
+/// A note about how a decision was made: `head`, `name`, `middle`, and `value`, concatenated.
 package struct Note: BitwiseCopyable {
-    /// The first part of the detail.
+    /// The first part of the note.
     package var head: ByteView
-    /// The name that the detail is about.
+    /// The name that the note refers to.
     package var name: ByteView = .empty
-    /// The text between name and value.
+    /// The text between the name and the value.
     package var middle: ByteView = .empty
-    /// The value that the detail is about.
+    /// The value that the note refers to.
     package var value: ByteView = .empty
 
     init(_ head: StaticString, _ name: ByteView = .empty, _ middle: StaticString = "", _ value: ByteView = .empty) {
@@ -44,11 +46,13 @@ package struct Note: BitwiseCopyable {
     }
 }
 
-/// Longest detail of a decision and longest segment in a note, in bytes; cut between characters.
+/// The maximum length of a decision's detail and of a segment in a note, in bytes.
+///
+/// Longer texts are cut between characters.
 package let maxDetailBytes = 64
 
 extension ByteView {
-    /// At most `count` bytes from the start, cut between characters.
+    /// Returns at most `count` bytes from the start, without splitting a character.
     package func prefix(bytes count: Int) -> ByteView {
         if self.count <= count { return self }
         var end = count

@@ -1,38 +1,40 @@
 internal import ByteStorage
 package import StrictJSON
 
-/// What is known of a device: the facts on which variants, capabilities and guards depend.
+/// The facts about a device that variants, capabilities, and guards depend on.
 ///
-/// A fact that is nil is not known, and no condition on it holds. Texts have at most 256 bytes, lists at most 256
-/// elements; what is over counts as not known and is noted in the decision.
+/// A fact that is nil is unknown, and every condition on it fails. A text may have at most 256 bytes and a list at most
+/// 256 elements. A fact that exceeds a limit is treated as unknown, and the decision has a note about it.
 public struct DeviceFacts: Sendable, Hashable {
     /// The platform, such as `ios` or `android`.
     public var platform: String?
-    /// Version of the app on the device, such as `6.1.0`.
+    /// The version of the app on the device, such as `6.1.0`.
     public var app: String?
-    /// Version of the operating system.
+    /// The version of the operating system.
     public var os: String?
-    /// Locale, such as `en-GB`.
+    /// The locale, such as `en-GB`.
     public var locale: String?
-    /// Region, such as `GB`.
+    /// The region, such as `GB`.
     public var region: String?
-    /// Capabilities that the device lists.
+    /// The names of the capabilities that the device reports.
     public var capabilities: [String]?
-    /// Claims that hold on the device, such as a session.
+    /// The names of the claims that the device has, such as a session.
     public var claims: [String]?
-    /// Attributes by name, for variants.
+    /// The attributes, by name, that conditions of variants can test.
     public var attributes: [String: String]?
-    /// The coordinator on top of the device's stack, for relative paths.
+    /// The coordinator at the top of the device's stack, which relative paths start from.
     public var coordinator: String?
-    /// Facts that were told in a form that cannot be read.
+    /// The facts that were given in a form that cannot be read.
     package var unreadable: Set<Fact> = []
 
-    /// Facts by name, in the order in which notes name them.
+    /// The facts, in the order in which notes list them.
     package enum Fact: Int, Sendable, CaseIterable {
         case platform, app, os, locale, region, capabilities, claims, attributes, coordinator
     }
 
-    /// Makes a device of what is known of it.
+    /// Creates a device from the given facts.
+    ///
+    /// A fact that is nil is unknown.
     public init(
         platform: String? = nil, app: String? = nil, os: String? = nil, locale: String? = nil, region: String? = nil,
         capabilities: [String]? = nil, claims: [String]? = nil, attributes: [String: String]? = nil,
@@ -49,7 +51,10 @@ public struct DeviceFacts: Sendable, Hashable {
         self.coordinator = coordinator
     }
 
-    /// Reads the facts of a JSON object; a malformed fact counts as not known, null as absent, others are left alone.
+    /// Creates a device from a JSON object.
+    ///
+    /// A malformed fact is unknown and listed in ``unreadable``. Null is the same as an absent fact, and other members
+    /// are ignored.
     package init(_ json: JSONValue) {
         self.init()
         for member in json.object ?? [] where !member.value.isNull {
@@ -108,7 +113,9 @@ public struct DeviceFacts: Sendable, Hashable {
 }
 
 extension DeviceFacts {
-    /// Lends the facts in the form that the resolver reads.
+    /// Calls a closure with the facts in the form that the resolver reads.
+    ///
+    /// The facts are valid only during the call.
     package func withFacts<Result>(_ body: (DeviceView) -> Result) -> Result {
         var arena = OutputArena(chunkBytes: 4096)
         var facts = DeviceView()

@@ -1,25 +1,25 @@
 package import StrictJSON
 
-/// What a link became for one device: the members of `route-table`, 3.6, and the bytes that say them.
+/// The result of resolving a link for one device: the decision's members and their JSON representation.
 public struct Decision: Sendable {
-    /// What is to be done.
+    /// The kind of action that a decision requires.
     public enum Outcome: String, Sendable, CaseIterable {
-        /// Apply the stack.
+        /// Apply the stack to the screens that the app shows.
         case navigate
         /// Open a URL outside the app.
         case external
-        /// Show the guard's stack now and ask again when the claim is there.
+        /// Show the guard's stack now, and resolve the request again when the device has the claim.
         case deferred
-        /// Nothing to route.
+        /// There is nothing to do.
         case none
-        /// The link is wrong for this device.
+        /// The link is not valid for this device.
         case reject
     }
 
-    /// The decision as JSON: what the worker publishes, byte for byte.
+    /// The decision as UTF-8 encoded JSON, exactly as the worker publishes it.
     public let json: [UInt8]
 
-    /// The decision's members.
+    /// The decision as a parsed JSON object.
     package let value: JSONValue
 
     /// Reads a decision that this library or a worker has written.
@@ -49,54 +49,54 @@ public struct Decision: Sendable {
         self.value = value
     }
 
-    /// Takes bytes that were just written.
+    /// Creates a decision from JSON that the encoder wrote.
     package init(_ json: [UInt8]) {
         self.json = json
-        // What the encoder writes always reads; the empty object stands for what cannot happen.
+        // The encoder always writes valid JSON, so the empty object is never used.
         value = (try? JSONValue.parse(json, maxDepth: 512)) ?? JSONValue(.object([]))
     }
 
-    /// Text of a member, or nil.
+    /// Returns the text of a member, or nil if the member is absent or not a string.
     package func text(_ member: String) -> String? { value[member]?.string }
 
-    /// What is to be done.
+    /// The kind of action that the decision requires.
     public var outcome: Outcome { text("outcome").flatMap(Outcome.init) ?? .reject }
-    /// Id, version and hash of the table.
+    /// The id, version, and hash of the table that made the decision.
     public var table: String? { text("table") }
-    /// The route that was chosen.
+    /// The id of the selected route.
     public var route: String? { text("route") }
-    /// Index of the variant, where the route lists variants.
+    /// The index of the selected variant, or nil if the route does not list variants.
     public var variant: Int? { value["variant"]?.integer.map { Int($0) } }
-    /// Ids of the routes that redirected here.
+    /// The ids of the routes that redirected to the selected route, in order.
     public var via: [String] { value["via"]?.array?.compactMap(\.string) ?? [] }
-    /// How the stack is applied.
+    /// The mode in which the stack is applied to the screens that the app shows.
     public var mode: LinkRequest.Mode? { text("mode").flatMap(LinkRequest.Mode.init) }
-    /// Whether sheets and covers are closed first.
+    /// A Boolean value that indicates whether to close all sheets, covers, and alerts before applying the stack.
     public var dismissModals: Bool {
         if case .bool(true)? = value["dismissModals"]?.kind { return true }
         return false
     }
-    /// The stack in canonical print.
+    /// The stack as a canonical coordinator path.
     public var path: String? { text("path") }
-    /// The stack, from the bottom up.
+    /// The entries of the stack, from the bottom to the top.
     public var stack: [Entry] { value["stack"]?.array?.map(Entry.init) ?? [] }
     /// The URL to open outside the app.
     public var url: String? { text("url") }
-    /// A coordinator path to show beside the result.
+    /// A coordinator path to show as a notice beside the result.
     public var notice: String? { text("notice") }
-    /// Why, where there is something to say: a stable code.
+    /// The stable code of the reason for the outcome, or nil if there is none.
     public var reason: String? { text("reason") }
-    /// More about the reason.
+    /// Additional information about the reason.
     public var detail: String? { text("detail") }
-    /// The guard that is not satisfied.
+    /// The name of the guard that is not satisfied.
     public var `guard`: String? { text("guard") }
-    /// Remarks on how the decision came about.
+    /// Notes about how the decision was made.
     public var notes: [String] { value["notes"]?.array?.compactMap(\.string) ?? [] }
 
-    /// A Boolean value that indicates whether the outcome is that of a fallback rule: the request itself failed.
+    /// A Boolean value that indicates whether the request failed and a fallback rule determined the outcome.
     public var isFallback: Bool { Self.isFallback(value) }
 
-    /// Returns whether a decision's members say what a fallback rule made of a failed request.
+    /// Returns a Boolean value that indicates whether a fallback rule determined the outcome in a decision's members.
     package static func isFallback(_ value: JSONValue) -> Bool {
         guard let reason = value["reason"]?.string else { return false }
         switch value["outcome"]?.string {
@@ -106,27 +106,27 @@ public struct Decision: Sendable {
         }
     }
 
-    /// An entry of the stack: a screen and how it is presented.
+    /// An entry of the stack: a screen and its presentation.
     public struct Entry: Sendable {
-        /// The entry as the decision has it.
+        /// The JSON object of the entry.
         package let value: JSONValue
 
         init(_ value: JSONValue) { self.value = value }
 
-        /// The coordinator.
+        /// The name of the coordinator.
         public var coordinator: String { value["coordinator"]?.string ?? "" }
-        /// The screen.
+        /// The name of the screen.
         public var screen: String { value["screen"]?.string ?? "" }
-        /// The screen whose view draws this one, if it is another.
+        /// The name of the screen whose view displays this screen, or nil if the screen has its own view.
         public var view: String? { value["view"]?.string }
-        /// How it is presented: `push`, `sheet`, `cover` or `alert`.
+        /// The presentation: `push`, `sheet`, `cover`, or `alert`.
         public var present: String { value["present"]?.string ?? "push" }
-        /// Whether it has its own navigation.
+        /// A Boolean value that indicates whether the entry has its own navigation stack.
         public var nav: Bool {
             if case .bool(true)? = value["nav"]?.kind { return true }
             return false
         }
-        /// What tells this entry from others of the same screen.
+        /// The text that distinguishes this entry from other entries with the same screen.
         public var identity: String? { value["identity"]?.string }
     }
 }

@@ -1,8 +1,8 @@
 internal import StrictJSON
 
-/// Runs a table's own examples: one that does not hold refuses the table and shows what was expected and what came.
+/// Checks the examples in a table against the table's own decisions.
 enum ExampleRun {
-    /// Runs every example and notes those that do not hold.
+    /// Resolves every example and reports those whose decision differs from the expectation.
     static func check(_ source: TableSource, _ table: CompiledTable, into problems: inout ProblemList) {
         for example in source.examples {
             guard let request = request(of: example) else { continue }
@@ -14,7 +14,8 @@ enum ExampleRun {
                     .example, at: expectation.value.offset,
                     "the example does not hold: \(expectation.member) is \(difference.actual), "
                         + "expected \(difference.expected)",
-                    suggestion: "mend the route or the example; `linkd resolve --explain` shows how it was decided",
+                    suggestion:
+                        "correct the route or the example; `linkd resolve --explain` shows how the decision was made",
                     witness: witness(example))
             }
         }
@@ -52,7 +53,7 @@ enum ExampleRun {
         return (expected.text, actual?.text ?? "absent")
     }
 
-    /// Whether the expected value says that the decision has no such member.
+    /// Returns a Boolean value that indicates whether the expectation is that the decision does not have the member.
     private static func isAbsence(_ expected: JSONValue, of member: String) -> Bool {
         if expected.isNull { return true }
         if member == "via" || member == "notes", let list = expected.array { return list.isEmpty }
@@ -69,7 +70,7 @@ enum ExampleRun {
         }
     }
 
-    /// The named fields of the last entry that has the model.
+    /// Compares the expected fields with the last entry that has the model.
     private static func modelDifference(
         _ expected: JSONValue, _ decision: Decision
     ) -> (expected: String, actual: String)? {
@@ -87,7 +88,9 @@ enum ExampleRun {
 }
 
 extension JSONValue {
-    /// Whether both hold the same value; numbers are compared by their text, members in any order.
+    /// Returns a Boolean value that indicates whether both values are equal.
+    ///
+    /// Numbers are equal if their texts are equal. The order of members does not matter.
     func isEqual(to other: JSONValue) -> Bool {
         switch (kind, other.kind) {
         case (.null, .null): return true

@@ -1,20 +1,21 @@
 internal import ByteStorage
 
-/// The query parameters of any link, by name in any case: for code that needs no table.
+/// The query parameters of a link, for code that does not use a table.
 ///
-/// Names are looked up without regard to case, values keep theirs. Pairs are split at `&` and then decoded, once, so
-/// that an escaped `&` or `=` stays in its value; of names that stand twice the last value counts, and a name without
-/// `=` has no value and hides none. A name or value that does not decode is left out.
+/// Lookup by name ignores case. The query is split at `&`, and then each name and value is percent-decoded once, so an
+/// escaped `&` or `=` stays in its value. If a name occurs more than once, the last value is used. A name without `=`
+/// is ignored. So is a pair whose name or value cannot be decoded.
 public struct LinkParameters: Sendable, Equatable {
-    /// The values by name in lower case.
+    /// The values by lowercase name.
     public let dictionary: [String: String]
 
-    /// Reads the parameters of a link; a text that is no link has none.
+    /// Creates the parameters of a link.
+    ///
+    /// A text that is not a link has no parameters.
     ///
     /// - Parameters:
-    ///   - link: The link, percent-encoded as it came.
-    ///   - repair: Whether `&amp;` is read as `&`, and a pilcrow as `&para`: what is left of links that went through
-    ///     HTML.
+    ///   - link: The percent-encoded link.
+    ///   - repair: Pass `true` to read `&amp;` as `&`, and a pilcrow as `&para`. HTML processing leaves both in links.
     public init(_ link: String, repair: Bool = false) {
         dictionary = Self.read(Array((repair ? Self.repaired(link) : link).utf8))
     }
@@ -34,13 +35,17 @@ public struct LinkParameters: Sendable, Equatable {
         return dictionary
     }
 
-    /// The value of a name, in whatever case it is written; nil where there is none.
+    /// Returns the value for a name, ignoring the name's case, or nil if there is none.
     public subscript(name: String) -> String? { dictionary[name.lowercased()] }
 
-    /// Longest link that is read, in bytes; a longer one has no parameters.
+    /// The length of the longest link that is read, in bytes.
+    ///
+    /// A longer link has no parameters.
     public static let maxBytes = 8192
 
-    /// Most pieces of a query that are read.
+    /// The number of query pieces that are read.
+    ///
+    /// Further pieces are ignored.
     public static let maxItems = 128
 
     private static func decoded(_ raw: ArraySlice<UInt8>) -> String? {

@@ -1,22 +1,25 @@
 internal import StrictJSON
 
 extension Decision {
-    /// What is to be asked again once the claim is there that a guard wants (route-table.md, 2.5 and 3.6).
+    /// The request to resolve again when the device has the claim that a guard requires.
     ///
-    /// Nothing here remembers it: the app keeps it, for ``ttl`` at most, until the claim is there or another link comes
-    /// from the same device, which supersedes it.
+    /// The library does not store it. The app keeps it, for at most ``ttl``, until the device has the claim or receives
+    /// another link, which supersedes it.
     public struct Resume: Sendable, Hashable {
-        /// The claim that the device lacks.
+        /// The name of the claim that the device lacks.
         public let claim: String
-        /// The request as it came; a push payload whole where the route binds from it, else what was found in it.
+        /// The original request.
+        ///
+        /// A push payload is kept whole if the route binds fields from it. Otherwise, the request is the link or route
+        /// that was found in the payload.
         public let request: LinkRequest
-        /// How long it may wait, counted from the decision.
+        /// The time for which the request can be resumed, starting at the decision.
         public let ttl: Duration
-        /// Whether it is to be asked once only, whatever then becomes of it.
+        /// A Boolean value that indicates whether to resume the request only once, whatever the result is.
         public let once: Bool
     }
 
-    /// What is to be asked again, for a ``Outcome/deferred`` decision whose guard says so; nil for all others.
+    /// The request to resume after a ``Outcome/deferred`` decision, or nil if the guard does not resume requests.
     public var resume: Resume? {
         guard let resume = value["resume"], let claim = resume["claim"]?.string, let ttl = resume["ttl"]?.integer,
             let request = Self.request(of: resume)
@@ -26,7 +29,9 @@ extension Decision {
         return Resume(claim: claim, request: request, ttl: .seconds(ttl), once: once)
     }
 
-    /// The request in a `resume`; the payload stands for itself, for the table finds the same link or route in it.
+    /// Returns the request of a `resume` object.
+    ///
+    /// A payload takes precedence, because the table finds the same link or route in it again.
     private static func request(of resume: JSONValue) -> LinkRequest? {
         if let payload = resume["payload"], payload.object != nil { return .payload(payload.text) }
         if let link = resume["link"]?.string { return .link(link) }

@@ -1,20 +1,23 @@
 internal import ByteStorage
 
-/// A route table: it resolves links into decisions, the same on a server and in an app.
+/// A route table, which resolves links into decisions, identically on a server and in an app.
 ///
-/// A table is loaded from the JSON of one file, checked and compiled; from then on it never changes and may be used
-/// from any thread.
+/// A table is loaded, checked, and compiled from the JSON of one file. It is immutable and can be used from any thread.
 public struct RouteTable: Sendable {
-    /// The table as its file says it.
+    /// The table in the form in which its file declares it.
     package let source: TableSource
 
-    /// The table as the resolver reads it.
+    /// The table in the form that the resolver reads.
     package let compiled: CompiledTable
 
-    /// Lower-case hexadecimal SHA-256 of the file's bytes: the table's identity.
+    /// The SHA-256 of the file's bytes, in lowercase hexadecimal digits.
+    ///
+    /// It identifies the table.
     public let hash: String
 
-    /// What was found that is no error.
+    /// The problems that were found in the table.
+    ///
+    /// All of them are warnings.
     public let warnings: [TableProblem]
 
     init(source: TableSource, compiled: CompiledTable, hash: String, warnings: [TableProblem]) {
@@ -27,16 +30,16 @@ public struct RouteTable: Sendable {
     /// The table's id.
     public var id: String { source.id.value }
 
-    /// The table's version, as its author writes it.
+    /// The table's version, as the file states it.
     public var version: String { source.version.value }
 
-    /// How decisions name the table: id, version and the first 8 hexadecimal digits of the hash.
+    /// The table's identity in decisions: the id, the version, and the first 8 hexadecimal digits of the hash.
     public var identity: String { "\(id)@\(version)+\(hash.prefix(8))" }
 
-    /// Loads a table from the bytes of its file: reads it, checks its structure, compiles it and runs its examples.
+    /// Loads a table from the bytes of its file, checks its structure, compiles it, and runs its examples.
     ///
-    /// That no two routes overlap and that every pattern has a link is proved by `RouteAnalysis`, when a table is
-    /// built: a table that an app ships has been checked, so that the app loads it at once.
+    /// This function does not prove that no two routes overlap and that every pattern matches a link. Run the checks of
+    /// `RouteAnalysis` when you build the table. An app then loads a checked table without repeating the proofs.
     ///
     /// - Parameter json: The bytes of the file.
     /// - Throws: `RouteTableError` with every problem that was found, worst first.
@@ -46,9 +49,10 @@ public struct RouteTable: Sendable {
         self = table
     }
 
-    /// Makes a table of a file that may be refused, so that its witness links can be resolved; nil if it does not read.
+    /// Creates a table from a file without running checks, so that the witness links of a refused table can be
+    /// resolved.
     ///
-    /// For tests and for tools that show what is wrong with a table: nothing else may use one that has errors.
+    /// Returns nil if the file cannot be read. Only tests, and tools that show the problems of a table, may use it.
     package static func unchecked(_ json: [UInt8]) -> RouteTable? {
         let reading = TableSource.read(json)
         guard let source = reading.source, !reading.problems.hasErrors else { return nil }
@@ -58,32 +62,45 @@ public struct RouteTable: Sendable {
     }
 
     /// Resolves a link for a device.
+    ///
+    /// - Parameters:
+    ///   - link: The link, percent-encoded.
+    ///   - device: The facts about the device.
+    /// - Returns: The decision. An invalid link results in a decision with the outcome ``Decision/Outcome/reject``, or
+    ///   in that of a fallback rule.
     public func resolve(_ link: String, device: DeviceFacts = DeviceFacts()) -> Decision {
         resolve(.link(link), device: device)
     }
 
     /// Resolves a request for a device.
     ///
-    /// Parameters or a payload that are no JSON object count as empty ones.
+    /// Parameters or a payload that are not a JSON object are treated as an empty object.
+    ///
+    /// - Parameters:
+    ///   - request: The request to resolve.
+    ///   - device: The facts about the device.
+    /// - Returns: The decision.
     public func resolve(_ request: LinkRequest, device: DeviceFacts = DeviceFacts()) -> Decision {
         Decision(compiled.resolve(request, device))
     }
 }
 
-/// The steps from a file's bytes to a table: reading, checks, then compiling and the examples.
+/// The steps that turn the bytes of a file into a table: reading, checking, compiling, and running the examples.
 package struct TableLoader {
     private let json: [UInt8]
 
-    /// The table as far as it could be read; nil if the file is no object, or no JSON at all.
+    /// The parts of the table that could be read, or nil if the file is not a JSON object.
     package let source: TableSource?
 
-    /// Which parts did not read whole.
+    /// The parts of the table that could not be read completely.
     package let damage: TableDamage
 
-    /// The problems so far; an error refuses the table.
+    /// The problems that have been found.
+    ///
+    /// An error refuses the table.
     package var problems: ProblemList
 
-    /// Reads a file and checks the table's structure.
+    /// Reads a file and checks the structure of the table.
     package init(_ json: [UInt8]) {
         self.json = json
         let reading = TableSource.read(json)
@@ -92,7 +109,9 @@ package struct TableLoader {
         problems = TableChecks.run(reading)
     }
 
-    /// Compiles the table and runs its examples; without a table where there is an error.
+    /// Compiles the table and runs its examples.
+    ///
+    /// The returned table is nil if there is an error.
     package consuming func finish() -> (table: RouteTable?, problems: [TableProblem]) {
         guard let source, !problems.hasErrors else { return (nil, problems.located(in: json)) }
         let hash = SHA256.hex(json)
@@ -105,7 +124,7 @@ package struct TableLoader {
 }
 
 extension CompiledTable {
-    /// The decision's bytes for a request of the library.
+    /// Returns the JSON of the decision for a request.
     package func resolve(_ request: LinkRequest, _ device: DeviceFacts) -> [UInt8] {
         var resolver = Resolver()
         var arena = OutputArena(chunkBytes: 4096)
@@ -126,7 +145,7 @@ extension CompiledTable {
 }
 
 extension LinkRequest {
-    /// The request with an empty object in the place of a JSON text that is none.
+    /// The request with an empty object in place of a JSON text that is not an object.
     fileprivate var withoutObject: LinkRequest {
         switch self {
         case .link, .path: self
@@ -136,14 +155,14 @@ extension LinkRequest {
     }
 }
 
-/// Why a table was refused.
+/// An error that lists the problems of a refused table.
 public struct RouteTableError: Error, Sendable, CustomStringConvertible {
-    /// Everything that was found, worst first.
+    /// All problems that were found, errors first.
     public let problems: [TableProblem]
 
-    /// Makes the error of a table with problems, one of which is an error.
+    /// Creates an error from problems, at least one of which is an error.
     package init(problems: [TableProblem]) { self.problems = problems }
 
-    /// The problems as text for people, one after another.
+    /// The problems as readable text, one after another.
     public var description: String { problems.map { $0.text(file: "table") }.joined(separator: "\n") }
 }

@@ -1,29 +1,30 @@
 internal import StrictJSON
 package import ByteStorage
 
-/// Brings text to normal form C in time proportional to its length, without allocating per text.
+/// A composer that brings text into normalization form C (NFC) in linear time, without allocating memory for each text.
 ///
-/// The library's own way sorts long runs of combining marks in square time, makes Strings on the way, and does not put
-/// marks in order that come of a mark's decomposition (U+0F75 behind U+0328; Swift 6.3). This is the algorithm of
-/// Unicode Standard Annex 15 over bytes: decompose, put marks in order, join. The data is the library's.
+/// The standard library sorts long runs of combining marks in quadratic time, creates intermediate strings, and does
+/// not order marks that result from the decomposition of a mark (U+0F75 after U+0328, Swift 6.3). This type implements
+/// Unicode Standard Annex 15 on bytes: it decomposes, orders marks, and composes. The Unicode data is that of the
+/// standard library.
 package struct Composer: ~Copyable {
-    /// Marks behind the starter: their scalar, in the upper half their combining class.
+    /// The marks after the starter: the combining class in the upper half and the scalar in the lower half.
     private var marks = Growable<UInt64>(capacity: 32)
     private var sorted = Growable<UInt64>(capacity: 32)
-    /// The last character that marks and others may join, or `none`.
+    /// The last character that marks and other characters can compose with, or `none`.
     private var starter = Self.none
-    /// A Boolean value that indicates whether marks stand out of the order of their classes.
+    /// A Boolean value that indicates whether the marks are not ordered by their classes.
     private var isUnordered = false
 
     private static var none: UInt32 { .max }
 
-    /// Runs longer than this are sorted by counting.
+    /// The length above which runs are sorted by counting.
     private static var insertionLimit: Int { 24 }
 
-    /// Makes a composer.
+    /// Creates a composer.
     package init() {}
 
-    /// Appends well-formed UTF-8 in normal form C to the open record of `arena`.
+    /// Appends well-formed UTF-8 in NFC to the open record of `arena`.
     package mutating func append(_ text: ByteView, to arena: inout OutputArena) {
         let tables = CompositionTables.shared
         starter = Self.none
@@ -45,7 +46,7 @@ package struct Composer: ~Copyable {
         settle(tables, &arena)
     }
 
-    /// Takes a scalar that does not decompose.
+    /// Adds a scalar that does not decompose.
     private mutating func take(
         _ scalar: UInt32, _ entry: UInt32, _ tables: CompositionTables, _ arena: inout OutputArena
     ) {
@@ -62,12 +63,13 @@ package struct Composer: ~Copyable {
                 return
             }
         }
-        // Marks that were left were judged: the starter that others have changed since is not theirs to join.
+        // The remaining marks have been compared with the starter. They must not compose with the starter that later
+        // marks have changed.
         if entry & 1 << 8 != 0 && starter != Self.none { write(&arena) } else { settle(tables, &arena) }
         starter = scalar
     }
 
-    /// Joins what can be joined and writes the starter and its marks.
+    /// Composes the starter with its marks and writes the result.
     @inline(__always)
     private mutating func settle(_ tables: CompositionTables, _ arena: inout OutputArena) {
         if !marks.isEmpty { joinMarks(tables) }
@@ -82,7 +84,7 @@ package struct Composer: ~Copyable {
         starter = Self.none
     }
 
-    /// Puts the marks in order and joins those with the starter that nothing blocks from it.
+    /// Orders the marks and composes the starter with those that are not blocked.
     private mutating func joinMarks(_ tables: CompositionTables) {
         if isUnordered { order() }
         isUnordered = false
@@ -102,7 +104,7 @@ package struct Composer: ~Copyable {
         marks.truncate(to: kept)
     }
 
-    /// Sorts the marks by their classes; those of one class keep their order.
+    /// Sorts the marks by their classes and keeps the order within a class.
     private mutating func order() {
         if marks.count > Self.insertionLimit { return orderByCounting() }
         for index in 1..<marks.count {
@@ -131,7 +133,7 @@ package struct Composer: ~Copyable {
         }
     }
 
-    /// The scalar at `index` of well-formed UTF-8; `index` goes behind it.
+    /// Returns the scalar at `index` of well-formed UTF-8 and advances `index`.
     @inline(__always)
     private static func scalar(_ text: ByteView, _ index: inout Int) -> UInt32 {
         let lead = UInt32(text.start[index])

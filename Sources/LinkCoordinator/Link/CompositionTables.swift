@@ -4,27 +4,31 @@ internal import Foundation
 @_spi(_Unicode) internal import Swift
 #endif
 
-/// The properties of characters that normal form C needs, asked of the standard library once for a process.
+/// The properties of characters that NFC requires, read from the standard library once for a process.
 ///
-/// No data of Unicode stands here: all of it is derived from the library, so that both always agree.
+/// All data comes from the standard library, so that both always agree.
 struct CompositionTables: @unchecked Sendable {
-    // Unchecked: the memory is filled before it is shared, and never changed or freed.
+    // `@unchecked Sendable` is safe because the memory is filled before it is shared, and never changed or freed.
 
-    /// The tables; made when the first text is met that has to be looked at character by character.
+    /// The shared tables, created for the first text that must be examined character by character.
     static let shared = CompositionTables()
 
-    /// Scalars below this have entries of their own; of those above only the compatibility ideographs decompose.
+    /// Scalars below this value have their own entries.
+    ///
+    /// Above it, only the compatibility ideographs decompose.
     private static let direct: UInt32 = 0x20000
     private static let ideographs: Range<UInt32> = 0x2F800..<0x2FA20
     private static let block: UInt32 = 64
     private static let pairBits: UInt64 = 13
 
-    /// For each scalar: bits 0 to 7 its combining class, bit 8 whether it may join the character before it, from bit 16
-    /// on one more than the place of its decomposition, or 0.
+    /// The entry of each scalar.
+    ///
+    /// Bits 0 to 7 are its combining class. Bit 8 is set if it can compose with the preceding character. The bits from
+    /// 16 on are the position of its decomposition plus 1, or 0 for none.
     private let entries: UnsafeMutablePointer<UInt32>
-    /// Decompositions: their length, then their scalars.
+    /// The decompositions: their length, followed by their scalars.
     private let parts: UnsafeMutablePointer<UInt32>
-    /// Pairs that join, by hash: both scalars as one word and what they become.
+    /// A hash table of the pairs that compose: both scalars as one word, and the result.
     private let pairs: UnsafeMutablePointer<(key: UInt64, joined: UInt32)>
 
     private init() {
@@ -44,7 +48,7 @@ struct CompositionTables: @unchecked Sendable {
                 let level = UInt32(scalar.properties.canonicalCombiningClass.rawValue)
                 if level != 0 { entries[Self.place(scalar.value)] = level }
             }
-            // A block that decomposes to itself holds nothing to be asked about one by one.
+            // A block that decomposes to itself has no character that decomposes.
             if Self.decomposed(scalars) == scalars.map(\.value) { continue }
             for scalar in scalars where !CharacterJoining.isSyllable(scalar.value) {
                 let own = Self.decomposed([scalar])
@@ -59,11 +63,11 @@ struct CompositionTables: @unchecked Sendable {
             let scalar = UInt32(place) < Self.direct ? UInt32(place) : UInt32(place) - Self.direct + 0x2F800
             addPair(of: scalar)
         }
-        // Vowels and final consonants of Hangul join by a rule, not by pairs.
+        // Vowels and final consonants of Hangul compose by rule instead of pairs.
         for scalar in Array(0x1161...0x1175) + Array(0x11A8...0x11C2) { entries[scalar] |= 1 << 8 }
     }
 
-    /// Keeps the pair that a character is composed of, if text in normal form C has that character.
+    /// Stores the pair that a character is composed of, if NFC text can have that character.
     private func addPair(of scalar: UInt32) {
         let own = decomposition(of: scalar)
         guard own.count > 1, let last = own.last, Self.composed([scalar]) == [scalar] else { return }
@@ -104,21 +108,22 @@ struct CompositionTables: @unchecked Sendable {
         #endif
     }
 
-    /// The properties of a scalar: 0 for one that stands for itself and never joins the character before it.
+    /// Returns the entry of a scalar, which is 0 if the scalar does not decompose and never composes with the preceding
+    /// character.
     @inline(__always)
     func entry(_ scalar: UInt32) -> UInt32 {
         if scalar < Self.direct { return entries[Int(scalar)] }
         return Self.ideographs.contains(scalar) ? entries[Self.place(scalar)] : 0
     }
 
-    /// The full decomposition of a scalar; empty where it has none.
+    /// Returns the full decomposition of a scalar, or an empty buffer if it does not decompose.
     func decomposition(of scalar: UInt32) -> UnsafeBufferPointer<UInt32> {
         let place = Int(entry(scalar) >> 16)
         if place == 0 { return UnsafeBufferPointer(start: nil, count: 0) }
         return UnsafeBufferPointer(start: parts + place, count: Int(parts[place - 1]))
     }
 
-    /// The scalar that two scalars compose to, or 0.
+    /// Returns the scalar that two scalars compose to, or 0.
     @inline(__always)
     func joined(_ first: UInt32, _ second: UInt32) -> UInt32 {
         let syllable = CharacterJoining.syllable(first, second)
@@ -133,12 +138,15 @@ struct CompositionTables: @unchecked Sendable {
     }
 }
 
-/// The composition of the syllables of Hangul (The Unicode Standard, section 3.12).
+/// The composition of Hangul syllables (The Unicode Standard, section 3.12).
 enum CharacterJoining {
-    /// A Boolean value that indicates whether a scalar is a syllable of Hangul.
+    /// Returns a Boolean value that indicates whether a scalar is a Hangul syllable.
     static func isSyllable(_ scalar: UInt32) -> Bool { scalar &- 0xAC00 < 11_172 }
 
-    /// A leading consonant with a vowel, or a syllable without a final consonant with one; 0 for all else.
+    /// Returns the syllable of a leading consonant and a vowel, or of a syllable without a final consonant and such a
+    /// consonant.
+    ///
+    /// Returns 0 for all other pairs.
     @inline(__always)
     static func syllable(_ first: UInt32, _ second: UInt32) -> UInt32 {
         if first &- 0x1100 < 19 && second &- 0x1161 < 21 {

@@ -1,8 +1,8 @@
 package import ByteStorage
 
-/// Searches for the bytes that mean something in a link.
+/// Searches for the bytes that have a meaning in a link.
 extension ByteScan {
-    /// The end of the plain run from `from` on: the index of the first slash, percent sign or byte over 0x7F.
+    /// Returns the index of the first slash, percent sign, or byte above 0x7F at or after `from`, or the end.
     package static func segmentStop(in view: ByteView, from: Int) -> Int {
         var index = from
         while index &+ 8 <= view.count {
@@ -17,7 +17,7 @@ extension ByteScan {
         return min(view.count, index &+ found.trailingZeroBitCount &>> 3)
     }
 
-    /// The offset of the first C0 control, DEL, backslash or ill-formed UTF-8 (rule N1), or nil.
+    /// Returns the offset of the first C0 control character, DEL, backslash, or ill-formed UTF-8 sequence, or nil.
     package static func firstForbidden(in view: ByteView) -> Int? {
         var index = 0
         var high: UInt64 = 0

@@ -1,6 +1,8 @@
 internal import ByteStorage
 
-/// The text in Unicode's normal form C (rule N5); ASCII comes back as it is.
+/// Returns the text in normalization form C (NFC).
+///
+/// ASCII text is returned unchanged.
 ///
 /// - Parameter bytes: Well-formed UTF-8.
 package func nfc(_ bytes: [UInt8]) -> [UInt8] {
@@ -14,18 +16,20 @@ package func nfc(_ bytes: [UInt8]) -> [UInt8] {
     }
 }
 
-/// The text in Unicode's normal form C (rule N5).
+/// Returns the text in normalization form C (NFC).
 package func nfc(_ text: String) -> String {
     guard text.utf8.contains(where: { $0 >= 0x80 }) else { return text }
     return String(decoding: nfc([UInt8](text.utf8)), as: UTF8.self)
 }
 
 extension ByteView {
-    /// Whether well-formed text is in normal form C by its ranges alone, so that nothing has to be composed.
+    /// A Boolean value that indicates whether well-formed text is in NFC because all of its characters are in certain
+    /// ranges.
     ///
-    /// The ranges hold only characters that are starters and never change or join in NFC (Unicode's quick check `Yes`
-    /// with combining class 0): up to U+02FF, Cyrillic letters, the dashes and quotes of U+2010 to U+2027, CJK
-    /// ideographs, Hangul syllables, and the pictographs of U+1F300 to U+1FAFF. All else is left to `Composer`.
+    /// The ranges contain only starters that never change or compose in NFC (the Unicode quick check is `Yes` and the
+    /// combining class is 0): characters up to U+02FF, Cyrillic letters, the dashes and quotation marks from U+2010 to
+    /// U+2027, CJK ideographs, Hangul syllables, and the pictographs from U+1F300 to U+1FAFF. All other text is passed
+    /// to `Composer`.
     package var isSurelyComposed: Bool {
         var index = 0
         while index < count {

@@ -1,10 +1,12 @@
 package import ByteStorage
 
-/// Percent-decoding, exactly one layer (RFC 3986, section 2.4), and the checks of what came out.
+/// Percent-decodes exactly one layer (RFC 3986, section 2.4) and checks the result.
 package enum PercentDecoding {
-    /// Appends `text` decoded to the open record of `arena`; false where an escape is broken.
+    /// Appends the decoded text to the open record of `arena`.
     ///
-    /// `plusIsSpace` turns a literal plus into a space, as forms write it.
+    /// Returns `false` if an escape is malformed.
+    ///
+    /// If `plusIsSpace` is `true`, a literal plus becomes a space, as in the encoding of forms.
     package static func decode(_ text: ByteView, plusIsSpace: Bool, into arena: inout OutputArena) -> Bool {
         arena.reserve(text.count)
         var index = 0
@@ -24,7 +26,8 @@ package enum PercentDecoding {
         return true
     }
 
-    /// Whether text that was decoded may stand: UTF-8 without C0 controls, DEL and, unless allowed, invisibles (N4).
+    /// Returns a Boolean value that indicates whether a decoded text is allowed: UTF-8 without C0 control characters,
+    /// DEL, and, unless allowed, invisible characters.
     package static func isClean(_ text: ByteView, invisiblesAllowed: Bool) -> Bool {
         var high: UInt8 = 0
         var index = 0
@@ -39,7 +42,8 @@ package enum PercentDecoding {
         return invisiblesAllowed || !hasInvisible(text)
     }
 
-    /// Whether well-formed text has one of U+200B-200F, 202A-202E, 2060, 2066-2069, FEFF.
+    /// Returns a Boolean value that indicates whether well-formed text has one of U+200B–200F, U+202A–202E, U+2060,
+    /// U+2066–2069, and U+FEFF.
     static func hasInvisible(_ text: ByteView) -> Bool {
         var index = 0
         while index &+ 2 < text.count {
@@ -57,7 +61,7 @@ package enum PercentDecoding {
         return false
     }
 
-    /// Appends `text` with all but unreserved characters percent-encoded (RFC 3986, section 2.3).
+    /// Appends the text with all characters percent-encoded except unreserved ones (RFC 3986, section 2.3).
     package static func encode(_ text: ByteView, into arena: inout OutputArena) {
         let digits: StaticString = "0123456789ABCDEF"
         arena.reserve(text.count &* 3 &+ OutputArena.slack)
@@ -77,7 +81,10 @@ package enum PercentDecoding {
         }
     }
 
-    /// Whether all bytes are letters, digits, `-` or `.`, eight bytes at a time; false says nothing of single bytes.
+    /// Returns a Boolean value that indicates whether all bytes are letters, digits, `-`, or `.`, testing eight bytes
+    /// at a time.
+    ///
+    /// A result of `false` does not mean that a byte must be encoded.
     private static func areUnreserved(_ text: ByteView) -> Bool {
         var index = 0
         while index &+ 8 <= text.count {
@@ -85,7 +92,7 @@ package enum PercentDecoding {
             index &+= 8
         }
         if index == text.count { return true }
-        // Filled up with a byte that is unreserved.
+        // The rest is filled with an unreserved byte.
         let left = text.count &- index
         return areUnreserved(
             ByteScan.rest(of: text, from: index) | 0x3030_3030_3030_3030 &<< UInt64(truncatingIfNeeded: 8 &* left))
@@ -94,7 +101,7 @@ package enum PercentDecoding {
     @inline(__always)
     private static func areUnreserved(_ word: UInt64) -> Bool {
         let ones = ByteScan.ones
-        // With every byte under 0x80, adding 0x80 - n sets a byte's high bit just when it is n or more.
+        // Each byte is below 0x80. Adding 0x80 - n sets its high bit exactly if it is n or greater.
         let low = word & 0x7F7F_7F7F_7F7F_7F7F
         let small = low | 0x2020_2020_2020_2020
         let letters = (small &+ 0x1F &* ones) & ~(small &+ 0x05 &* ones)
@@ -103,7 +110,7 @@ package enum PercentDecoding {
         return (letters | digits | marks) & ~word & ByteScan.highs == ByteScan.highs
     }
 
-    /// Whether a byte is an unreserved character of RFC 3986.
+    /// Returns a Boolean value that indicates whether a byte is an unreserved character of RFC 3986.
     package static func isUnreserved(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

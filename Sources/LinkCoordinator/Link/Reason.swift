@@ -1,37 +1,39 @@
-/// Why a request ends without its route's target, in the order in which the reasons are found (route-table.md, 3.6).
+/// The reasons for which a request ends without the target of its route, in the order in which they are found.
 package enum Reason: String, Sendable, CaseIterable {
-    /// A bound on bytes, segments, query items or the stack was passed.
+    /// A limit on bytes, segments, query items, or the stack is exceeded.
     case budget
-    /// Bytes that are no text, or an escape that is none.
+    /// The link has forbidden bytes, or an escape that is malformed.
     case badEncoding = "bad_encoding"
-    /// No scheme, or one that no block lists.
+    /// The link has no scheme, or one that no block lists.
     case scheme
-    /// An authority that is not one, or a host that is not listed.
+    /// The authority is malformed, or its host is not listed.
     case host
-    /// An empty segment, where the table rejects them.
+    /// The path has an empty segment, and the table rejects them.
     case emptySegment = "empty_segment"
-    /// A segment `.` or `..`.
+    /// The path has a segment `.` or `..`.
     case dotSegment = "dot_segment"
-    /// No pattern matches, or there is no route of that id.
+    /// No pattern matches, or there is no route with this id.
     case noRoute = "no_route"
-    /// A route redirects twice, or there was a sixth redirect.
+    /// A route redirects for the second time, or the limit of redirects is exceeded.
     case redirectLimit = "redirect_limit"
     /// The route is excluded.
     case excluded
-    /// The route is excluded to outside, but the link is not on the allow list.
+    /// The excluded route opens links externally, but the link is not on the allowlist.
     case externalRefused = "external_refused"
-    /// A segment of a coordinator path is no screen.
+    /// A segment of a coordinator path is not a screen.
     case unknownScreen = "unknown_screen"
-    /// The device lacks a screen.
+    /// The device does not support a screen.
     case unsupported
-    /// A value does not fit its type.
+    /// A value does not have the type of its field.
     case paramInvalid = "param_invalid"
-    /// A value that a screen needs is wanting.
+    /// A value that a screen requires is missing.
     case paramMissing = "param_missing"
-    /// The stack breaks a rule of presentation.
+    /// The stack violates a rule of presentation.
     case presentation
-    /// A payload holds neither a link nor a route.
+    /// A payload contains neither a link nor a route.
     case noLink = "no_link"
-    /// What was read strictly before does not read again: a defect of this program, of which no decision may come.
+    /// Strictly validated data cannot be read again.
+    ///
+    /// This is a defect of the program. Its record must not become a decision.
     case internalError = "internal"
 }

@@ -1,10 +1,11 @@
 package import ByteStorage
 
-/// The spellings of typed values (route-table.md, 2.7): whether a text is one, and what it is bound as.
+/// The text forms of typed values and their canonical forms.
 ///
-/// Used for every value of every link: over borrowed bytes, without allocation.
+/// They are used for every value of every link, so they work on borrowed bytes without allocating memory.
 package enum TextForms {
-    /// Whether the text is a UUID: 32 hexadecimal digits in either case, grouped 8-4-4-4-12.
+    /// Returns a Boolean value that indicates whether the text is a UUID: 32 hexadecimal digits of either case, grouped
+    /// 8-4-4-4-12.
     package static func isUUID(_ text: ByteView) -> Bool {
         guard text.count == 36 else { return false }
         let dash = UInt8(ascii: "-")
@@ -20,22 +21,22 @@ package enum TextForms {
             && areHex(fourth | fifth &<< 32) && areHex(raw.loadUnaligned(fromByteOffset: 28, as: UInt64.self))
     }
 
-    /// Whether all eight bytes of a word are hexadecimal digits.
+    /// Returns a Boolean value that indicates whether all eight bytes of a word are hexadecimal digits.
     @inline(__always)
     private static func areHex(_ word: UInt64) -> Bool {
         let highs: UInt64 = 0x8080_8080_8080_8080
         let ones: UInt64 = 0x0101_0101_0101_0101
-        // With every byte under 0x80, adding 0x80 - n sets a byte's high bit just when it is n or more.
+        // For bytes below 0x80, adding 0x80 - n sets the high bit exactly if the byte is n or greater.
         let small = word | 0x2020_2020_2020_2020
         let digits = (word &+ 0x50 &* ones) & ~(word &+ 0x46 &* ones)
         let letters = (small &+ 0x1F &* ones) & ~(small &+ 0x19 &* ones)
         return word & highs == 0 && (digits | letters) & highs == highs
     }
 
-    /// The text as a signed 64-bit number.
+    /// Returns the text as a signed 64-bit integer, or nil.
     ///
-    /// `0` or digits without leading zeros, `-` only before a number that is not zero; nil for all else, overflow
-    /// included. So the text of a number is its canonical form.
+    /// The text is `0` or digits without leading zeros. A `-` is allowed only before a number that is not zero. The
+    /// text of a number is therefore its canonical form. An overflow returns nil.
     package static func integer(_ text: ByteView) -> Int64? {
         let negative = text.count > 0 && text[0] == UInt8(ascii: "-")
         let first = negative ? 1 : 0
@@ -47,7 +48,7 @@ package enum TextForms {
         while index < text.count {
             let digit = text[index] &- UInt8(ascii: "0")
             if digit >= 10 { return nil }
-            // 19 digits are less than 2^64, so this cannot wrap.
+            // The largest value of 19 digits is less than 2^64, so this cannot overflow.
             value = value &* 10 &+ UInt64(digit)
             index &+= 1
         }
@@ -58,7 +59,7 @@ package enum TextForms {
         return value < UInt64(1) << 63 ? Int64(truncatingIfNeeded: value) : nil
     }
 
-    /// The text as a truth value: `true` or `1`, `false` or `0`.
+    /// Returns the text as a Boolean value: `true` or `1`, `false` or `0`.
     package static func boolean(_ text: ByteView) -> Bool? {
         if text.count == 1 {
             if text[0] == UInt8(ascii: "1") { return true }
@@ -68,7 +69,8 @@ package enum TextForms {
         return text.equals("false") ? false : nil
     }
 
-    /// Whether the text is a date of the (proleptic Gregorian) calendar, `YYYY-MM-DD`, from year 0000 to 9999.
+    /// Returns a Boolean value that indicates whether the text is a date of the proleptic Gregorian calendar,
+    /// `YYYY-MM-DD`, from year 0000 to 9999.
     package static func isDate(_ text: ByteView) -> Bool {
         guard text.count == 10, text[4] == UInt8(ascii: "-"), text[7] == UInt8(ascii: "-"),
             let year = digits(text, 0, 4), let month = digits(text, 5, 7), let day = digits(text, 8, 10),
@@ -91,16 +93,17 @@ package enum TextForms {
         return value
     }
 
-    /// Longest text of a double in bytes.
+    /// The length of the longest text of a `double`, in bytes.
     package static let maxDoubleBytes = 32
 
-    /// Most significant digits of a double, leading zeros and trailing ones of the fraction aside.
+    /// The maximum number of significant digits of a `double`, without leading zeros and trailing zeros of the
+    /// fraction.
     package static let maxDoubleDigits = 15
 
-    /// The canonical text of a double, nil if the text is none.
+    /// Returns the canonical text of a `double`, or nil.
     ///
-    /// `-` or not, `0` or digits without leading zeros, then `.digits` or not. The canonical text has no trailing
-    /// zeros in its fraction, and zero has no sign: it is the start of the text, or the literal `0`.
+    /// The text is an optional `-`, `0` or digits without leading zeros, and an optional `.` with digits. The canonical
+    /// text has no trailing zeros in the fraction, and zero has no sign. It is a prefix of the text or the literal `0`.
     package static func double(_ text: ByteView) -> ByteView? {
         guard text.count > 0, text.count <= maxDoubleBytes else { return nil }
         var at = text[0] == UInt8(ascii: "-") ? 1 : 0
@@ -121,7 +124,7 @@ package enum TextForms {
         return significant <= maxDoubleDigits ? text.slice(0, end) : nil
     }
 
-    /// Digits from the first that is not 0 to `end`.
+    /// Returns the number of digits from the first one that is not 0 to `end`.
     private static func significantDigits(_ text: ByteView, _ start: Int, _ end: Int) -> Int {
         var count = 0
         for index in start..<end where text[index] != UInt8(ascii: ".") {
@@ -131,16 +134,16 @@ package enum TextForms {
     }
 }
 
-/// A value in the form in which it is bound and printed; it borrows the text that it was made of.
+/// A value in its canonical form, which borrows the original text.
 package enum CanonicalValue: Sendable {
     /// The text is not of the type.
     case invalid
-    /// Text, as it stands.
+    /// A text, unchanged.
     case text(ByteView)
-    /// A UUID, to be printed in upper case.
+    /// A UUID, to be written in uppercase.
     case uuid(ByteView)
-    /// A number, as it stands.
+    /// A number, unchanged.
     case number(ByteView)
-    /// A truth value.
+    /// A Boolean value.
     case boolean(Bool)
 }

@@ -1,20 +1,23 @@
 package import ByteStorage
 
-/// A version of an app or a system, read in place (route-table.md, 3.0, Conditions).
+/// A version of an app or an operating system, parsed in place.
 ///
-/// 1 to 5 numbers of 1 to 9 digits with dots between; then perhaps `-` and a pre-release, then perhaps `+` and a
-/// build, both of SemVer's form; at most 64 bytes. The build does not count. It borrows the bytes it was read from.
+/// A version has 1 to 5 numbers of 1 to 9 digits, separated by dots. A `-` and a pre-release, and a `+` and build
+/// metadata, both in the form of Semantic Versioning, can follow. It has at most 64 bytes. Build metadata is ignored.
+/// The version borrows the bytes that it was read from.
 package struct Version: Sendable, BitwiseCopyable {
-    /// The numbers, missing ones 0.
+    /// The numbers.
+    ///
+    /// Missing numbers are 0.
     package let numbers: (UInt32, UInt32, UInt32, UInt32, UInt32)
 
-    /// The pre-release without its dash; empty if there is none.
+    /// The pre-release without its dash, or empty if there is none.
     package let prerelease: ByteView
 
-    /// Longest text of a version in bytes.
+    /// The length of the longest text of a version, in bytes.
     package static let maxBytes = 64
 
-    /// The version 0, a place holder.
+    /// The version 0, a placeholder.
     static let zero = Version(numbers: (0, 0, 0, 0, 0))
 
     private init(numbers: (UInt32, UInt32, UInt32, UInt32, UInt32)) {
@@ -22,7 +25,7 @@ package struct Version: Sendable, BitwiseCopyable {
         prerelease = .empty
     }
 
-    /// Reads a version; nil if the text is none.
+    /// Creates a version from its text, or returns nil if the text is not a version.
     package init?(_ text: ByteView) {
         if let numbers = Self.plain(text) {
             self.numbers = numbers
@@ -61,7 +64,9 @@ package struct Version: Sendable, BitwiseCopyable {
         self.prerelease = prerelease
     }
 
-    /// Reads the usual form, two or three short numbers with dots between; nil sends the reader the long way.
+    /// Parses the usual form: up to three short numbers, separated by dots.
+    ///
+    /// If it returns nil, the caller falls back to the slow path.
     @inline(__always)
     private static func plain(_ text: ByteView) -> (UInt32, UInt32, UInt32, UInt32, UInt32)? {
         guard text.count > 0, text.count <= 12 else { return nil }
@@ -92,7 +97,7 @@ package struct Version: Sendable, BitwiseCopyable {
             ? (major, minor, value, 0, 0) : dots == 1 ? (minor, value, 0, 0, 0) : (value, 0, 0, 0, 0)
     }
 
-    /// Reads 1 to 9 digits.
+    /// Parses 1 to 9 digits.
     private static func number(_ text: ByteView, _ at: inout Int) -> UInt32? {
         var value: UInt32 = 0
         let start = at
@@ -105,7 +110,7 @@ package struct Version: Sendable, BitwiseCopyable {
         return at > start && at - start < 10 ? value : nil
     }
 
-    /// Where identifiers with dots between end; nil if one of them is empty.
+    /// Returns the end of identifiers separated by dots, or nil if one of them is empty.
     private static func identifiers(_ text: ByteView, from start: Int) -> Int? {
         var at = start
         var length = 0
@@ -127,7 +132,7 @@ package struct Version: Sendable, BitwiseCopyable {
 }
 
 extension Version {
-    /// Negative if `a` is lower, positive if `b` is, 0 if neither.
+    /// Returns a negative number if `a` is lower, a positive number if `b` is lower, and 0 if they are equal.
     package static func compare(_ a: Version, _ b: Version) -> Int {
         if a.numbers.0 != b.numbers.0 { return a.numbers.0 < b.numbers.0 ? -1 : 1 }
         if a.numbers.1 != b.numbers.1 { return a.numbers.1 < b.numbers.1 ? -1 : 1 }
@@ -140,7 +145,9 @@ extension Version {
         return comparePrereleases(a.prerelease, b.prerelease)
     }
 
-    /// SemVer 2.0.0, 11.4: identifier by identifier; with all equal the longer list is the higher.
+    /// Compares pre-releases as Semantic Versioning 2.0.0, item 11.4, requires: identifier by identifier.
+    ///
+    /// If all identifiers are equal, the longer list is higher.
     private static func comparePrereleases(_ a: ByteView, _ b: ByteView) -> Int {
         var left = a
         var right = b
@@ -153,7 +160,7 @@ extension Version {
         }
     }
 
-    /// Takes off the first identifier and its dot; empty if there is none left.
+    /// Removes and returns the first identifier with its dot, or returns an empty view if there is none.
     private static func head(of text: inout ByteView) -> ByteView {
         let end = text.firstIndex(of: UInt8(ascii: ".")) ?? text.count
         let first = text.slice(0, end)
@@ -161,7 +168,9 @@ extension Version {
         return first
     }
 
-    /// Numbers by value and below words, words bytewise.
+    /// Compares numbers by value and words by bytes.
+    ///
+    /// Numbers are lower than words.
     private static func compareIdentifiers(_ a: ByteView, _ b: ByteView) -> Int {
         switch (isNumber(a), isNumber(b)) {
         case (true, false): return -1

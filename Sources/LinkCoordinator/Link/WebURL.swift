@@ -1,22 +1,27 @@
 package import ByteStorage
 
-/// The parts of a web URL that say where it leads, for fields of type `url` and for external targets.
+/// The parts of a web URL that determine its destination, for fields of type `url` and for external targets.
 package struct WebURL: Sendable {
     /// The scheme as written.
     package let scheme: ByteView
 
-    /// The host as written, without port.
+    /// The host as written, without the port.
     package let host: ByteView
 
-    /// The port; nil if none is written, or http's 80 or https's 443.
+    /// The port, or nil if none is written or it is the default port of `http` or `https`.
     package let port: UInt16?
 
-    /// Path, query and fragment as written.
+    /// The path, query, and fragment as written.
     package let rest: ByteView
 
-    /// Reads `scheme://host…`; nil without an authority, with userinfo, or with a control byte or backslash anywhere.
+    /// Creates a URL from a text of the form `scheme://host…`.
     ///
-    /// - Parameter allowsSpaces: Whether raw spaces may stand in it, as in a link that came; else it is nil with one.
+    /// Returns nil for a text without an authority, with userinfo, or with a control character or backslash.
+    ///
+    /// - Parameters:
+    ///   - text: The text.
+    ///   - allowsSpaces: Pass `true` to allow unescaped spaces, which received links may have. Otherwise, a space
+    ///     results in nil.
     package init?(_ text: ByteView, allowsSpaces: Bool = false) {
         let least: UInt8 = allowsSpaces ? 0x20 : 0x21
         for byte in text.buffer where byte < least || byte == 0x7F || byte == UInt8(ascii: "\\") { return nil }
@@ -41,14 +46,16 @@ package struct WebURL: Sendable {
             ? nil : written
     }
 
-    /// A Boolean value that indicates whether a scheme, in any case, is one whose links a browser never reads without a
-    /// host: http or https.
+    /// Returns a Boolean value that indicates whether a scheme is `http` or `https`, in any case.
+    ///
+    /// Browsers never read such a link without a host.
     static func isWeb(_ scheme: ByteView) -> Bool { equalsFolded(scheme, "https") || equalsFolded(scheme, "http") }
 
-    /// A Boolean value that indicates whether a scheme, in any case, is http or https.
+    /// Returns a Boolean value that indicates whether a scheme is `http` or `https`, in any case.
     package static func isWeb(_ scheme: String) -> Bool { ["http", "https"].contains(scheme.lowercased()) }
 
-    /// Whether the bytes are a scheme of RFC 3986: a letter, then letters, digits, `+`, `-` and `.`.
+    /// Returns a Boolean value that indicates whether the bytes are a scheme of RFC 3986: a letter, followed by
+    /// letters, digits, `+`, `-`, and `.`.
     package static func isScheme(_ text: ByteView) -> Bool {
         guard text.count > 0, (text[0] | 0x20) &- UInt8(ascii: "a") < 26 else { return false }
         for byte in text.buffer {
@@ -61,7 +68,7 @@ package struct WebURL: Sendable {
         return true
     }
 
-    /// Host and port of an authority without userinfo; nil if the port is none of 0 to 65535.
+    /// Returns the host and port of an authority without userinfo, or nil if the port is not from 0 to 65535.
     package static func splitPort(_ authority: ByteView) -> (host: ByteView, port: UInt16?)? {
         var at = authority.count
         while at > 0, authority[at - 1] != UInt8(ascii: ":") {
@@ -80,15 +87,16 @@ package struct WebURL: Sendable {
         return (authority.slice(0, at - 1), digits.isEmpty ? nil : UInt16(truncatingIfNeeded: port))
     }
 
-    /// The host in lower case without one trailing dot, if it is empty, a name without empty labels or an IPv6 literal
-    /// (N3); else nil.
+    /// Returns the lowercase host without one trailing dot.
+    ///
+    /// Returns nil unless the host is empty, a name without empty labels, or an IPv6 literal.
     package static func normalHost(_ host: ByteView) -> [UInt8]? {
         host.buffer.map(lowerASCII).withUnsafeBufferPointer { lowered in
             normalHost(lowered: ByteView(lowered))?.array
         }
     }
 
-    /// As the other, of a host that is in lower case already.
+    /// Returns the normalized form of a host that is already lowercase, or nil.
     static func normalHost(lowered: ByteView) -> ByteView? {
         if !lowered.isEmpty && lowered[0] == UInt8(ascii: "[") { return isIPv6Literal(lowered) ? lowered : nil }
         let isRooted = !lowered.isEmpty && lowered[lowered.count - 1] == UInt8(ascii: ".")
@@ -108,13 +116,14 @@ package struct WebURL: Sendable {
         return beginsLabel ? nil : name
     }
 
-    /// `[`, hexadecimal groups with colons (perhaps an IPv4 address at the end), `]`.
+    /// Returns a Boolean value that indicates whether the text is an IPv6 address in brackets.
     private static func isIPv6Literal(_ text: ByteView) -> Bool {
         guard text.count >= 4, text[text.count - 1] == UInt8(ascii: "]") else { return false }
         return isIPv6(text.slice(1, text.count - 1))
     }
 
-    /// Whether the text is an IPv6 address of RFC 3986, section 3.2.2, without a zone.
+    /// Returns a Boolean value that indicates whether the text is an IPv6 address of RFC 3986, section 3.2.2, without a
+    /// zone.
     package static func isIPv6(_ text: ByteView) -> Bool {
         var groups = 0
         var gap = false
@@ -169,12 +178,13 @@ package struct WebURL: Sendable {
     }
 }
 
-/// The byte in lower case, if it is a letter of ASCII.
+/// Returns the byte, in lowercase if it is an uppercase ASCII letter.
 package func lowerASCII(_ byte: UInt8) -> UInt8 {
     byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte
 }
 
-/// Whether the bytes are the lower-case literal, ASCII case aside.
+/// Returns a Boolean value that indicates whether the bytes equal the lowercase literal, ignoring the case of ASCII
+/// letters.
 package func equalsFolded(_ text: ByteView, _ literal: StaticString) -> Bool {
     let other = ByteView(literal)
     guard text.count == other.count else { return false }

@@ -1,6 +1,6 @@
-/// A type of the app that stands for a model of the table.
+/// A type of the app that represents a model of the table.
 ///
-/// Declare the fields with the names that the table gives them and let the compiler do the rest:
+/// Declare properties with the names of the table's fields. The compiler synthesizes the rest:
 ///
 /// ```swift
 /// struct Product: LinkModel, Encodable {
@@ -11,43 +11,46 @@
 ///
 /// | Field in the table | Property |
 /// |---|---|
-/// | `uuid` | `UUID` of Foundation, or `String` (upper case) |
-/// | `int`, `int(1..99)` | `Int` or any integer type that is wide enough |
+/// | `uuid` | `UUID` of Foundation, or `String` (uppercase) |
+/// | `int`, `int(1..99)` | `Int`, or any integer type that is wide enough |
 /// | `double` | `Double` |
 /// | `bool` | `Bool` |
 /// | `string`, `date`, `url` | `String` |
-/// | `enum(a\|b)` | `String`, or an `enum` of `String` that is `Decodable` |
-/// | `list<T>` | an array |
-/// | any of them with `?` | an optional |
+/// | `enum(a\|b)` | `String`, or a `Decodable` enumeration with `String` raw values |
+/// | `list<T>` | An array |
+/// | Any of them with `?` | An optional |
 ///
-/// A model that is `Encodable` too can be put into a link: ``RouteTable/link(route:models:captures:device:)``.
+/// A model that also conforms to `Encodable` can be written into a link with
+/// ``RouteTable/link(route:models:captures:device:)``.
 public protocol LinkModel: Decodable {
-    /// The model's name in the table; by default the name of the type.
+    /// The name of the model in the table.
+    ///
+    /// The default is the name of the type.
     static var modelName: String { get }
 }
 
 extension LinkModel {
-    /// The name of the type, without its module and what it is nested in.
+    /// The name of the type, without its module and enclosing types.
     public static var modelName: String { String(describing: Self.self) }
 }
 
-/// Why a model cannot be taken from a decision, or be put into a link.
+/// An error that occurs when a model is read from a decision or written into a link.
 public struct ModelError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What went wrong, as a stable code.
+    /// The stable code of an error.
     public enum Code: String, Sendable {
-        /// The stack has no such entry.
+        /// The stack has no entry at the index.
         case noEntry = "no_entry"
-        /// The entry has no such model.
+        /// The entry does not have the model.
         case noModel = "no_model"
-        /// A field has no value, or one that the type does not take.
+        /// A field has no value, or a value that the type does not accept.
         case field
     }
 
-    /// What went wrong.
+    /// The code of the error.
     public let code: Code
-    /// The model.
+    /// The name of the model.
     public let model: String
-    /// More: the field and what was expected of it, or which models there are.
+    /// The field and the value that was expected, or the models that are available.
     public let detail: String
 
     /// The error as a sentence.

@@ -1,10 +1,10 @@
-/// Reads the app's types from the values of a model: what `JSONDecoder` does, without Foundation.
+/// Decodes types of the app from the values of a model, without Foundation.
 struct ModelDecoder: Decoder {
-    /// What is read.
+    /// The source of the values.
     enum Source {
         /// The fields of a model.
         case fields([String: ModelValue])
-        /// One value.
+        /// A single value.
         case value(ModelValue)
     }
 
@@ -32,27 +32,29 @@ struct ModelDecoder: Decoder {
         return ValueContainer(value: value, codingPath: codingPath)
     }
 
-    /// The error of a value that is not of the type that is wanted.
+    /// Returns the error for a value that does not have the expected type.
     static func mismatch(_ type: Any.Type, _ path: [any CodingKey]) -> DecodingError {
         DecodingError.typeMismatch(
             type, DecodingError.Context(codingPath: path, debugDescription: "expected \(type)"))
     }
 
-    /// What an error says, without the value: that may be personal.
+    /// Returns the text of an error, without the value, which may be personal data.
     static func text(of error: any Error) -> String {
         guard let error = error as? DecodingError else { return "\(type(of: error))" }
         func place(_ path: [any CodingKey]) -> String { path.map(\.stringValue).joined(separator: ".") }
         switch error {
-        case .keyNotFound(let key, _): return "field \(key.stringValue) is wanting"
-        case .typeMismatch(let type, let context): return "field \(place(context.codingPath)) is no \(type)"
-        case .valueNotFound(let type, let context): return "field \(place(context.codingPath)) is null, not \(type)"
-        case .dataCorrupted(let context): return "field \(place(context.codingPath)) does not read"
-        @unknown default: return "does not read"
+        case .keyNotFound(let key, _): return "field \(key.stringValue) is missing"
+        case .typeMismatch(let type, let context):
+            return "field \(place(context.codingPath)) is not of the type \(type)"
+        case .valueNotFound(let type, let context):
+            return "field \(place(context.codingPath)) is null, expected \(type)"
+        case .dataCorrupted(let context): return "field \(place(context.codingPath)) cannot be decoded"
+        @unknown default: return "cannot be decoded"
         }
     }
 }
 
-/// One value as a type of the standard library, or as any type that reads itself.
+/// Reads a value as a type of the standard library, or as any other `Decodable` type.
 private struct ValueReader {
     let value: ModelValue
     let path: [any CodingKey]

@@ -1,8 +1,9 @@
-/// Writes the app's types as the values of a model: what `JSONEncoder` does, without Foundation.
+/// Encodes types of the app as the values of a model, without Foundation.
+///
+/// The encoder is a class because all of its containers write into the same result.
 final class ModelEncoder: Encoder {
-    // A class, because every container that is handed out writes into the one place where it began.
 
-    /// What came out.
+    /// The encoded result.
     private enum Result {
         case nothing
         case value(ModelValue)
@@ -16,7 +17,7 @@ final class ModelEncoder: Encoder {
 
     private init(at path: [any CodingKey]) { codingPath = path }
 
-    /// The fields of a model.
+    /// Returns the fields of a model.
     static func fields(of model: any (LinkModel & Encodable)) throws(ModelError) -> [String: ModelValue] {
         let name = type(of: model).modelName
         let encoder = ModelEncoder(at: [])
@@ -26,7 +27,7 @@ final class ModelEncoder: Encoder {
             throw ModelError(code: .field, model: name, detail: text(of: error))
         }
         if encoder.hasNesting {
-            throw ModelError(code: .field, model: name, detail: "no field holds a structure of containers")
+            throw ModelError(code: .field, model: name, detail: "a field cannot contain nested containers")
         }
         switch encoder.result {
         case .fields(let fields): return fields
@@ -41,7 +42,7 @@ final class ModelEncoder: Encoder {
         return "field \(place): \(context.debugDescription)"
     }
 
-    /// One value as a field has it.
+    /// Returns a single value in the form of a field.
     fileprivate static func value<Value: Encodable>(
         of value: Value, at path: [any CodingKey]
     ) throws -> ModelValue {
@@ -52,11 +53,12 @@ final class ModelEncoder: Encoder {
         case .nothing where !encoder.hasNesting: return .null
         default:
             throw EncodingError.invalidValue(
-                value, EncodingError.Context(codingPath: path, debugDescription: "no field holds a structure"))
+                value, EncodingError.Context(codingPath: path, debugDescription: "a field cannot contain a structure"))
         }
     }
 
-    /// Notes a container inside a container, which no field holds, and lends a place where nobody looks.
+    /// Records that a container is nested in another one, which no field can hold, and returns an encoder whose result
+    /// is discarded.
     fileprivate func refuseNesting() -> ModelEncoder {
         hasNesting = true
         return ModelEncoder(at: codingPath)
@@ -187,7 +189,7 @@ private struct ValueWriter: SingleValueEncodingContainer {
     func encode<T: Encodable>(_ value: T) throws { try value.encode(to: encoder) }
 }
 
-/// A number as text; a whole one without `.0`, as a table's canonical form has it.
+/// Returns a number as text, without `.0` for a whole number, as in the canonical form of a table.
 private func decimal(_ value: Double) -> String {
     let text = "\(value)"
     return text.hasSuffix(".0") ? String(text.dropLast(2)) : text

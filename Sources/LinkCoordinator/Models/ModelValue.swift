@@ -1,9 +1,9 @@
 internal import StrictJSON
 
-/// The value of one field of a model, as a decision has it or as a link is to carry it.
+/// The value of one field of a model, in a decision or for a link.
 ///
-/// Numbers are kept as their decimal text, so that nothing is lost between a link and an app. Literals stand for
-/// values: `"B121…"`, `3`, `2.5`, `true`, `["a", "b"]`.
+/// A number is stored as decimal text, so no precision is lost between a link and an app. You can write values as
+/// literals: `"B121…"`, `3`, `2.5`, `true`, `["a", "b"]`.
 public enum ModelValue: Sendable, Hashable {
     /// An optional field without a value.
     case null
@@ -11,12 +11,12 @@ public enum ModelValue: Sendable, Hashable {
     case bool(Bool)
     /// An `int` or a `double`, as decimal text.
     case number(String)
-    /// A `string`, `uuid`, `date`, `url` or a value of an `enum`.
+    /// A `string`, `uuid`, `date`, `url`, or a value of an `enum`.
     case text(String)
-    /// A list; its items are none of them lists or nulls.
+    /// A list, whose items are neither lists nor null.
     case list([ModelValue])
 
-    /// The value as text, as it stands in a link; nil for a null and for a list.
+    /// The text of the value in a link, or nil for null and for lists.
     var text: String? {
         switch self {
         case .null, .list: nil
@@ -27,7 +27,9 @@ public enum ModelValue: Sendable, Hashable {
 }
 
 extension ModelValue {
-    /// Reads a value of a decision; an object, which no field is, counts as null.
+    /// Creates a value from a decision's JSON.
+    ///
+    /// An object, which no field can have, becomes null.
     init(_ json: JSONValue) {
         switch json.kind {
         case .null, .object: self = .null
@@ -42,14 +44,14 @@ extension ModelValue {
 extension ModelValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
     ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral
 {
-    /// Makes a text.
+    /// Creates a text.
     public init(stringLiteral value: String) { self = .text(value) }
-    /// Makes a number.
+    /// Creates a number.
     public init(integerLiteral value: Int64) { self = .number("\(value)") }
-    /// Makes a number.
+    /// Creates a number.
     public init(floatLiteral value: Double) { self = .number("\(value)") }
-    /// Makes a truth value.
+    /// Creates a Boolean value.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
-    /// Makes a list.
+    /// Creates a list.
     public init(arrayLiteral elements: ModelValue...) { self = .list(elements) }
 }

@@ -1,14 +1,14 @@
-/// Reads the type of a capture: what stands after the colon in `{name:type}`.
+/// Parses the type of a capture: the text after the colon in `{name:type}`.
 struct CaptureType {
-    /// What the capture takes.
+    /// The matcher of the captured text.
     var matcher: Matcher
-    /// How an enum spells its values, in the order of the matcher's values.
+    /// The spellings of the values of an enumeration, in the order of the matcher's values.
     var spellings: [[UInt8]] = []
 
-    /// Names of the types, for suggestions.
+    /// The names of the types, for suggestions.
     static let names = ["int", "bool", "date", "uuid", "string", "enum", "coordinatorPath"]
 
-    /// Reads a type up to `}` or `?`, which stay next.
+    /// Parses a type up to `}` or `?`, which remains the next byte.
     static func read(_ reader: inout TextReader, foldsCase: Bool) throws(TextError) -> CaptureType {
         let start = reader.at
         if reader.next == UInt8(ascii: "[") { return CaptureType(matcher: try characters(&reader)) }
@@ -30,9 +30,11 @@ struct CaptureType {
             let likely = LikelyCapture.type(name, text.hasSuffix("}") ? String(text.dropLast()) : text)
             let nearest = likely == nil ? NearestName.of(name, among: names) : nil
             throw TextError(
-                name.isEmpty ? "a capture has no regular expression" : "'\(name)' is no type of a capture", at: start,
-                suggestion: likely ?? nearest.map { "did you mean '\($0)'?" }
-                    ?? "use int, int(1..99), bool, date, uuid, string, enum(a|b) or [a-z0-9]{2,8}")
+                name.isEmpty
+                    ? "a regular expression is not allowed in a capture" : "`\(name)` is not a type of a capture",
+                at: start,
+                suggestion: likely ?? nearest.map { "did you mean `\($0)`?" }
+                    ?? "use `int`, `int(1..99)`, `bool`, `date`, `uuid`, `string`, `enum(a|b)`, or `[a-z0-9]{2,8}`")
         }
     }
 
@@ -43,12 +45,13 @@ struct CaptureType {
             .sorted { compareBytes($0.value, $1.value) < 0 }
         for (a, b) in zip(pairs, pairs.dropFirst()) where a.value == b.value {
             throw TextError(
-                "two values of the enum differ only in case, which this table folds", at: start, kind: .duplicate)
+                "two values of the enum differ only in case, which this table ignores in paths", at: start,
+                kind: .duplicate)
         }
         return CaptureType(matcher: .enumeration(pairs.map(\.value)), spellings: pairs.map(\.spelling))
     }
 
-    /// Reads `[a-z0-9]{2,8}`.
+    /// Parses `[a-z0-9]{2,8}`.
     private static func characters(_ reader: inout TextReader) throws(TextError) -> Matcher {
         let start = reader.at
         _ = reader.take("[")
@@ -57,7 +60,7 @@ struct CaptureType {
             try range(&reader, into: &set)
         }
         guard reader.take("]"), set.count > 0 else {
-            throw TextError("expected a class such as [a-z0-9]{2,8}", at: start)
+            throw TextError("expected a class such as `[a-z0-9]{2,8}`", at: start)
         }
         let lengths = reader.at
         if reader.take("{"), let min = number(&reader), reader.take(","), let max = number(&reader), reader.take("}"),
@@ -69,16 +72,17 @@ struct CaptureType {
         rest.at = lengths
         let written = String(decoding: reader.bytes[start..<lengths], as: UTF8.self)
         throw TextError(
-            "expected {m,n} with 1 <= m <= n <= 64 after the class", at: lengths,
+            "expected `{m,n}` with 1 <= m <= n <= 64 after the class", at: lengths,
             suggestion: LikelyCapture.lengths(rest.text(until: "/"), of: written))
     }
 
-    /// Reads one character or a range of digits, of capitals or of small letters.
+    /// Parses one character, or a range of digits, uppercase letters, or lowercase letters.
     private static func range(_ reader: inout TextReader, into set: inout CharacterClass) throws(TextError) {
         let start = reader.at
         let first = reader.bytes[start]
         guard CharacterClass.allows(first) else {
-            throw TextError("a class holds A-Z a-z 0-9 - . _ ~ only", at: start)
+            throw TextError(
+                "a class can only have the characters `A-Z`, `a-z`, `0-9`, `-`, `.`, `_`, and `~`", at: start)
         }
         reader.at += 1
         guard reader.next == UInt8(ascii: "-"), reader.at + 1 < reader.end,
@@ -89,13 +93,14 @@ struct CaptureType {
         }
         let last = reader.bytes[reader.at + 1]
         guard first <= last, kind(first) != 0, kind(first) == kind(last) else {
-            throw TextError("a range goes up inside A-Z, a-z or 0-9; a '-' of its own stands first or last", at: start)
+            throw TextError(
+                "a range must ascend within `A-Z`, `a-z`, or `0-9`; write a literal `-` first or last", at: start)
         }
         reader.at += 2
         for byte in first...last { set.insert(byte) }
     }
 
-    /// 1 for a digit, 2 for a capital, 3 for a small letter, 0 for all else.
+    /// Returns 1 for a digit, 2 for an uppercase letter, 3 for a lowercase letter, and 0 for all other bytes.
     private static func kind(_ byte: UInt8) -> Int {
         if byte &- UInt8(ascii: "0") < 10 { return 1 }
         if byte &- UInt8(ascii: "A") < 26 { return 2 }

@@ -1,22 +1,22 @@
-/// Which hosts a rule of a table takes (route-table.md, N3).
+/// A rule of a table that matches hosts.
 ///
-/// Hosts are in lower case.
+/// Hosts are lowercase.
 package enum HostRule: Sendable, Hashable {
-    /// `*`: every host, the empty one included.
+    /// `*`: every host, including the empty one.
     case any
 
-    /// `""`: an empty authority, or none.
+    /// `""`: an empty or absent authority.
     case empty
 
-    /// A host by name, on one port or, where that is nil, on any.
+    /// A host name, on a specific port, or on any port if `port` is nil.
     case exact(host: [UInt8], port: UInt16?)
 
-    /// `*.example.com`: hosts with one label or more before the suffix, which is kept without `*.`.
+    /// `*.example.com`: hosts with at least one label before the suffix, which is stored without `*.`.
     case suffix([UInt8])
 }
 
 extension HostRule {
-    /// How the table writes the rule.
+    /// The rule as written in a table.
     package var text: String {
         switch self {
         case .any: "*"
@@ -27,11 +27,11 @@ extension HostRule {
         }
     }
 
-    /// Whether a link's host and port fall under the rule.
+    /// Returns a Boolean value that indicates whether the rule matches a link's host and port.
     ///
     /// - Parameters:
-    ///   - host: In lower case, without a trailing dot; empty for an empty authority or none.
-    ///   - port: The port, after http's 80 and https's 443 were taken for none.
+    ///   - host: The lowercase host without a trailing dot, or empty for an empty or absent authority.
+    ///   - port: The port, or nil for none. The default ports of `http` and `https` count as none.
     package func takes(host: [UInt8], port: UInt16?) -> Bool {
         switch self {
         case .any: return true
@@ -44,7 +44,7 @@ extension HostRule {
         }
     }
 
-    /// A Boolean value that indicates whether some host falls under both rules.
+    /// Returns a Boolean value that indicates whether both rules match a common host.
     package func meets(_ other: HostRule) -> Bool {
         switch (self, other) {
         case (.any, _), (_, .any): true
@@ -60,7 +60,7 @@ extension HostRule {
 }
 
 extension HostRule {
-    /// Where the rule stands in step 2 of the order: exact with port, exact, suffix, any.
+    /// The rank of the rule in the precedence of patterns: exact with port, exact, suffix, any.
     private var rank: Int {
         switch self {
         case .exact(_, .some): 0
@@ -70,10 +70,13 @@ extension HostRule {
         }
     }
 
-    /// Negative if the first rule is better, positive if the second is, 0 if they are the same rule.
+    /// Compares the precedence of two rules.
     ///
-    /// Rules of one rank are disjoint unless both are suffixes, of which the longer is better; the bytes then only
-    /// make the order total.
+    /// Returns a negative number if the first rule precedes, a positive number if the second one does, and 0 if they
+    /// are equal.
+    ///
+    /// Rules of the same rank are disjoint unless both are suffixes. The longer suffix precedes. Otherwise, the order
+    /// of bytes makes the order total.
     package static func compare(_ a: HostRule, _ b: HostRule) -> Int {
         if a.rank != b.rank { return a.rank - b.rank }
         switch (a, b) {

@@ -1,17 +1,19 @@
 internal import ByteStorage
 
 extension HostRule {
-    /// Reads a host rule as tables write it: `*`, the empty text, `*.suffix`, or a host with or without `:port`.
+    /// Parses a host rule: `*`, the empty text, `*.suffix`, or a host with an optional `:port`.
     package static func parse(_ text: String) throws(TextError) -> HostRule {
         if text == "*" { return .any }
         if text.isEmpty { return .empty }
         if let likely = likely(text) {
-            throw TextError(likely.message, at: 0, suggestion: likely.form.map { "write '\($0)'" })
+            throw TextError(likely.message, at: 0, suggestion: likely.form.map { "write `\($0)`" })
         }
         if text.hasPrefix("*.") {
             let suffix = Array(text.utf8.dropFirst(2))
             try check(suffix, at: 2)
-            if suffix.first == UInt8(ascii: "[") { throw TextError("an IPv6 address has no suffix", at: 2) }
+            if suffix.first == UInt8(ascii: "[") {
+                throw TextError("`*.` is not allowed before an IPv6 address", at: 2)
+            }
             return .suffix(suffix)
         }
         let bytes = Array(text.utf8)
@@ -21,30 +23,30 @@ extension HostRule {
         }
         guard let parts, !parts.hasPort || parts.port != nil else {
             throw TextError(
-                "a port is a number from 0 to 65535", at: 0,
-                suggestion: text.lastIndex(of: ":").map { "write '\(text[..<$0])' for any port" })
+                "a port must be a number from 0 to 65535", at: 0,
+                suggestion: text.lastIndex(of: ":").map { "write `\(text[..<$0])` for any port" })
         }
         try check(parts.host, at: 0)
         return .exact(host: parts.host, port: parts.port)
     }
 
-    /// What is written for a host at times: a URL, a path, `*` in another place.
+    /// Returns a message and the correct form for common mistakes: a URL, a path, or `*` in another position.
     private static func likely(_ text: String) -> (message: String, form: String?)? {
         let scheme = text.firstRange(of: "://")
         let rest = scheme.map { text[$0.upperBound...] } ?? text[...]
         let host = rest.prefix { !"/?#".contains($0) }
         if scheme != nil || host.count < rest.count {
             let name = host.drop { $0 == "@" }.lowercased()
-            return ("a host stands without scheme and path", name.isEmpty ? nil : name)
+            return ("a host must not have a scheme or a path", name.isEmpty ? nil : name)
         }
         if host.contains("@") {
-            return ("a host stands without userinfo", String(host.split(separator: "@").last ?? ""))
+            return ("a host must not have userinfo", String(host.split(separator: "@").last ?? ""))
         }
-        if host.hasPrefix(".") { return ("a host does not begin with '.'", "*" + host) }
+        if host.hasPrefix(".") { return ("a host must not begin with `.`", "*" + host) }
         guard host.contains("*"), !host.hasPrefix("*.") || host.dropFirst().contains("*") else { return nil }
-        if host.hasPrefix("*:") { return ("'*' stands for every host and port", "*") }
+        if host.hasPrefix("*:") { return ("`*` already matches every host and port", "*") }
         let end = host.split(separator: "*", omittingEmptySubsequences: false).last?.drop { $0 == "." } ?? ""
-        return ("a '*' stands alone, or as '*.' before a host", end.contains(".") ? "*." + end : nil)
+        return ("`*` is only allowed alone, or as `*.` before a host", end.contains(".") ? "*." + end : nil)
     }
 
     private static func check(_ host: [UInt8], at offset: Int) throws(TextError) {
@@ -52,10 +54,11 @@ extension HostRule {
         if normal == host, !host.isEmpty, host.first != UInt8(ascii: ".") { return }
         let lower = String(decoding: host, as: UTF8.self).lowercased()
         if let normal, !normal.isEmpty, Array(lower.utf8) == normal, normal != host {
-            throw TextError("hosts are written in lower case", at: offset, suggestion: "write '\(lower)'")
+            throw TextError("a host must be lowercase", at: offset, suggestion: "write `\(lower)`")
         }
         throw TextError(
-            "expected a host of letters, digits, '.', '_', '~' and '-' without a dot at its ends, or an [IPv6] literal",
-            at: offset, suggestion: "an international name is written in its xn-- form")
+            "expected a host of letters, digits, `.`, `_`, `~`, and `-`, without a dot at its ends, "
+                + "or an `[IPv6]` literal",
+            at: offset, suggestion: "write an international name in its `xn--` form")
     }
 }

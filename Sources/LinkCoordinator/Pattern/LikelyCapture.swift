@@ -1,6 +1,6 @@
-/// Captures as other routers write them between braces.
+/// Recognizes captures in the syntax of other routers.
 enum LikelyCapture {
-    /// What is wrong with the text behind an opening brace, where it is the syntax of another router.
+    /// Returns an error for the text after an opening brace if it has the syntax of another router.
     static func find(_ reader: TextReader) -> TextError? {
         var rest = reader
         let inside = rest.text(until: "}", "/")
@@ -9,76 +9,78 @@ enum LikelyCapture {
         let own = NameRule.identifier.takes(String(name)) ? CaptureNames.allowed(String(name)) : "name"
         let isLast = rest.at + 1 == reader.bytes.count
         func error(_ message: String, _ form: String) -> TextError {
-            TextError(message, at: reader.at, suggestion: "write '\(form)'")
+            TextError(message, at: reader.at, suggestion: "write `\(form)`")
         }
-        if inside.isEmpty { return error("a capture has a name", "{name}") }
+        if inside.isEmpty { return error("a capture needs a name", "{name}") }
         if inside.hasPrefix("*") || inside.hasPrefix("...") || inside.hasSuffix("...") {
-            if isLast { return error("a tail has its sign behind the name", "{\(own)*}") }
+            if isLast { return error("the sign of a tail must follow its name", "{\(own)*}") }
             return TextError(
-                "a tail has its sign behind the name, and stands last", at: reader.at,
-                suggestion: "write '{\(own)}' for one segment")
+                "a tail must be last, and its sign must follow its name", at: reader.at,
+                suggestion: "write `{\(own)}` for one segment")
         }
         if inside.prefix(while: { $0 != ":" }).contains(" ") {
-            return error("a capture has no blanks", allowed(inside.filter { $0 != " " }))
+            return error("a capture must not contain spaces", allowed(inside.filter { $0 != " " }))
         }
-        if inside.hasPrefix(":") { return error("a capture has no ':' before its name", "{\(own)}") }
-        if inside.hasPrefix("{") { return error("a capture has one pair of braces", allowed(inside.dropFirst())) }
+        if inside.hasPrefix(":") { return error("a capture must not have `:` before its name", "{\(own)}") }
+        if inside.hasPrefix("{") {
+            return error("a capture must have a single pair of braces", allowed(inside.dropFirst()))
+        }
         if inside.contains("="), !inside.contains("(") {
             return TextError(
-                "a capture has no default", at: reader.at,
-                suggestion: "write '{\(own)?}' at the end, and give the model's field the default")
+                "a capture cannot have a default", at: reader.at,
+                suggestion: "write `{\(own)?}` at the end, and declare the default in the type of the field")
         }
         return nil
     }
 
-    /// A capture under a name that is allowed, whatever stands behind it.
+    /// Returns a capture with a valid name and the unchanged text after the name.
     private static func allowed(_ inside: some StringProtocol) -> String {
         let name = inside.prefix { $0.isLetter || $0.isNumber || "_-".contains($0) }
         return "{\(CaptureNames.allowed(String(name)))\(inside.dropFirst(name.count))}"
     }
 
-    /// What to do about a type of a capture that there is not.
+    /// Returns a suggestion for an unknown type of a capture.
     static func type(_ name: String, _ text: String) -> String? {
         switch name.lowercased() {
-        case "integer", "number", "long", "num", "digits": return "write 'int'"
-        case "boolean": return "write 'bool'"
-        case "guid": return "write 'uuid'"
-        case "str", "text", "any", "word": return "leave the type out: any segment is taken"
-        case "slug": return "write '[a-z0-9-]{1,64}'"
-        case "alpha": return "write '[A-Za-z]{1,64}'"
-        case "path", "rest", "tail", "wildcard": return "write '{name+}' or '{name*}' for the rest of the path"
+        case "integer", "number", "long", "num", "digits": return "write `int`"
+        case "boolean": return "write `bool`"
+        case "guid": return "write `uuid`"
+        case "str", "text", "any", "word": return "remove the type: a capture without a type matches any segment"
+        case "slug": return "write `[a-z0-9-]{1,64}`"
+        case "alpha": return "write `[A-Za-z]{1,64}`"
+        case "path", "rest", "tail", "wildcard": return "write `{name+}` or `{name*}` for the rest of the path"
         case "float", "double", "decimal", "url", "list":
-            return "a path has no such captures: leave the type out, and give it to the model's field"
+            return "remove the type, and declare it for the field of the model"
         case "regex", "re", "regexp": return expression(text)
         case "": return expression(text)
         default: return nil
         }
     }
 
-    /// The class for a regular expression such as `^[A-Z]+$`, as far as there is one.
+    /// Returns a suggestion that replaces a regular expression such as `^[A-Z]+$`.
     private static func expression(_ text: String) -> String {
         let marks = "^$()"
         let plain = text.filter { !marks.contains($0) }
-        if plain == "\\d+" || plain == "[0-9]+" { return "write 'int', or '[0-9]{1,19}' with leading zeros" }
-        if plain == "\\w+" { return "write '[A-Za-z0-9_]{1,64}'" }
+        if plain == "\\d+" || plain == "[0-9]+" { return "write `int`, or `[0-9]{1,19}` to allow leading zeros" }
+        if plain == "\\w+" { return "write `[A-Za-z0-9_]{1,64}`" }
         if plain.hasPrefix("["), let end = plain.firstIndex(of: "]") {
             let after = plain[plain.index(after: end)...]
-            if after == "+" || after == "*" || after.isEmpty { return "write '\(plain[...end]){1,64}'" }
+            if after == "+" || after == "*" || after.isEmpty { return "write `\(plain[...end]){1,64}`" }
         }
-        if plain.contains("|"), !plain.contains("\\"), !plain.contains("[") { return "write 'enum(\(plain))'" }
-        return "a class is such as '[a-z0-9]{2,8}', a list of texts 'enum(a|b)', a number 'int(1..99)'"
+        if plain.contains("|"), !plain.contains("\\"), !plain.contains("[") { return "write `enum(\(plain))`" }
+        return "use a class such as `[a-z0-9]{2,8}`, an enum such as `enum(a|b)`, or a number such as `int(1..99)`"
     }
 
-    /// What to do about the lengths behind a class: `+`, `{5}`, `{2,}`.
+    /// Returns a suggestion for the lengths after a class: `+`, `{5}`, `{2,}`.
     static func lengths(_ text: String, of characters: String) -> String? {
         if text.hasPrefix("+") || text.hasPrefix("*") || text.isEmpty || text.hasPrefix("}") {
-            return "write '\(characters){1,64}'"
+            return "write `\(characters){1,64}`"
         }
         let digits = text.dropFirst().prefix { $0.isNumber }
         if text.hasPrefix("{"), let count = Int(digits), count >= 1, count <= 64 {
             let rest = text.dropFirst(1 + digits.count)
-            if rest.hasPrefix("}") { return "write '\(characters){\(count),\(count)}'" }
-            if rest.hasPrefix(",}") { return "write '\(characters){\(count),64}'" }
+            if rest.hasPrefix("}") { return "write `\(characters){\(count),\(count)}`" }
+            if rest.hasPrefix(",}") { return "write `\(characters){\(count),64}`" }
         }
         return nil
     }

@@ -1,53 +1,65 @@
-/// What one segment of a pattern takes, or what a pattern's end takes (route-table.md, 2.2).
+/// A matcher of one segment of a path, or of the end of a path.
 ///
-/// A matcher is in normal form: values of an enum are sorted, and where the table folds case, literals, affixes and
-/// enum values are in lower case. So equal matchers take the same texts, and names of captures do not count.
+/// Matchers are normalized: the values of an enumeration are sorted, and if the table folds case, literals, affixes,
+/// and enumeration values are lowercase. Equal matchers match the same texts, regardless of the names of captures.
 package indirect enum Matcher: Sendable, Hashable {
     /// Exactly this segment.
     case literal([UInt8])
 
-    /// One of these segments, sorted bytewise.
+    /// One of these segments, sorted by bytes.
     case enumeration([[UInt8]])
 
-    /// `inner` between literal text; at least one of the two texts is not empty.
+    /// `inner` between literal texts, at least one of which is not empty.
     case affix(prefix: [UInt8], inner: Matcher, suffix: [UInt8])
 
-    /// A 64-bit number in its canonical spelling, within the bounds.
+    /// A 64-bit integer in canonical form, within the bounds.
     case int(min: Int64, max: Int64)
 
-    /// `true`, `false`, `1` or `0`.
+    /// `true`, `false`, `1`, or `0`.
     case bool
 
-    /// A date of the calendar as `YYYY-MM-DD`.
+    /// A calendar date, `YYYY-MM-DD`.
     case date
 
-    /// 32 hexadecimal digits in either case, grouped 8-4-4-4-12.
+    /// 32 hexadecimal digits of either case, grouped 8-4-4-4-12.
     case uuid
 
-    /// `min` to `max` characters of a class.
+    /// From `min` to `max` characters of a class.
     case characters(CharacterClass, min: Int, max: Int)
 
-    /// Any segment (segments are never empty).
+    /// Any segment.
+    ///
+    /// Segments are never empty.
     case any
 
-    /// A tail whose first segment is the name of a coordinator. Ends a pattern.
+    /// A tail whose first segment is the name of a coordinator.
+    ///
+    /// It ends a pattern.
     case coordinatorPath
 
-    /// Any path that contains this segment. Stands alone.
+    /// Any path that contains this segment.
+    ///
+    /// It is the only matcher of its pattern.
     case anySegment([UInt8])
 
-    /// One segment or more. Ends a pattern.
+    /// One or more segments.
+    ///
+    /// It ends a pattern.
     case restPlus
 
-    /// Nothing left. Ends a pattern.
+    /// No further segments.
+    ///
+    /// It ends a pattern.
     case end
 
-    /// Any number of segments. Ends a pattern.
+    /// Any number of segments.
+    ///
+    /// It ends a pattern.
     case restStar
 }
 
 extension Matcher {
-    /// Whether nothing can follow this matcher in a pattern.
+    /// A Boolean value that indicates whether no matcher can follow this one in a pattern.
     package var isTerminal: Bool {
         switch self {
         case .coordinatorPath, .anySegment, .restPlus, .end, .restStar: true
@@ -55,7 +67,7 @@ extension Matcher {
         }
     }
 
-    /// Place in the table of 2.2, from 0 (the most specific) to 9.
+    /// The rank in the precedence of matchers, from 0 (the most specific) to 9.
     package var rank: Int {
         switch self {
         case .literal: 0
@@ -72,16 +84,16 @@ extension Matcher {
     }
 }
 
-/// A set of the characters that a class may hold: `A-Z a-z 0-9 - . _ ~`, all of them ASCII.
+/// A set of the ASCII characters that a class can have: `A-Z a-z 0-9 - . _ ~`.
 package struct CharacterClass: Sendable, Hashable {
-    /// Bit n stands for the byte n.
+    /// Bit n represents the byte n.
     private var low: UInt64 = 0
     private var high: UInt64 = 0
 
-    /// Makes an empty class.
+    /// Creates an empty class.
     package init() {}
 
-    /// Whether the class holds the byte.
+    /// Returns a Boolean value that indicates whether the class contains the byte.
     package func contains(_ byte: UInt8) -> Bool {
         switch byte {
         case 0..<64: low >> UInt64(byte) & 1 == 1
@@ -90,7 +102,9 @@ package struct CharacterClass: Sendable, Hashable {
         }
     }
 
-    /// Adds a byte; one over 127 is left out, for no class holds it.
+    /// Adds a byte.
+    ///
+    /// A byte above 127 is ignored, because no class can contain it.
     package mutating func insert(_ byte: UInt8) {
         switch byte {
         case 0..<64: low |= 1 << UInt64(byte)
@@ -99,16 +113,16 @@ package struct CharacterClass: Sendable, Hashable {
         }
     }
 
-    /// Number of characters in the class.
+    /// The number of characters in the class.
     package var count: Int { low.nonzeroBitCount + high.nonzeroBitCount }
 
     /// The characters, sorted.
     package var characters: [UInt8] { (0..<128).filter(contains) }
 
-    /// Both halves as bits: byte n is bit n of the first, byte 64 + n bit n of the second.
+    /// The class as bits: byte n is bit n of `low`, and byte 64 + n is bit n of `high`.
     package var bits: (low: UInt64, high: UInt64) { (low, high) }
 
-    /// Whether a byte may stand in a class at all.
+    /// Returns a Boolean value that indicates whether a class can contain the byte.
     package static func allows(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),

@@ -1,5 +1,5 @@
 extension Matcher {
-    /// The text that a matcher matches, as a table writes it.
+    /// The text that the matcher matches, as written in a table or described in words.
     package var name: String {
         switch self {
         case .literal(let text): String(decoding: text, as: UTF8.self)

@@ -1,9 +1,9 @@
 package import ByteStorage
 
 extension Matcher {
-    /// Whether the matcher takes one segment, which is not empty.
+    /// Returns a Boolean value that indicates whether the matcher matches a nonempty segment.
     ///
-    /// Terminal matchers take tails, not segments: they answer false here.
+    /// Terminal matchers match tails instead of segments, so the result is `false` for them.
     package func takes(_ segment: ByteView, foldsCase: Bool) -> Bool {
         switch self {
         case .literal(let own): return Self.equal(segment, own, foldsCase: foldsCase)
@@ -28,7 +28,8 @@ extension Matcher {
         }
     }
 
-    /// Whether the text, folded if the table folds case, is the matcher's own.
+    /// Returns a Boolean value that indicates whether the text equals the matcher's text, ignoring case if the table
+    /// folds case.
     private static func equal(_ text: ByteView, _ own: [UInt8], foldsCase: Bool) -> Bool {
         guard text.count == own.count else { return false }
         for index in 0..<own.count {
@@ -38,9 +39,13 @@ extension Matcher {
         return true
     }
 
-    /// Whether a terminal matcher takes all segments from `index` on.
+    /// Returns a Boolean value that indicates whether a terminal matcher matches all segments from `index` on.
     ///
-    /// - Parameter isCoordinator: Whether a segment is the name of a coordinator.
+    /// - Parameters:
+    ///   - segments: The segments of the path.
+    ///   - index: The index of the first segment of the tail.
+    ///   - foldsCase: A Boolean value that indicates whether the table folds the case of paths.
+    ///   - isCoordinator: A closure that returns whether a segment is the name of a coordinator.
     package func takesTail(
         _ segments: [[UInt8]], from index: Int, foldsCase: Bool, isCoordinator: ([UInt8]) -> Bool
     ) -> Bool {
@@ -59,9 +64,9 @@ extension Matcher {
 }
 
 extension Pattern {
-    /// Whether the pattern takes a path, by its definition: segment by segment, then the tail.
+    /// Returns a Boolean value that indicates whether the pattern matches a path, segment by segment and then the tail.
     ///
-    /// This says what the compiled search must find; it is not how links are matched.
+    /// This is the definition that the compiled search must agree with. Links are matched by that search.
     package func takes(_ segments: [[UInt8]], foldsCase: Bool, isCoordinator: ([UInt8]) -> Bool) -> Bool {
         guard segments.count >= segmentCount else { return false }
         for index in 0..<segmentCount {
@@ -76,7 +81,7 @@ extension Pattern {
 }
 
 extension Capture {
-    /// What the capture takes of its segment.
+    /// Returns the part of a segment that is captured.
     package func slice(_ segment: ByteView) -> ByteView {
         if case .segment(let prefix, let suffix) = extent, segment.count >= prefix + suffix {
             return segment.slice(prefix, segment.count - suffix)
@@ -84,8 +89,10 @@ extension Capture {
         return segment
     }
 
-    /// The canonical text of what was captured (2.2): a uuid in upper case, a bool as `true` or `false`, an enum as
-    /// the table spells it, otherwise as it came; nil if the text is not of the capture's type.
+    /// Returns the canonical form of a captured text, or nil if the text is not of the capture's type.
+    ///
+    /// A UUID is uppercase, a Boolean value is `true` or `false`, an enumeration value has the table's spelling, and
+    /// other texts are unchanged.
     package func canonicalText(_ text: [UInt8], foldsCase: Bool) -> [UInt8]? {
         text.withUnsafeBufferPointer { buffer -> [UInt8]? in
             let view = ByteView(buffer)

@@ -1,14 +1,16 @@
-/// The rules of names (route-table.md, section 3) and the names that are reserved (2.7).
+/// The rules of names.
 package enum NameRule: Sendable {
-    /// Routes, coordinators and screens: `[A-Za-z0-9][A-Za-z0-9._~-]{0,63}`, so that they print without escapes.
+    /// Routes, coordinators, and screens: `[A-Za-z0-9][A-Za-z0-9._~-]{0,63}`.
+    ///
+    /// These names need no escapes in a path.
     case path
-    /// Models, fields, captures, guards, capabilities, vars and table ids: `[A-Za-z][A-Za-z0-9_-]{0,63}`.
+    /// Models, fields, captures, guards, capabilities, vars, and table ids: `[A-Za-z][A-Za-z0-9_-]{0,63}`.
     case identifier
 
-    /// Most bytes of a name.
+    /// The maximum length of a name, in bytes.
     package static let maxBytes = 64
 
-    /// Whether the rule takes the name.
+    /// Returns a Boolean value that indicates whether a name satisfies the rule.
     package func takes(_ name: String) -> Bool {
         let bytes = Array(name.utf8)
         guard let first = bytes.first, bytes.count <= Self.maxBytes else { return false }
@@ -16,15 +18,15 @@ package enum NameRule: Sendable {
         return (Self.isLetter(first) || digitFirst) && bytes.dropFirst().allSatisfy(continues)
     }
 
-    /// What a name must be, for messages.
+    /// A description of valid names, for messages.
     package var text: String {
         switch self {
-        case .path: "a letter or digit, then up to 63 letters, digits, '.', '_', '~' or '-'"
-        case .identifier: "a letter, then up to 63 letters, digits, '_' or '-'"
+        case .path: "a letter or digit, then up to 63 letters, digits, `.`, `_`, `~`, and `-`"
+        case .identifier: "a letter, then up to 63 letters, digits, `_`, and `-`"
         }
     }
 
-    /// Whether a byte may stand after the first.
+    /// Returns a Boolean value that indicates whether a byte is allowed after the first one.
     package func continues(_ byte: UInt8) -> Bool {
         if Self.isLetter(byte) || Self.isDigit(byte) || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-") {
             return true
@@ -32,7 +34,8 @@ package enum NameRule: Sendable {
         return self == .path && (byte == UInt8(ascii: ".") || byte == UInt8(ascii: "~"))
     }
 
-    /// Whether the name is kept for the product: `__…`, `screen`, `coordinator`, `present`, `stack`.
+    /// Returns a Boolean value that indicates whether a name is reserved: `__…`, `screen`, `coordinator`, `present`,
+    /// and `stack`.
     package static func isReserved(_ name: String) -> Bool {
         name.hasPrefix("__") || ["screen", "coordinator", "present", "stack"].contains(name)
     }

@@ -1,8 +1,10 @@
 extension Matcher {
-    /// Step 3 for one segment: negative if `a` is better, positive if `b` is, 0 if they are the same matcher.
+    /// Compares the precedence of two matchers of a segment.
     ///
-    /// First the rank, then a key of the matcher alone. Never by inclusion of languages: going on where two are
-    /// incomparable would not be transitive.
+    /// Returns a negative number if `a` precedes, a positive number if `b` precedes, and 0 if they are equal.
+    ///
+    /// The rank is compared first, and then a key of each matcher. Comparing by inclusion of the matched texts would
+    /// not be transitive, because some matchers are incomparable.
     package static func compare(_ a: Matcher, _ b: Matcher) -> Int {
         if a.rank != b.rank { return a.rank - b.rank }
         switch (a, b) {
@@ -22,7 +24,7 @@ extension Matcher {
         }
     }
 
-    /// Texts of two sorted lists of one length.
+    /// Compares two sorted lists of the same length.
     private static func compareLists(_ a: [[UInt8]], _ b: [[UInt8]]) -> Int {
         for (x, y) in zip(a, b) {
             let order = compareBytes(x, y)
@@ -31,12 +33,15 @@ extension Matcher {
         return 0
     }
 
-    /// int, bool, date, uuid, class; ints by range, then start; classes by their largest length and so on.
+    /// Compares typed matchers: int, bool, date, uuid, class.
+    ///
+    /// Integers are ordered by the size of their range and then by its start, and classes by their maximum length
+    /// first.
     private static func compareTyped(_ a: Matcher, _ b: Matcher) -> Int {
         if a.typedRank != b.typedRank { return a.typedRank - b.typedRank }
         switch (a, b) {
         case (.int(let min, let max), .int(let otherMin, let otherMax)):
-            // The distance of two Int64 always fits a UInt64.
+            // The difference of two `Int64` values always fits into a `UInt64`.
             let range = UInt64(bitPattern: max &- min)
             let otherRange = UInt64(bitPattern: otherMax &- otherMin)
             if range != otherRange { return range < otherRange ? -1 : 1 }
@@ -62,35 +67,39 @@ extension Matcher {
 }
 
 extension Pattern {
-    /// Step 3: segment by segment from the left; 0 if the two have the same matchers.
+    /// Compares the precedence of two patterns, segment by segment from the left.
+    ///
+    /// Returns 0 if they have equal matchers.
     package static func compare(_ a: Pattern, _ b: Pattern) -> Int {
         for (x, y) in zip(a.matchers, b.matchers) {
             let order = Matcher.compare(x, y)
             if order != 0 { return order }
         }
-        // Patterns end with a terminal matcher, so of two different ones neither begins with the other.
+        // Patterns end with a terminal matcher, so no pattern is a prefix of a different one.
         return a.matchers.count - b.matchers.count
     }
 }
 
-/// The place of one pattern of a table in the order of 2.3, steps 1 to 6: of all that match, the least is chosen.
+/// The precedence of a pattern of a table.
+///
+/// Of all matching patterns, the least is selected.
 package struct Precedence: Sendable {
-    /// The scheme, nil for any.
+    /// The scheme, or nil for any scheme.
     package var scheme: String?
-    /// The host rule, nil for any.
+    /// The host rule, or nil for any host.
     package var host: HostRule?
-    /// The path.
+    /// The pattern of the path.
     package var path: Pattern
-    /// Number of query constraints of the route.
+    /// The number of query constraints of the route.
     package var constraints: Int
-    /// Number of them that name a value.
+    /// The number of query constraints that require a value.
     package var valuedConstraints: Int
-    /// The route's `priority`.
+    /// The `priority` of the route.
     package var priority: Int64
-    /// The route's id.
+    /// The id of the route.
     package var route: String
 
-    /// Makes the key of a pattern.
+    /// Creates the precedence of a pattern.
     package init(
         scheme: String?, host: HostRule?, path: Pattern, constraints: Int, valuedConstraints: Int, priority: Int64,
         route: String
@@ -104,8 +113,9 @@ package struct Precedence: Sendable {
         self.route = route
     }
 
-    /// Steps 1 to 3: 0 if both have the same scheme, host rule and matchers, and so take the same links but for
-    /// their query constraints.
+    /// Compares schemes, host rules, and paths.
+    ///
+    /// Returns 0 if all of them are equal, so that both patterns match the same links apart from query constraints.
     package static func comparePlaces(_ a: Precedence, _ b: Precedence) -> Int {
         switch (a.scheme, b.scheme) {
         case (.some(let x), .some(let y)):
@@ -119,7 +129,10 @@ package struct Precedence: Sendable {
         return hosts != 0 ? hosts : Pattern.compare(a.path, b.path)
     }
 
-    /// All steps: negative if `a` is chosen before `b`, positive if after, 0 only for the same pattern of one route.
+    /// Compares all criteria.
+    ///
+    /// Returns a negative number if `a` is selected before `b`, a positive number if after, and 0 only for the same
+    /// pattern of one route.
     package static func compare(_ a: Precedence, _ b: Precedence) -> Int {
         let places = comparePlaces(a, b)
         if places != 0 { return places }

@@ -1,33 +1,39 @@
-/// One path pattern after its trailing optional was expanded: matchers for segments, then one that ends it.
+/// A path pattern without optional parts: the matchers of segments, followed by a terminal matcher.
 package struct Pattern: Sendable, Hashable {
-    /// What each segment must be; the last is terminal (`Matcher.isTerminal`) and no other is.
+    /// The matchers.
+    ///
+    /// The last one, and only the last one, is terminal (`Matcher.isTerminal`).
     package let matchers: [Matcher]
 
-    /// The captures, in the order of their segments; each name once.
+    /// The captures in the order of their segments, with unique names.
     package let captures: [Capture]
 
-    /// The pattern as text, decoded, with the names of captures; two texts may stand for equal matchers.
+    /// The decoded text of the pattern with the names of captures.
+    ///
+    /// Different texts may have equal matchers.
     package let text: String
 
-    /// Makes a pattern; the parser sees to the rules.
+    /// Creates a pattern.
+    ///
+    /// The parser enforces the rules.
     package init(matchers: [Matcher], captures: [Capture], text: String) {
         self.matchers = matchers
         self.captures = captures
         self.text = text
     }
 
-    /// The capture of that name.
+    /// Returns the capture with the given name, or nil.
     package func capture(named name: String) -> Capture? { captures.first { $0.name == name } }
 
-    /// Number of segments before the one that ends the pattern.
+    /// The number of segments before the terminal matcher.
     package var segmentCount: Int { matchers.count - 1 }
 }
 
 /// A named part of a path.
 package struct Capture: Sendable, Hashable {
-    /// What a capture is of.
+    /// The extent of a capture.
     package enum Extent: Sendable, Hashable {
-        /// Part of one segment: all but so many bytes at its start and at its end.
+        /// A part of one segment, without the given number of bytes at its start and end.
         case segment(prefix: Int, suffix: Int)
         /// All segments from this one on (`{rest+}`, `{rest*}`, `{p:coordinatorPath}`).
         case tail
@@ -36,19 +42,21 @@ package struct Capture: Sendable, Hashable {
     /// The name, for `path.name` and `{name}`.
     package let name: String
 
-    /// What the captured text is, without affixes; for a tail the terminal matcher.
+    /// The matcher of the captured text without affixes, or the terminal matcher of a tail.
     package let matcher: Matcher
 
-    /// Index of the segment, from 0; for a tail of the first one it may take.
+    /// The index of the segment, starting at 0.
+    ///
+    /// For a tail, it is that of its first segment.
     package let segment: Int
 
-    /// How much of the segment it takes.
+    /// The part of the segment that is captured.
     package let extent: Extent
 
-    /// For an enum: how the table spells each value, in the order of the matcher's values.
+    /// The spellings of the values of an enumeration, in the order of the matcher's values.
     package let spellings: [[UInt8]]
 
-    /// Makes a capture.
+    /// Creates a capture.
     package init(name: String, matcher: Matcher, segment: Int, extent: Extent, spellings: [[UInt8]] = []) {
         self.name = name
         self.matcher = matcher
@@ -57,6 +65,6 @@ package struct Capture: Sendable, Hashable {
         self.spellings = spellings
     }
 
-    /// Whether the capture takes whole segments to the end of the path.
+    /// A Boolean value that indicates whether the capture contains all segments to the end of the path.
     package var isTail: Bool { extent == .tail }
 }

@@ -1,9 +1,11 @@
-/// Reads pattern texts (route-table.md, 2.2).
+/// Parses pattern texts.
 package enum PatternParser {
-    /// Most segments of a pattern.
+    /// The maximum number of segments of a pattern.
     package static let maxSegments = 64
 
-    /// Reads a path pattern; a trailing optional gives two, the fuller one first.
+    /// Parses a path pattern.
+    ///
+    /// A trailing optional segment results in two patterns, the longer one first.
     package static func parse(_ text: String, foldsCase: Bool) throws(TextError) -> [Pattern] {
         var parts = Parts(foldsCase: foldsCase)
         try parts.read(text)
@@ -21,52 +23,52 @@ package enum PatternParser {
         ]
     }
 
-    /// Reads the prefix of a rewrite: literals and single captures, at most one capture, at least one segment.
+    /// Parses the prefix of a rewrite: at least one segment, of literals and at most one capture of a single segment.
     package static func parsePrefix(_ text: String, foldsCase: Bool) throws(TextError) -> Pattern {
         var parts = Parts(foldsCase: foldsCase)
         try parts.read(text)
-        if parts.terminal != nil { throw TextError("a prefix has no tail", at: 0) }
-        if parts.optional { throw TextError("a prefix has no optional segment", at: 0) }
-        if parts.matchers.isEmpty { throw TextError("a prefix has at least one segment", at: 0) }
-        if parts.captures.count > 1 { throw TextError("a prefix has at most one capture", at: 0) }
+        if parts.terminal != nil { throw TextError("a prefix must not have a tail", at: 0) }
+        if parts.optional { throw TextError("a prefix must not have an optional segment", at: 0) }
+        if parts.matchers.isEmpty { throw TextError("a prefix must have at least one segment", at: 0) }
+        if parts.captures.count > 1 { throw TextError("a prefix must have at most one capture", at: 0) }
         return Pattern(matchers: parts.matchers + [.restStar], captures: parts.captures, text: text)
     }
 
-    /// The pattern of `anySegment`.
+    /// Returns the pattern of `anySegment`.
     package static func anySegment(_ text: String, foldsCase: Bool) throws(TextError) -> Pattern {
         let bytes = Array(text.utf8)
-        if bytes.isEmpty { throw TextError("a segment is never empty", at: 0) }
+        if bytes.isEmpty { throw TextError("a segment must not be empty", at: 0) }
         try checkLiteral(bytes, at: 0)
         let own = foldsCase ? bytes.map(lowerASCII) : bytes
         return Pattern(matchers: [.anySegment(own)], captures: [], text: "anySegment:" + text)
     }
 
-    /// Refuses a literal segment that no link can have.
+    /// Throws an error for a literal segment that no link can have.
     static func checkLiteral(_ bytes: some Collection<UInt8>, at offset: Int) throws(TextError) {
         if bytes.elementsEqual(".".utf8) || bytes.elementsEqual("..".utf8) {
-            throw TextError("no link has the segment '.' or '..'", at: offset)
+            throw TextError("a link cannot have the segment `.` or `..`", at: offset)
         }
         try checkCharacters(bytes, at: offset)
     }
 
-    /// Refuses characters that rule N4 keeps out of every path.
+    /// Throws an error for characters that no path can have.
     static func checkCharacters(_ bytes: some Collection<UInt8>, at offset: Int) throws(TextError) {
         for scalar in String(decoding: bytes, as: UTF8.self).unicodeScalars {
             switch scalar.value {
             case 0..<0x20, 0x7F, 0x200B...0x200F, 0x202A...0x202E, 0x2060, 0x2066...0x2069, 0xFEFF:
-                throw TextError("no link's path has control or invisible characters", at: offset)
+                throw TextError("a path cannot have control or invisible characters", at: offset)
             default: continue
             }
         }
     }
 }
 
-/// The parts of a pattern while it is read.
+/// The parts of a pattern during parsing.
 private struct Parts {
     let foldsCase: Bool
     var matchers: [Matcher] = []
     var captures: [Capture] = []
-    /// Text of each segment, without the `?` of an optional.
+    /// The text of each segment, without the `?` of an optional one.
     var texts: [String] = []
     var terminal: Matcher?
     var optional = false
@@ -78,11 +80,11 @@ private struct Parts {
         guard bytes.first == UInt8(ascii: "/") else {
             let isURL = text.contains("://")
             throw TextError(
-                isURL ? "a pattern is the path of a link, without scheme and host" : "a pattern begins with '/'", at: 0)
+                isURL ? "a pattern must be a path without scheme and host" : "a pattern must begin with `/`", at: 0)
         }
         if bytes.count == 1 { return }
         if bytes.last == UInt8(ascii: "/") {
-            throw TextError("a pattern does not end with '/'", at: bytes.count - 1)
+            throw TextError("a pattern must not end with `/`", at: bytes.count - 1)
         }
         var start = 1
         while start <= bytes.count {
@@ -91,24 +93,25 @@ private struct Parts {
             start = end + 1
         }
         if matchers.count > PatternParser.maxSegments {
-            throw TextError("a pattern has at most \(PatternParser.maxSegments) segments", at: 0)
+            throw TextError(
+                "the pattern has \(matchers.count) segments, the limit is \(PatternParser.maxSegments)", at: 0)
         }
     }
 
     private mutating func segment(_ whole: TextReader) throws(TextError) {
         var reader = whole
         if reader.isAtEnd {
-            throw TextError("a pattern has no empty segments", at: reader.at)
+            throw TextError("a pattern must not have empty segments", at: reader.at)
         }
         if terminal != nil {
             throw TextError(
-                "a tail stands before the end of the pattern", at: reader.at, kind: .tailPosition,
-                suggestion: "write '{name}' for one segment")
+                "a tail must be at the end of the pattern", at: reader.at, kind: .tailPosition,
+                suggestion: "write `{name}` for one segment")
         }
         if optional {
             throw TextError(
-                "only the last segment may be optional", at: reader.at,
-                suggestion: "write the pattern without the segment as an alias")
+                "only the last segment can be optional", at: reader.at,
+                suggestion: "add the pattern without this segment as an alias")
         }
         let start = reader.at
         let prefix = try literal(&reader)
@@ -123,11 +126,11 @@ private struct Parts {
         texts.append(text)
     }
 
-    /// Reads text up to a brace, folded if the table folds case.
+    /// Parses text up to a brace, and folds it if the table folds case.
     private func literal(_ reader: inout TextReader) throws(TextError) -> [UInt8] {
         let start = reader.at
         let bytes = reader.run { $0 != UInt8(ascii: "{") && $0 != UInt8(ascii: "}") }
-        if reader.next == UInt8(ascii: "}") { throw TextError("a '}' without its '{'", at: reader.at) }
+        if reader.next == UInt8(ascii: "}") { throw TextError("there is a `}` without a `{`", at: reader.at) }
         try PatternParser.checkCharacters(bytes, at: start)
         return foldsCase ? bytes.map(lowerASCII) : bytes
     }
@@ -139,7 +142,7 @@ private struct Parts {
         if let likely = LikelyCapture.find(reader) { throw likely }
         let name = try reader.captureName()
         if captures.contains(where: { $0.name == name }) {
-            throw TextError("the capture '\(name)' stands twice", at: nameStart, kind: .duplicate)
+            throw TextError("the capture `\(name)` occurs twice", at: nameStart, kind: .duplicate)
         }
         var type = CaptureType(matcher: .any)
         if reader.take(":") {
@@ -152,17 +155,19 @@ private struct Parts {
         let isOptional = reader.take("?")
         guard reader.take("}") else {
             throw TextError(
-                "expected '}' after the capture '\(name)'", at: reader.at,
-                suggestion: "a capture is '{\(name)}', '{\(name):int}', '{\(name)?}', '{\(name)+}' or '{\(name)*}'")
+                "expected `}` after the capture `\(name)`", at: reader.at,
+                suggestion: "write `{\(name)}`, `{\(name):int}`, `{\(name)?}`, `{\(name)+}`, or `{\(name)*}`")
         }
-        if reader.next == UInt8(ascii: "{") { throw TextError("two captures in one segment", at: reader.at) }
+        if reader.next == UInt8(ascii: "{") {
+            throw TextError("a segment must have at most one capture", at: reader.at)
+        }
         let suffix = try literal(&reader)
-        if !reader.isAtEnd { throw TextError("two captures in one segment", at: reader.at) }
+        if !reader.isAtEnd { throw TextError("a segment must have at most one capture", at: reader.at) }
         let isWhole = prefix.isEmpty && suffix.isEmpty
         if isOptional, !isWhole || type.matcher.isTerminal {
-            throw TextError("only a capture that is a whole segment may be optional", at: brace)
+            throw TextError("only a capture of a whole segment can be optional", at: brace)
         }
-        if type.matcher.isTerminal, !isWhole { throw TextError("a tail takes whole segments", at: brace) }
+        if type.matcher.isTerminal, !isWhole { throw TextError("a tail must be a whole segment", at: brace) }
         optional = isOptional
         add(name, type, prefix: prefix, suffix: suffix)
     }

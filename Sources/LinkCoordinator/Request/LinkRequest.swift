@@ -1,28 +1,31 @@
 internal import ByteStorage
 internal import StrictJSON
 
-/// What is asked of a table: a link, a coordinator path, a route with parameters, or a push payload.
+/// A request to a table: a link, a coordinator path, a route with parameters, or a push payload.
 public enum LinkRequest: Sendable, Hashable {
-    /// A deep link, universal link or campaign link.
+    /// A deep link, universal link, or campaign link.
     case link(String)
-    /// A coordinator path, `/auth/a/b` or relative `auth/c`.
+    /// A coordinator path: absolute, such as `/auth/a/b`, or relative, such as `auth/c`.
     case path(String, mode: Mode? = nil)
-    /// A route by id; parameters as a JSON object of strings, numbers and booleans.
+    /// A route id, with parameters as the text of a JSON object of strings, numbers, and Boolean values.
     case route(String, params: String = "{}")
-    /// A push payload: the text of a JSON object in which the table's pointers look for a link.
+    /// A push payload, as the text of a JSON object in which the table's JSON pointers find a link or a route.
     case payload(String)
 
-    /// How a path is applied to the device's stack.
+    /// The way in which a stack is applied to the device's stack.
     public enum Mode: String, Sendable {
-        /// The stack takes the place of the device's; the default for an absolute path.
+        /// The stack replaces the device's stack. This is the default for an absolute path.
         case replace
-        /// The entries go on top; the default for a relative path.
+        /// The entries are added on top. This is the default for a relative path.
         case append
-        /// The device goes back to the last entry if it has it, else as `append`.
+        /// The device goes back to the last entry if it is in the device's stack. Otherwise, the mode works like
+        /// `append`.
         case reuse
     }
 
-    /// Lends the request in the form that the resolver reads; nil where a JSON text in it does not read as an object.
+    /// Calls a closure with the request in the form that the resolver reads.
+    ///
+    /// Returns nil if a JSON text in the request is not a JSON object.
     package func withRequest<Result>(_ body: (RequestView) -> Result) -> Result? {
         switch self {
         case .link(let text): return Self.lend(text) { body(RequestView(form: .link, text: $0, isPlain: false)) }

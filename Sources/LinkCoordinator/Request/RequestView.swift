@@ -1,60 +1,63 @@
 package import ByteStorage
 
-/// What one record asks: a link, a coordinator path, a route with parameters, or a push payload that holds one.
+/// The request of one record: a link, a coordinator path, a route with parameters, or a push payload.
 ///
-/// All views live as long as the record that they were read from.
+/// All views are valid as long as the record that they were read from.
 package struct RequestView {
-    /// Which of the forms it is.
+    /// The form of a request.
     package enum Form: UInt8, Sendable {
-        /// `text` is a link.
+        /// A link in `text`.
         case link
-        /// `text` is a coordinator path, `mode` how it is applied.
+        /// A coordinator path in `text`, applied in `mode`.
         case path
-        /// `text` is a route's id, `params` its parameters.
+        /// A route id in `text` and its parameters in `params`.
         case route
-        /// `roots` are the objects in which the table's pointers look for a link or a route (N10).
+        /// A push payload. The table's pointers find a link or a route in `roots`.
         case payload
     }
 
-    /// How a path is to be applied to the device's stack.
+    /// The mode in which a path is applied to the device's stack.
     package enum Mode: UInt8, Sendable, BitwiseCopyable {
-        /// Not said: `replace` for an absolute path, `append` for a relative one.
+        /// The default: `replace` for an absolute path and `append` for a relative one.
         case unsaid
         case replace
         case append
         case reuse
     }
 
-    /// Which kind of push body a payload is said to be.
+    /// The declared format of a push payload.
     package enum PayloadType: UInt8, Sendable, BitwiseCopyable {
-        /// Not said, or what would be found out without it.
+        /// The event does not declare a format, or declares the one that would be detected.
         case unsaid
         case apns
         case fcm
     }
 
-    /// The form.
+    /// The form of the request.
     package var form: Form
-    /// The link, path or route id, escapes resolved.
+    /// The link, path, or route id, without escapes.
     package var text: ByteView
-    /// Whether `text` came without a JSON escape, so that it can go into JSON as it is.
+    /// A Boolean value that indicates whether `text` has no JSON escapes, so that it can be copied into JSON unchanged.
     package var isPlain: Bool
-    /// Whether all bytes of `text` are known to be of 0x20 to 0x7E and none a backslash, so that rule N1 holds.
+    /// A Boolean value that indicates whether all bytes of `text` are known to be from 0x20 to 0x7E without a
+    /// backslash, so that they need no further check.
     package var isScreened = false
-    /// How many bytes behind `text` may be read, whatever they are; with some more it need not be copied to be split.
+    /// The number of readable bytes after `text`, whatever their values are.
+    ///
+    /// With enough of them, `text` can be split without a copy.
     package var bytesBehind = 0
-    /// How a path is applied.
+    /// The mode in which a path is applied.
     package var mode: Mode = .unsaid
-    /// The parameters of a route: the text of one strictly read JSON object, or empty for none.
+    /// The parameters of a route as the text of a strictly validated JSON object, or empty for none.
     package var params: ByteView = .empty
-    /// The payload's roots: each the text of one strictly read JSON object, in the order to look into.
+    /// The JSON objects in which the payload is searched, in order, as strictly validated texts.
     package var roots = UnsafeBufferPointer<ByteView>(start: nil, count: 0)
-    /// The payload as it came: the text of one strictly read JSON object; for `resume`.
+    /// The original payload as the text of a strictly validated JSON object, for `resume`.
     package var payload: ByteView = .empty
-    /// Which kind of push body the event says that it is, where that is not found out by itself; for `resume`.
+    /// The format that the event declares for its payload, if it would not be detected, for `resume`.
     package var payloadType: PayloadType = .unsaid
 
-    /// Makes a request.
+    /// Creates a request.
     package init(form: Form, text: ByteView, isPlain: Bool) {
         self.form = form
         self.text = text
@@ -62,44 +65,50 @@ package struct RequestView {
     }
 }
 
-/// What is known of one device; all views live as long as the record (route-table.md, 3.0, Device facts).
+/// The facts about one device.
+///
+/// All views are valid as long as the record.
 package struct DeviceView {
-    /// The facts in the order in which notes name them; the raw value is the bit in a set of facts.
+    /// The facts in the order in which notes list them.
+    ///
+    /// The raw value is the bit in a set of facts.
     package enum Fact: Int, Sendable, CaseIterable {
         case platform, app, os, locale, region, capabilities, claims, attributes, coordinator
 
-        /// The fact's bit in a set of facts.
+        /// The bit of the fact in a set of facts.
         @inlinable
         package var bit: UInt16 { 1 &<< UInt16(truncatingIfNeeded: rawValue) }
     }
 
-    /// Facts that are known: well-formed text, or a well-formed list.
+    /// The set of known facts, whose values are well-formed texts or lists.
     package var known: UInt16 = 0
-    /// Facts that are there but not as 3.0 wants them; they count as not known and are noted.
+    /// The set of facts that are present but malformed.
+    ///
+    /// They are unknown, and the decision has a note about them.
     package var unreadable: UInt16 = 0
-    /// For example `ios` or `android`.
+    /// The platform, for example `ios` or `android`.
     package var platform: ByteView = .empty
-    /// Version of the app on the device.
+    /// The version of the app on the device.
     package var app: ByteView = .empty
-    /// Version of the operating system.
+    /// The version of the operating system.
     package var os: ByteView = .empty
-    /// For example `en-GB`.
+    /// The locale, for example `en-GB`.
     package var locale: ByteView = .empty
-    /// For example `GB`.
+    /// The region, for example `GB`.
     package var region: ByteView = .empty
-    /// The coordinator on top of the device's stack.
+    /// The coordinator at the top of the device's stack.
     package var coordinator: ByteView = .empty
-    /// Names of capabilities that the device lists.
+    /// The names of the capabilities that the device reports.
     package var capabilities = UnsafeBufferPointer<ByteView>(start: nil, count: 0)
-    /// Names of claims that the device lists.
+    /// The names of the claims that the device has.
     package var claims = UnsafeBufferPointer<ByteView>(start: nil, count: 0)
-    /// Attributes, name and value in turn (an even number of views).
+    /// The attributes as alternating names and values.
     package var attributes = UnsafeBufferPointer<ByteView>(start: nil, count: 0)
 
-    /// A device of which nothing is known.
+    /// Creates the facts of a device about which nothing is known.
     package init() {}
 
-    /// Whether a fact is known.
+    /// Returns a Boolean value that indicates whether a fact is known.
     @inlinable
     package func has(_ fact: Fact) -> Bool { known & (1 << UInt16(fact.rawValue)) != 0 }
 
@@ -107,29 +116,29 @@ package struct DeviceView {
     @inlinable
     package mutating func setKnown(_ fact: Fact) { known |= 1 << UInt16(fact.rawValue) }
 
-    /// Marks a fact as there but not readable.
+    /// Marks a fact as present but malformed.
     @inlinable
     package mutating func setUnreadable(_ fact: Fact) { unreadable |= 1 << UInt16(fact.rawValue) }
 }
 
-/// The worker's members at the head of a decision; the library has none of them.
+/// The members that the worker adds at the start of a decision.
 package struct DecisionHead {
-    /// `topic-partition-offset` of the source record.
+    /// The position of the source record: `topic-partition-offset`.
     package var source: ByteView
-    /// Index of the device in the event.
+    /// The index of the device in the event.
     package var index: Int
-    /// The producer's event id, or empty for `topic-partition-offset`.
+    /// The event id of the producer, or empty for `topic-partition-offset`.
     package var event: ByteView
-    /// Whether `event` needs no JSON escape.
+    /// A Boolean value that indicates whether `event` needs no JSON escapes.
     package var eventIsPlain: Bool
-    /// The device's id.
+    /// The id of the device.
     package var device: ByteView
-    /// Whether `device` needs no JSON escape.
+    /// A Boolean value that indicates whether `device` needs no JSON escapes.
     package var deviceIsPlain: Bool
-    /// Members for `context`, as `"name":value,"name":value`, or empty.
+    /// The members of `context`, as `"name":value,"name":value`, or empty.
     package var context: ByteView
 
-    /// Makes a head.
+    /// Creates a head.
     package init(
         source: ByteView, index: Int, event: ByteView, eventIsPlain: Bool, device: ByteView,
         deviceIsPlain: Bool, context: ByteView
@@ -145,7 +154,7 @@ package struct DecisionHead {
 }
 
 extension Ref<DeviceView> {
-    /// Whether a fact is known.
+    /// Returns a Boolean value that indicates whether a fact is known.
     @inline(__always)
     func has(_ fact: DeviceView.Fact) -> Bool { self.known & (1 << UInt16(fact.rawValue)) != 0 }
 }

@@ -1,8 +1,10 @@
 internal import ByteStorage
 
-// Phase 5: values from the link to the fields of the models that the stack needs (2.7).
+// Phase 5: binds values of the link to the fields of the models that the stack needs.
 extension Resolver {
-    /// Reads every bound value of the route; one that is there must be of its type, whether a screen needs it or not.
+    /// Reads every bound value of the route.
+    ///
+    /// A value that is present must have the type of its field, even if no screen needs it.
     package mutating func bindRoute(_ route: Ref<RouteImage>) throws(Rejection) {
         if shared.isBound { return try replayBinding() }
         for index in 0..<route.bindings.count {
@@ -31,22 +33,26 @@ extension Resolver {
         }
     }
 
-    /// Where the value of a field stands in a scope.
+    /// Returns the position of a field's value in a scope.
     @inline(__always)
     mutating func slot(_ field: Int, scope: UInt8) -> Int { Int(scope) &* image.fields.count &+ field }
 
-    /// Whether a field has no value in a scope.
+    /// Returns a Boolean value that indicates whether a field has no value in a scope.
     @inline(__always)
     package mutating func isMissing(_ field: Int, scope: UInt8) -> Bool {
         let value = values.base + slot(field, scope: scope)
         return value.pointee.stamp != stamp(of: scope) || value.pointee.state.isAbsent
     }
 
-    /// The stamp of values of a scope: those of parent routes depend on the device.
+    /// Returns the stamp of values in a scope.
+    ///
+    /// The values of parent routes depend on the device.
     @inline(__always)
     mutating func stamp(of scope: UInt8) -> UInt32 { scope == 0 ? stamp : deviceStamp }
 
-    /// Reads one value; false where it is there but not of its type.
+    /// Reads one value.
+    ///
+    /// Returns `false` if the value is present but does not have the type of its field.
     @inline(__always)
     package mutating func bind(_ binding: Ref<BindingImage>, scope: UInt8) -> Bool {
         let field = image.fields.at(Int(binding.field))
@@ -61,7 +67,7 @@ extension Resolver {
         return binding.reading < 0 ? bindSingle(binding, scope: scope) : bindAgain(binding, scope: scope)
     }
 
-    /// Reads one value of a field that is no list.
+    /// Reads the value of a field that is not a list.
     @inline(__always)
     mutating func bindSingle(_ binding: Ref<BindingImage>, scope: UInt8) -> Bool {
         let field = image.fields.at(Int(binding.field))
@@ -83,7 +89,9 @@ extension Resolver {
         }
     }
 
-    /// Looks for a required value under a damaged name; what stays absent is judged with the stack, not here.
+    /// Searches for a required value under a damaged name.
+    ///
+    /// A value that remains absent is reported when the stack is checked.
     @inline(__always)
     private mutating func repairWanting(_ binding: Ref<BindingImage>, _ field: Ref<FieldImage>, _ place: Int) {
         if field.absence == .required { _ = repairs(binding, field, place) }
@@ -96,7 +104,7 @@ extension Resolver {
         return repair(binding, field, place)
     }
 
-    /// What stands at a binding's source.
+    /// Returns the value at the source of a binding.
     package mutating func source(_ binding: Ref<BindingImage>) -> Found {
         switch binding.source {
         case .path: return (capture(binding.name) ?? param(answering: binding.name)).map { .text($0) } ?? .absent
@@ -116,13 +124,15 @@ extension Resolver {
         return .text(normalForm(text))
     }
 
-    /// The canonical form of a text under a field's type, or nil.
+    /// Returns the canonical form of a text under a field's type, or nil.
     mutating func canonical(_ text: ByteView, _ field: Ref<FieldImage>, kind: FieldImage.Kind) -> BoundValue? {
         let (state, view) = canonicalForm(text, field, kind: kind)
         return state == .missing ? nil : BoundValue(state: state, view: view)
     }
 
-    /// As `canonical`, `missing` for a text that is not of the type: this comes back in registers.
+    /// Returns the canonical form as `canonical` does, with the state `missing` for a text that is not of the type.
+    ///
+    /// The result is returned in registers.
     @inline(__always)
     private mutating func canonicalForm(
         _ text: ByteView, _ field: Ref<FieldImage>, kind: FieldImage.Kind
@@ -149,7 +159,8 @@ extension Resolver {
         return (isTaken ? state : .missing, text)
     }
 
-    /// Whether a text is an https URL whose host is listed, without userinfo and blanks.
+    /// Returns a Boolean value that indicates whether a text is an `https` URL with a listed host, and without userinfo
+    /// and blanks.
     private mutating func isURL(_ text: ByteView, _ hosts: UnsafeBufferPointer<HostRuleImage>) -> Bool {
         guard text.count <= FieldType.maxTextBytes, let url = WebURL(text), equalsFolded(url.scheme, "https"),
             let host = WebURL.normalHost(url.host), !host.isEmpty
@@ -160,7 +171,7 @@ extension Resolver {
         }
     }
 
-    /// A list takes all items that are not null: of the query, of a tail, of an array in the payload.
+    /// Reads a list: all items of the query, a tail, or an array in the payload, except nulls.
     private mutating func bindList(
         _ binding: Ref<BindingImage>, _ field: Ref<FieldImage>, scope: UInt8
     ) -> Bool {
@@ -178,7 +189,9 @@ extension Resolver {
         return true
     }
 
-    /// Adds what stands at a binding's source to the list that is being read; false where an item is wrong.
+    /// Adds the items at the source of a binding to the current list.
+    ///
+    /// Returns `false` if an item is invalid.
     mutating func addItems(_ binding: Ref<BindingImage>, _ field: Ref<FieldImage>) -> Bool {
         switch binding.source {
         case .query: return addQueryItems(binding.ref(\.query), field)
@@ -199,7 +212,9 @@ extension Resolver {
         }
     }
 
-    /// Adds the values of a name, whatever the rule for duplicates says, but nulls; false where one is wrong.
+    /// Adds all values of a name except nulls, whatever the rule for duplicates is.
+    ///
+    /// Returns `false` if a value is invalid.
     mutating func addQueryItems(_ name: Ref<QueryNameImage>, _ field: Ref<FieldImage>) -> Bool {
         if usesParams { return addParamItems(name, field) }
         splitQuery()
@@ -208,15 +223,17 @@ extension Resolver {
             if pieces[index].hasValue {
                 guard let text = text(ofPiece: index), addItem(text, field) else { return false }
             }
-            // Of a flat list only the piece after the first occurrence counts, for a list too.
+            // In a flat list, only the piece after the first occurrence counts, even for a list.
             if block.flatten { break }
             index = nextPiece(after: index, name)
         }
         return true
     }
 
-    /// Adds an item to the list that is being read; false where it is not of the list's type, or one more than any list
-    /// may have, so that what follows need not be read.
+    /// Adds an item to the current list.
+    ///
+    /// Returns `false` if the item does not have the list's type, or if the list would exceed the maximum length of any
+    /// list. In both cases, the remaining items need not be read.
     mutating func addItem(_ text: ByteView, _ field: Ref<FieldImage>) -> Bool {
         guard items.count &- listStart < FieldType.maxListCount, let value = canonical(text, field, kind: field.item)
         else { return false }
@@ -224,7 +241,9 @@ extension Resolver {
         return true
     }
 
-    /// Looks for what the stack's screens cannot do without; a parent that wants something is dropped, never the leaf.
+    /// Checks that the screens of the stack have their required data.
+    ///
+    /// A parent without its data is removed. Any other such entry fails the request.
     package mutating func requireData(of target: Ref<TargetImage>) throws(Rejection) {
         if target.isLean && stackIsStatic {
             if !lacksAny(target.required) { return }
@@ -233,7 +252,7 @@ extension Resolver {
         try requireEntryData()
     }
 
-    /// Whether one of the fields has no value from the route itself.
+    /// Returns a Boolean value that indicates whether the route has no value for one of the fields.
     @inline(__always)
     mutating func lacksAny(_ fields: UnsafeBufferPointer<Int32>) -> Bool {
         for field in fields where isMissing(Int(field), scope: 0) { return true }
@@ -261,7 +280,9 @@ extension Resolver {
         if stack.count > Self.maxEntries { throw Rejection(.budget, "stack") }
     }
 
-    /// A field without which a screen cannot be shown: required and missing, or of a parent route and invalid; or -1.
+    /// Returns a field without which a screen cannot be shown, or -1.
+    ///
+    /// It is a required field without a value, or an invalid field of a parent route.
     private mutating func wantingField(of screen: Ref<ScreenImage>, scope: UInt8) -> Int {
         for field in screen.required where isMissing(Int(field), scope: scope) { return Int(field) }
         if scope == 0 { return -1 }
@@ -269,7 +290,7 @@ extension Resolver {
         return -1
     }
 
-    /// Whether the value that a parent route binds to a field is there but not of its type.
+    /// Returns a Boolean value that indicates whether a parent route binds a value of the wrong type to a field.
     private mutating func isInvalid(_ field: Int, scope: UInt8) -> Bool {
         let value = values.base + slot(field, scope: scope)
         return value.pointee.stamp == stamp(of: scope) && value.pointee.state == .invalid

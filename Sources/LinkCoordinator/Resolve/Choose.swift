@@ -1,8 +1,8 @@
 package import ByteStorage
 
-// Phase 3: what is known of the device, and the first variant whose condition holds (2.5, 3.0).
+// Phase 3: reads the facts about the device and selects the first variant whose condition holds.
 extension Resolver {
-    /// Notes the facts that cannot be read and the versions that the table asks for and nobody told.
+    /// Adds notes about facts that cannot be read and about unknown versions that the table uses.
     @inline(__always)
     package mutating func noteFacts() {
         if device.unreadable == 0 && !image.asksApp && !image.asksOS { return }
@@ -41,7 +41,9 @@ extension Resolver {
         }
     }
 
-    /// Reads the versions of app and system, once; one that is missing or does not read is nil.
+    /// Reads the versions of the app and the operating system once.
+    ///
+    /// A version that is absent or malformed is nil.
     mutating func readVersions() {
         if versionsRead { return }
         versionsRead = true
@@ -49,7 +51,7 @@ extension Resolver {
         osVersion = device.has(.os) ? osVersions.read(device.os) : nil
     }
 
-    /// Chooses the variant of a route.
+    /// Returns the index of the first variant of a route whose condition holds.
     @inline(__always)
     package mutating func chooseVariant(of route: Ref<RouteImage>) -> Int {
         for index in 0..<route.variants.count {
@@ -59,7 +61,7 @@ extension Resolver {
         return max(0, route.variants.count - 1)
     }
 
-    /// Whether everything that a condition asks holds.
+    /// Returns a Boolean value that indicates whether all parts of a condition hold.
     package mutating func holds(_ condition: Ref<ConditionImage>) -> Bool {
         if !condition.app.isEmpty || !condition.os.isEmpty {
             readVersions()
@@ -69,7 +71,7 @@ extension Resolver {
         return !condition.asksMore || holdsBeside(condition)
     }
 
-    /// Whether what a condition asks beside versions holds.
+    /// Returns a Boolean value that indicates whether the parts of a condition other than versions hold.
     @inline(never)
     private mutating func holdsBeside(_ condition: Ref<ConditionImage>) -> Bool {
         for capability in condition.capabilities where !hasCapability(capability) { return false }
@@ -96,7 +98,10 @@ extension Resolver {
         return false
     }
 
-    /// Whether one of the locales is the device's, or begins it: `en` takes `en-GB`, case and `_` aside.
+    /// Returns a Boolean value that indicates whether one of the locales equals the device's locale or is a prefix of
+    /// it.
+    ///
+    /// For example, `en` matches `en-GB`. Case is ignored, and `_` equals `-`.
     private mutating func fitsLocale(_ locales: UnsafeBufferPointer<ByteView>) -> Bool {
         for locale in locales where Self.isPrefix(locale, ofLocale: device.locale) { return true }
         return false
@@ -124,12 +129,14 @@ extension Resolver {
         return false
     }
 
-    /// Whether the device lists a claim.
+    /// Returns a Boolean value that indicates whether the device has a claim.
     package mutating func hasClaim(_ claim: ByteView) -> Bool {
         device.has(.claims) && Self.isOne(claim, of: device.claims)
     }
 
-    /// Whether a device has a capability: every member of its condition holds; the list alone does not give it.
+    /// Returns a Boolean value that indicates whether the device has a capability.
+    ///
+    /// All parts of its condition must hold. Being in the device's list is not sufficient.
     mutating func hasCapability(_ number: Int32) -> Bool {
         let capability = (image.capabilities.baseAddress.unsafelyUnwrapped + Int(number)).pointee
         if capability.minApp != nil || capability.minOS != nil { readVersions() }
@@ -148,7 +155,8 @@ extension Resolver {
             || (device.has(.capabilities) && Self.isOne(capability.name, of: device.capabilities))
     }
 
-    /// Whether the device has a screen: `since`, `until` and `requires`.
+    /// Returns a Boolean value that indicates whether the device supports a screen, according to `since`, `until`, and
+    /// `requires`.
     package mutating func supports(_ number: Int32) -> Bool {
         let screen = image.screens.at(Int(number))
         if !screen.asksDevice { return true }
@@ -165,7 +173,9 @@ extension Resolver {
 }
 
 extension VersionTestImage {
-    /// Whether the comparison holds; a version that is not known is lower than every version.
+    /// Returns a Boolean value that indicates whether the comparison holds.
+    ///
+    /// An unknown version is lower than every version.
     func holds(for known: UnsafePointer<Version>?) -> Bool {
         let order = known.map { Version.compare($0.pointee, version).signum() } ?? -1
         return orders &>> UInt8(truncatingIfNeeded: order &+ 1) & 1 != 0

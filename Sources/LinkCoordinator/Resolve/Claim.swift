@@ -1,14 +1,16 @@
 package import ByteStorage
 
 extension Resolver {
-    /// Whether a table reads links of this scheme and host: what it claims, of several tables.
+    /// Returns a Boolean value that indicates whether the table reads links of this scheme and host.
+    ///
+    /// A set of tables uses it to find the table for a link.
     mutating func claims(
         _ request: UnsafePointer<RequestView>, table: TableHandle, keepsReadings: Bool
     ) throws(Rejection) -> Bool {
         start(request, device.pointer, table: table, keepsReadings: keepsReadings)
         switch request.pointee.form {
         case .link: return claims(request.pointee.text)
-        // The link lives as long as what was read of the record, which looking at it does not touch.
+        // The link is valid as long as the data that was read from the record, which this check does not change.
         case .payload:
             let link = try findPayloadLink()
             return !link.isEmpty && claims(link)
@@ -21,9 +23,9 @@ extension Resolver {
     }
 }
 
-/// The tables that a process serves, and which of them an event is for (`events`, section 2: `application`).
+/// The tables that a process serves, with the selection of the table for an event.
 package struct TableSet: Sendable {
-    /// The tables, in the order in which they were given.
+    /// The tables, in the given order.
     package let tables: [RouteTable]
 
     private let applications: [(name: [UInt8], table: Int)]
@@ -31,7 +33,7 @@ package struct TableSet: Sendable {
     private let handles: [TableHandle]
     private let only: TableHandle?
 
-    /// Makes a set of at least one table.
+    /// Creates a set of at least one table.
     package init(_ tables: [RouteTable]) {
         self.tables = tables
         let pointers = SharedPointers(tables.map(\.source))
@@ -43,15 +45,15 @@ package struct TableSet: Sendable {
         }
     }
 
-    /// The only table, if there is one.
+    /// The only table, or nil if there are several.
     package var single: TableHandle? { only }
 
-    /// The table for an event: by its application, else the only table, else the one that claims the link.
+    /// Returns the table for an event: the one of its application, the only table, or the one that reads the link.
     ///
-    /// Nil where none is it, or several are. What is returned lives as long as the set. A payload is read once for all
-    /// tables; the resolver keeps what was read for `resolve(…, keepsReadings: true)`.
+    /// Returns nil if there is no such table or more than one. The handle is valid as long as the set. A payload is
+    /// read once for all tables. The resolver keeps the result for `resolve(…, keepsReadings: true)`.
     ///
-    /// - Throws: `ReadingFailure` where a payload that was read strictly does not read again.
+    /// - Throws: A `ReadingFailure` if a strictly validated payload cannot be read.
     @inline(__always)
     package func table(
         application: ByteView?, request: UnsafePointer<RequestView>, using resolver: inout Resolver
@@ -95,5 +97,7 @@ package struct TableSet: Sendable {
     }
 }
 
-/// What was read strictly did not read again: a record ends as a dead letter `internal`, never as another decision.
+/// An error that occurs when strictly validated data cannot be read again.
+///
+/// The record becomes a dead letter with the reason `internal`, never a different decision.
 package struct ReadingFailure: Error {}

@@ -1,11 +1,13 @@
 package import ByteStorage
 
-// Phase 4: the stack of a target with its parents (2.6), and what the device lacks of it (2.5).
+// Phase 4: composes the stack of a target with its parents and checks that the device supports it.
 extension Resolver {
-    /// Most entries of a stack; more are reason `budget`.
+    /// The maximum number of entries in a stack.
+    ///
+    /// A longer stack is rejected with the reason `budget`.
     package static var maxEntries: Int { 64 }
 
-    /// Composes a target's stack, with its parents before it.
+    /// Composes the stack of a target, preceded by its parents.
     package mutating func compose(_ target: Ref<TargetImage>, policy: TableSource.Route.UnknownScreen)
         throws(Rejection)
     {
@@ -26,12 +28,12 @@ extension Resolver {
         if !stackIsStatic { keepSingleSlots() }
     }
 
-    /// Makes the entries of a lean target, which is otherwise written without them.
+    /// Creates the entries of a lean target, which is otherwise written without them.
     package mutating func makeStack(of target: Ref<TargetImage>) {
         if target.isLean && stack.isEmpty { appendTarget(target, scope: 0) }
     }
 
-    /// Appends a static path's entries, first those of parent routes, which bind in scopes of their own.
+    /// Appends the entries of a static path, preceded by those of parent routes, which bind in their own scopes.
     private mutating func appendTarget(_ target: Ref<TargetImage>, scope: UInt8) {
         if target.entries.isEmpty { return }
         if target.parents == .route { appendParentRoute(target, scope: scope) }
@@ -43,7 +45,8 @@ extension Resolver {
         }
     }
 
-    /// Appends the entries of a target's parent route, by its variant for this device, its own parents first.
+    /// Appends the entries of a target's parent route in the variant for this device, preceded by the parent's own
+    /// parents.
     private mutating func appendParentRoute(_ target: Ref<TargetImage>, scope: UInt8) {
         let number = target.parentRoute
         let parent = image.routes.at(Int(number))
@@ -55,7 +58,7 @@ extension Resolver {
         appendTarget(inner, scope: scope + 1)
     }
 
-    /// Puts the parents of a captured path before its entries.
+    /// Inserts the parents of a captured path before its entries.
     private mutating func insertParents(of target: Ref<TargetImage>) {
         var parents: [EntryImage] = []
         switch target.parents {
@@ -82,11 +85,14 @@ extension Resolver {
         for entry in own { stack.append(entry) }
     }
 
-    /// Whether a coordinator path goes on top of the device's stack: it is relative, and no empty segment led it back
-    /// to the root (N6).
+    /// A Boolean value that indicates whether a coordinator path is appended to the device's stack.
+    ///
+    /// This is the case if the path is relative and no empty segment reset it.
     var appendsPath: Bool { mutating get { isRelative && resetAt < 0 } }
 
-    /// Reads segments as a coordinator path: a coordinator's name switches to it, all else must be its screen.
+    /// Reads segments as a coordinator path.
+    ///
+    /// The name of a coordinator switches to it. Any other segment must be a screen of the current coordinator.
     package mutating func composePath(from first: Int, policy: TableSource.Route.UnknownScreen) throws(Rejection) {
         stackIsStatic = false
         var current = -1
@@ -131,14 +137,14 @@ extension Resolver {
         image.literals.find(node: LiteralTable.screens(of: coordinator), text: screen)
     }
 
-    /// A coordinator that is followed by another or by the end stands for its initial screen.
+    /// Appends the initial screen of a coordinator that is followed by another coordinator or by the end of the path.
     private mutating func appendInitial(_ coordinator: Int) {
         guard coordinator >= 0 else { return }
         let initial = image.coordinators.at(coordinator).initial
         if initial >= 0 { stack.append(image.screens.at(Int(initial)).entry) }
     }
 
-    /// Coordinators with a single slot keep only their last entry.
+    /// Removes all entries but the last of each coordinator that has a single slot.
     package mutating func keepSingleSlots() {
         guard image.hasSingleSlots else { return }
         var kept: [EntryImage] = []
@@ -157,7 +163,9 @@ extension Resolver {
         for entry in kept.reversed() { stack.append(entry) }
     }
 
-    /// Looks for an entry that the device lacks and does what the route says; returns the target that counts then.
+    /// Checks that the device supports all entries, and otherwise applies the route's rule.
+    ///
+    /// Returns the target to use.
     package mutating func checkSupport(_ target: Ref<TargetImage>, route: Ref<RouteImage>?)
         throws(Rejection) -> Ref<TargetImage>
     {
@@ -182,7 +190,7 @@ extension Resolver {
         }
     }
 
-    /// The first entry that the device lacks, or nil.
+    /// Returns the index of the first entry that the device does not support, or nil.
     mutating func firstUnsupported() -> Int? {
         for index in 0..<stack.count where !supports(stack[index].screen) { return index }
         return nil
@@ -193,13 +201,15 @@ extension Resolver {
         return Rejection(.unsupported, coordinator, dot: screen)
     }
 
-    /// The names of an entry's coordinator and screen.
+    /// Returns the names of an entry's coordinator and screen.
     package mutating func names(of entry: EntryImage) -> (coordinator: ByteView, screen: ByteView) {
         let screen = image.screens.at(Int(entry.screen))
         return (image.coordinators.at(Int(screen.coordinator)).name, screen.name)
     }
 
-    /// The rules of presentation on the finished stack: static ones were judged when the table was loaded.
+    /// Checks the rules of presentation on the composed stack.
+    ///
+    /// Static stacks are checked when the table is loaded.
     package mutating func checkPresentation() throws(Rejection) {
         if stackIsStatic { return }
         var modals = 0
@@ -223,7 +233,7 @@ extension Resolver {
         }
     }
 
-    /// The guard that stops the stack, or -1: the first entry whose guard wants a claim that the device lacks.
+    /// Returns the guard of the first entry whose guard requires a claim that the device does not have, or -1.
     mutating func stoppingGuard(_ target: Ref<TargetImage>) -> Int {
         if stackIsStatic && !target.isGuarded { return -1 }
         for index in 0..<stack.count {

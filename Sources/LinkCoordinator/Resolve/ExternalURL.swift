@@ -1,9 +1,10 @@
 package import ByteStorage
 
 extension Resolver {
-    /// Builds an external target's URL (2.5): captures percent-encoded, tails segment by segment.
+    /// Builds the URL of an external target, with percent-encoded captures and each segment of a tail encoded
+    /// separately.
     ///
-    /// The bytes live until the next template is built.
+    /// The bytes are valid until the next template is built.
     package mutating func externalURL(_ template: UnsafeBufferPointer<TemplateImage>) throws(Rejection) -> ByteView {
         built.begin()
         for index in 0..<template.count {
@@ -29,7 +30,8 @@ extension Resolver {
         return url
     }
 
-    /// Whether a segment of the URL's path is `.` or `..`, which a browser would climb.
+    /// Returns a Boolean value that indicates whether the URL's path has a segment `.` or `..`, which a browser would
+    /// resolve.
     private static func hasDotSegment(_ url: ByteView) -> Bool {
         if !beginsWithDot(url) { return false }
         var start = 0
@@ -51,7 +53,9 @@ extension Resolver {
         return false
     }
 
-    /// Whether a dot stands behind a slash anywhere; where none does, no segment is made of dots.
+    /// Returns a Boolean value that indicates whether a dot follows a slash anywhere.
+    ///
+    /// Otherwise, no segment consists of dots.
     private static func beginsWithDot(_ url: ByteView) -> Bool {
         var index = 0
         while index &+ 9 <= url.count {

@@ -1,4 +1,4 @@
-/// A buffer of plain values that grows when it must and is used again: the phases' scratch memory.
+/// A reusable buffer of plain values that grows on demand, used as scratch memory of the phases.
 package struct Growable<Element: BitwiseCopyable>: ~Copyable {
     private(set) var base: UnsafeMutablePointer<Element>
     /// The number of elements.
@@ -31,7 +31,7 @@ package struct Growable<Element: BitwiseCopyable>: ~Copyable {
     @inline(__always)
     mutating func removeAll() { count = 0 }
 
-    /// Forgets all elements, and gives memory for more than `most` of them back.
+    /// Removes all elements and releases the memory for more than `most` of them.
     mutating func removeAll(keeping most: Int) {
         count = 0
         guard capacity > max(most, 4) else { return }
@@ -40,13 +40,13 @@ package struct Growable<Element: BitwiseCopyable>: ~Copyable {
         base = .allocate(capacity: capacity)
     }
 
-    /// Keeps the first `count`.
+    /// Keeps the first `count` elements.
     mutating func truncate(to count: Int) {
         assert(count <= self.count)
         self.count = count
     }
 
-    /// Takes out the elements for which `dropped` holds, in place.
+    /// Removes the elements that satisfy the predicate, in place.
     mutating func removeAll(where dropped: (Element) -> Bool) {
         var kept = 0
         for index in 0..<count where !dropped(base[index]) {
@@ -56,7 +56,7 @@ package struct Growable<Element: BitwiseCopyable>: ~Copyable {
         count = kept
     }
 
-    /// The element at an index, which must be less than `count`.
+    /// Accesses the element at an index, which must be less than `count`.
     @inline(__always)
     package subscript(index: Int) -> Element {
         get {

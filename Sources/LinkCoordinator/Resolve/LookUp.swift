@@ -1,13 +1,13 @@
 package import ByteStorage
 
 extension Resolver {
-    /// Splits a path and searches it, nothing else: the look-up that benchmarks compare with other routers.
+    /// Splits a path and searches for its route without any other phase, for benchmarks that compare routers.
     ///
     /// - Parameters:
-    ///   - path: A path with or without percent-escapes.
-    ///   - bytesBehind: How many bytes behind the path may be read, as those of the record that it stands in.
-    ///   - table: The table, whose first block says how the path is split.
-    /// - Returns: The number of the route whose pattern takes the path best, or nil.
+    ///   - path: A path, with or without percent escapes.
+    ///   - bytesBehind: The number of readable bytes after the path.
+    ///   - table: The table, whose first block determines how the path is split.
+    /// - Returns: The index of the route whose pattern is the best match, or nil.
     package mutating func lookUp(_ path: ByteView, bytesBehind: Int, in table: TableHandle) -> Int? {
         image = table.image
         block = image.blocks.at(0)

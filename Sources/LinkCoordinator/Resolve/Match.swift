@@ -1,7 +1,7 @@
 internal import ByteStorage
 
 extension Ref<MatcherImage> {
-    /// Whether a segment is one that this matcher takes.
+    /// Returns a Boolean value that indicates whether this matcher matches a segment.
     @inline(__always)
     func takes(_ segment: Ref<Segment>) -> Bool {
         switch self.kind {
@@ -54,7 +54,7 @@ extension Ref<MatcherImage> {
 }
 
 extension Resolver {
-    /// The canonical text of what `matcher` captures of a segment that it takes (2.2, 2.7).
+    /// Returns the canonical text that `matcher` captures from a segment that it matches.
     mutating func captured(_ matcher: Ref<MatcherImage>, in segment: Segment) -> ByteView {
         guard matcher.kind == .affix, let inner = matcher.inner else {
             return canonicalCapture(matcher, segment.text, key: segment.key)
@@ -66,7 +66,8 @@ extension Resolver {
             key: segment.key.slice(prefix, segment.key.count &- suffix))
     }
 
-    /// Upper case for a UUID, `true` or `false` for a truth value, the table's spelling for an enum.
+    /// Returns the canonical form of a captured text: uppercase for a UUID, `true` or `false` for a Boolean value, and
+    /// the table's spelling for an enumeration.
     mutating func canonicalCapture(_ matcher: Ref<MatcherImage>, _ text: ByteView, key: ByteView) -> ByteView {
         switch matcher.kind {
         case .uuid: return uppercased(text)
@@ -80,7 +81,7 @@ extension Resolver {
         }
     }
 
-    /// The text with ASCII letters in capitals, as Foundation prints a UUID.
+    /// Returns the text with uppercase ASCII letters, as Foundation prints a UUID.
     mutating func uppercased(_ text: ByteView) -> ByteView {
         textsUsed = true
         texts.begin()
@@ -88,7 +89,9 @@ extension Resolver {
         return texts.finish()
     }
 
-    /// The canonical text of a capture of the chosen pattern by the number of its name, or nil; not for tails.
+    /// Returns the canonical text of a capture of the selected pattern, by the number of its name, or nil.
+    ///
+    /// Tails are not included.
     mutating func capture(_ name: Int32) -> ByteView? {
         guard let capture = find(capture: name) else { return nil }
         let segment = path[Int(capture.segment)]
@@ -99,7 +102,7 @@ extension Resolver {
             key: segment.key.slice(from, segment.key.count &- suffix))
     }
 
-    /// The bytes of a capture as they came, for values that need no other form; nil if it is not captured.
+    /// Returns the original bytes of a capture whose values need no conversion, or nil if there is no such capture.
     @inline(__always)
     mutating func captureSlice(_ name: Int32) -> ByteView? {
         guard let capture = find(capture: name) else { return nil }
@@ -107,7 +110,9 @@ extension Resolver {
         return text.slice(Int(capture.prefix), text.count &- Int(capture.suffix))
     }
 
-    /// The capture of the chosen pattern by the number of its name, or nil; not for tails.
+    /// Returns the capture of the selected pattern by the number of its name, or nil.
+    ///
+    /// Tails are not included.
     @inline(__always)
     private mutating func find(capture name: Int32) -> Ref<CaptureImage>? {
         guard pattern >= 0, var capture = image.patterns[pattern].captures.baseAddress else { return nil }
@@ -119,7 +124,7 @@ extension Resolver {
         return nil
     }
 
-    /// The first segment of a tail captured by the chosen pattern, or nil.
+    /// Returns the index of the first segment of a tail that the selected pattern captures, or nil.
     mutating func tail(_ name: Int32) -> Int? {
         guard pattern >= 0 else { return nil }
         for capture in image.patterns[pattern].captures where capture.name == name && capture.isTail {
@@ -128,7 +133,7 @@ extension Resolver {
         return nil
     }
 
-    /// What a rewrite took under this name, or nil.
+    /// Returns the value that a rewrite captured under this name, or nil.
     mutating func rewritten(_ name: Int32) -> ByteView? {
         for index in 0..<rewrites.count where rewrites[index].name == name { return rewrites[index].value }
         return nil

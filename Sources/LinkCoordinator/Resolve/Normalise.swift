@@ -1,11 +1,13 @@
 package import ByteStorage
 
-// Phase 1 for links: N1 to N6 and N11. The query is only counted here (N8); it is split when somebody asks.
+// Phase 1 for links: checks, splits, and decodes the parts of a link.
+//
+// The query is only counted here. It is split when it is first used.
 extension Resolver {
-    /// Takes a link apart; what it finds stands in the resolver.
+    /// Splits a link and stores its parts in the resolver.
     ///
-    /// A screened link is known to have no forbidden bytes; where enough bytes behind it may be read, it is split where
-    /// it stands.
+    /// A screened link is known to have no forbidden bytes. If enough bytes after the link are readable, it is split in
+    /// place.
     package mutating func normalise(
         _ text: ByteView, isScreened: Bool = false, bytesBehind: Int = 0
     ) throws(Rejection) {
@@ -37,7 +39,7 @@ extension Resolver {
         if !block.rewrites.isEmpty { rewrite() }
     }
 
-    /// Splits a path of any kind.
+    /// Splits a path of any form.
     @inline(never)
     private mutating func splitAnyPath(
         of link: ByteView, authority: ByteView, from start: Int
@@ -47,7 +49,7 @@ extension Resolver {
         try readSegments(authority: authority, path: path)
     }
 
-    /// Sets query and fragment aside and returns the path, which begins at `start`.
+    /// Stores the query and fragment and returns the path, which begins at `start`.
     private mutating func splitTail(_ link: ByteView, from start: Int) -> ByteView {
         let stop = ByteScan.first(UInt8(ascii: "?"), or: UInt8(ascii: "#"), in: link, from: start)
         var end = link.count
@@ -68,7 +70,9 @@ extension Resolver {
         return link.slice(start, min(stop, end))
     }
 
-    /// Scheme and authority, the long way (N2, N3); returns what becomes a segment and where the path begins.
+    /// Reads the scheme and authority of a link whose origin is not cached.
+    ///
+    /// Returns the authority that becomes a segment, and the start of the path.
     mutating func readOrigin(_ link: ByteView) throws(Rejection) -> (authority: ByteView, start: Int) {
         let colon = Self.schemeLength(link)
         if colon == 0 { throw Rejection(.scheme) }
@@ -99,7 +103,7 @@ extension Resolver {
         return (hasHost ? .empty : authority, end)
     }
 
-    /// Length of the scheme before its colon (RFC 3986, section 3.1), or 0.
+    /// Returns the length of the scheme before its colon (RFC 3986, section 3.1), or 0.
     package static func schemeLength(_ link: ByteView) -> Int {
         var index = 0
         while index < link.count {
@@ -136,7 +140,9 @@ extension Resolver {
         block = image.blocks.at(Int(image.otherSchemes))
     }
 
-    /// Userinfo and port off (N3); for `host: authority` the host is checked and kept.
+    /// Removes userinfo and port from an authority.
+    ///
+    /// With `host: authority`, it checks and stores the host.
     private mutating func readAuthority(_ written: ByteView) throws(Rejection) -> ByteView {
         var authority = written
         let isWeb = WebURL.isWeb(scheme)
@@ -160,18 +166,19 @@ extension Resolver {
         return name
     }
 
-    /// Judges the host by the block's list; on http and https an empty one is none, for a browser reads the next
-    /// segment as the host.
+    /// Checks the host against the list of the block.
+    ///
+    /// In `http` and `https` links an empty host is rejected, because a browser reads the next segment as the host.
     private mutating func matchHost(isWeb: Bool) throws(Rejection) {
         if isWeb && host.isEmpty { throw Rejection(.host, "missing") }
         for rule in block.hosts where rule.takes(host: host, port: port) { return }
         throw Rejection(.host, "unlisted")
     }
 
-    /// Counts raw segments and query pieces before anything is decoded (N1).
+    /// Counts the undecoded segments and query pieces and checks their limits.
     private mutating func checkBudget(authority: ByteView, path: ByteView) throws(Rejection) {
         var raw = authority.isEmpty ? 0 : 1
-        // As many bytes as segments may be cannot hold more segments than that: most links need no counting.
+        // A path of fewer bytes than the limit cannot have more segments than the limit. Most links need no counting.
         if path.count &+ 1 < image.maxSegments {
             raw = 0
         } else if path.count > 1 || (path.count == 1 && path[0] != UInt8(ascii: "/")) {
@@ -190,7 +197,7 @@ extension Resolver {
         if count > image.maxQueryItems { throw Rejection(.budget, "query items") }
     }
 
-    /// Splits the raw path, decodes each segment once and judges it (N4 to N7).
+    /// Splits the undecoded path, decodes each segment once, and checks it.
     mutating func readSegments(authority: ByteView, path: ByteView) throws(Rejection) {
         if !authority.isEmpty { try addSegment(authority, isPlain: Self.isPlain(authority)) }
         var at = path.count > 0 && path[0] == UInt8(ascii: "/") ? 1 : 0
@@ -214,7 +221,7 @@ extension Resolver {
             }
             at = stop &+ 1
         }
-        // The one slash of `/` leads, unless the authority is a segment: then it follows that.
+        // The single slash of `/` is leading, unless the authority is a segment that it follows.
         let least = authority.isEmpty ? 1 : 0
         if resets && path.count > least && path[path.count &- 1] == UInt8(ascii: "/") {
             hadEmpty = true
@@ -227,7 +234,7 @@ extension Resolver {
         !text.hasNonASCII && text.firstIndex(of: UInt8(ascii: "%")) == nil
     }
 
-    /// Decodes and judges one segment and adds it.
+    /// Decodes, checks, and adds one segment.
     mutating func addSegment(_ raw: ByteView, isPlain: Bool) throws(Rejection) {
         let text = isPlain ? raw : try decodeSegment(raw)
         if text.start[0] == UInt8(ascii: ".") && isDots(text) {
@@ -250,7 +257,7 @@ extension Resolver {
         return normalForm(text)
     }
 
-    /// Takes known prefixes off (N11).
+    /// Applies the rewrites of the block, which remove known prefixes.
     private mutating func rewrite() {
         for number in 0..<block.rewrites.count {
             let rule = block.rewrites.at(number)
@@ -284,7 +291,9 @@ extension Resolver {
 }
 
 extension HostRuleImage {
-    /// Whether a link's host falls under the rule; the host is in lower case, `port` is -1 for none.
+    /// Returns a Boolean value that indicates whether the rule matches a host.
+    ///
+    /// The host is lowercase, and `port` is -1 for none.
     func takes(host: ByteView, port: Int32) -> Bool {
         switch kind {
         case .any: true

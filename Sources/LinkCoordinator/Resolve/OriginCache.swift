@@ -1,9 +1,9 @@
 internal import ByteStorage
 
-/// The origins met last: `scheme://authority` as bytes, and what the long way found them to be.
+/// A cache of the most recent origins: the bytes of `scheme://authority` and their parsed form.
 ///
-/// Campaign links share a handful of origins. Exact bytes are compared, so a hit cannot change an answer; only origins
-/// without userinfo and port are kept.
+/// Campaign links share a few origins. Entries are compared byte by byte, so a hit returns the same result as parsing.
+/// Only origins without userinfo and port are stored.
 struct OriginCache: ~Copyable {
     static let places = 4
     static let maxBytes = 64
@@ -13,11 +13,11 @@ struct OriginCache: ~Copyable {
         var block: Int32 = 0
         var schemeNumber: Int32 = -1
         var schemeCount = 0
-        /// Length of the lower-case host.
+        /// The length of the lowercase host.
         var hostCount = 0
-        /// Serial number of the table, which no other table ever has.
+        /// The serial number of the table, which is unique within the process.
         var table: UInt64 = 0
-        /// The last eight bytes, or all with zeros behind, and where in the origin they begin.
+        /// The last eight bytes of the origin, or all of them padded with zeros, and their position in the origin.
         var word: UInt64 = 0
         var mask: UInt64 = 0
         var wordPlace = 0
@@ -27,7 +27,7 @@ struct OriginCache: ~Copyable {
     private let texts: UnsafeMutablePointer<UInt8>
     private let hosts: UnsafeMutablePointer<UInt8>
     private var next = 0
-    /// Of hosts, until another origin is kept.
+    /// Lends the hosts, which are valid until another origin is stored.
     private let lender = ViewLender()
 
     init() {
@@ -43,7 +43,9 @@ struct OriginCache: ~Copyable {
         hosts.deallocate()
     }
 
-    /// The entry that `link` begins with, or -1; the link is padded.
+    /// Returns the entry that `link` begins with, or -1.
+    ///
+    /// The link must be padded.
     @inline(__always)
     func find(_ link: ByteView, table: UInt64) -> Int {
         for place in 0..<Self.places {
@@ -51,7 +53,7 @@ struct OriginCache: ~Copyable {
             if link.count < entry.pointee.count { continue }
             let word = UnsafeRawPointer(link.start).loadUnaligned(
                 fromByteOffset: entry.pointee.wordPlace, as: UInt64.self)
-            // The last bytes tell origins apart best: all of the web begin alike.
+            // The last bytes distinguish origins best, because all web origins begin alike.
             if (word ^ entry.pointee.word) & entry.pointee.mask != 0 { continue }
             if isOrigin(of: link, place, entry, table: table) { return place }
         }
@@ -70,14 +72,14 @@ struct OriginCache: ~Copyable {
         return ByteView.equalBytes(link.start, texts + place * Self.maxBytes, count)
     }
 
-    /// The entry at a place that was found.
+    /// Returns the entry at a position that `find` returned.
     func entry(_ place: Int) -> UnsafePointer<Entry> { UnsafePointer(entries + place) }
 
     func host(_ place: Int) -> ByteView {
         lender.lend(hosts + place * Self.maxBytes, count: entries[place].hostCount)
     }
 
-    /// Keeps an origin in the place that was filled longest ago.
+    /// Stores an origin in place of the oldest entry.
     mutating func keep(_ origin: ByteView, host: ByteView, entry: Entry) {
         if origin.count > Self.maxBytes || host.count > Self.maxBytes { return }
         lender.revoke()

@@ -1,21 +1,22 @@
 package import ByteStorage
 internal import StrictJSON
 
-/// The parameters of a `route` request by name (N12), read once for a record.
+/// The parameters of a `route` request by name, read once for a record.
 ///
-/// A parameter is a scalar, or a list of scalars: its first item answers for all but a list. Nulls, objects and what
-/// is in a list and no scalar are passed over. The text was read strictly before; what does not read again throws.
+/// A parameter is a scalar or a list of scalars. A field that is not a list uses the first item. Nulls, objects, and
+/// items of lists that are not scalars are skipped. The text has been validated strictly before. If it cannot be read
+/// again, an error is thrown.
 package struct ParamTable: ~Copyable {
     struct Entry {
         var name: ByteView
-        /// Where its items stand, and how many of them: one more at most than the longest list has.
+        /// The position and number of its items: at most one more than the maximum length of a list.
         var first: Int32
         var count: Int32
         var isList: Bool
     }
 
     struct Item {
-        /// The value as it stands, or its text once that was made.
+        /// The JSON value, or its text after the text was first used.
         var view: ByteView
         var isText: Bool
     }
@@ -23,18 +24,20 @@ package struct ParamTable: ~Copyable {
     private var cursor = JSONCursor(maxDepth: 512)
     private var entries = Growable<Entry>(capacity: 16)
     private var items = Growable<Item>(capacity: 16)
-    /// Parameters of one name, made when the first name is looked for: exactly, or whatever the case of its letters.
+    /// The parameters grouped by exact and by case-insensitive name.
+    ///
+    /// Each grouping is built at the first lookup of its kind.
     private var exact = NameGroups()
     private var folded = NameGroups()
     private var hasExact = false
     private var hasFolded = false
-    /// Entries whose names have to be composed, which a name of ASCII need not wait for.
+    /// The entries whose names require composition, which lookups of ASCII names do not need.
     private var uncomposed = Growable<Int32>(capacity: 4)
 
-    /// Number of parameters.
+    /// The number of parameters.
     package var count: Int { entries.count }
 
-    /// Forgets the parameters.
+    /// Removes all parameters.
     mutating func forget() {
         entries.removeAll(keeping: NameGroups.kept)
         items.removeAll(keeping: NameGroups.kept)
@@ -49,7 +52,7 @@ package struct ParamTable: ~Copyable {
         hasFolded = false
     }
 
-    /// Reads the parameters of one JSON object.
+    /// Reads the parameters of a JSON object.
     mutating func read(_ json: ByteView, _ texts: inout RecordTexts) throws(JSONError) {
         forget()
         cursor.open(again: json)
@@ -75,7 +78,9 @@ package struct ParamTable: ~Copyable {
         }
     }
 
-    /// Reads a scalar; false for all else, which is passed.
+    /// Reads a scalar.
+    ///
+    /// Returns `false` for any other value, which is skipped.
     private mutating func readItem() throws(JSONError) -> Bool {
         let byte = cursor.peek()
         let raw = try cursor.skip()
@@ -84,7 +89,9 @@ package struct ParamTable: ~Copyable {
         return true
     }
 
-    /// Adds a parameter; its name lives as long as its text is open in the cursor, so until the next is read.
+    /// Adds a parameter.
+    ///
+    /// Its name is valid as long as the text is open in the cursor, which is until the next text is read.
     private mutating func add(_ name: ByteView, _ first: Int32, isList: Bool, _ texts: inout RecordTexts) {
         let number = Int32(truncatingIfNeeded: entries.count)
         let isComposed = name.isSurelyComposed
@@ -96,7 +103,7 @@ package struct ParamTable: ~Copyable {
         if known == nil { uncomposed.append(number) }
     }
 
-    /// Puts the parameters whose names need not wait to be composed into groups, in their order.
+    /// Groups the parameters whose names need no composition, in their order.
     private mutating func group(folds: Bool) {
         if folds { hasFolded = true } else { hasExact = true }
         let entries = entries.base
@@ -118,7 +125,7 @@ package struct ParamTable: ~Copyable {
         }
     }
 
-    /// Composes the names that wait for it, for a name that may be one of them: one with other characters than ASCII.
+    /// Composes the remaining names if the requested name has non-ASCII characters and so may equal one of them.
     private mutating func composeNames(for name: ByteView, _ texts: inout RecordTexts) {
         guard !uncomposed.isEmpty, name.hasNonASCII else { return }
         for index in 0..<uncomposed.count {
@@ -126,11 +133,11 @@ package struct ParamTable: ~Copyable {
             entries[number].name = texts.normalForm(entries[number].name)
         }
         uncomposed.removeAll()
-        // All are put into groups anew, so that those of a group stand in their order.
+        // All names are grouped again, so that the members of a group stay in their order.
         forgetGroups()
     }
 
-    /// The parameters of this name: the first, the last, and how many; nil for none.
+    /// Returns the first and last parameter with this name and their number, or nil.
     mutating func find(
         _ name: ByteView, folds: Bool, _ texts: inout RecordTexts
     ) -> (first: Int32, last: Int32, count: Int32)? {
@@ -143,19 +150,21 @@ package struct ParamTable: ~Copyable {
         return exact.find(NameGroups.hash(name)) { entries[Int($0)].name == name }
     }
 
-    /// The next parameter of the same name, or -1.
+    /// Returns the next parameter with the same name, or -1.
     mutating func next(_ number: Int32, folds: Bool) -> Int32 { folds ? folded.next(number) : exact.next(number) }
 
-    /// The name of a parameter.
+    /// Returns the name of a parameter.
     package mutating func name(_ number: Int32) -> ByteView { entries[Int(number)].name }
 
-    /// Whether a parameter is a list.
+    /// Returns a Boolean value that indicates whether a parameter is a list.
     mutating func isList(_ number: Int32) -> Bool { entries[Int(number)].isList }
 
-    /// Number of items of a parameter: 1, unless it is a list.
+    /// Returns the number of items of a parameter.
+    ///
+    /// It is 1 if the parameter is not a list.
     mutating func itemCount(_ number: Int32) -> Int { Int(entries[Int(number)].count) }
 
-    /// The text of an item in normal form C.
+    /// Returns the text of an item in normalization form C (NFC).
     mutating func text(_ number: Int32, item: Int, _ texts: inout RecordTexts) -> ByteView {
         let place = Int(entries[Int(number)].first) + item
         if !items[place].isText {
@@ -166,9 +175,11 @@ package struct ParamTable: ~Copyable {
     }
 }
 
-/// Numbers of names in groups of equal ones, found by hash; which are equal says the caller.
+/// Groups of numbers whose names are equal, found by hash.
 ///
-/// The hash is seeded for each process, so that nobody can choose names that fall together.
+/// The caller compares the names.
+///
+/// The hash is seeded for each process, so that nobody can choose names that collide.
 struct NameGroups: ~Copyable {
     struct Group {
         var hash: UInt64
@@ -178,28 +189,28 @@ struct NameGroups: ~Copyable {
     }
 
     private var groups = Growable<Group>(capacity: 16)
-    /// For each number that was added the next of its group, or -1.
+    /// The next number in the group of each number, or -1.
     private var following = Growable<Int32>(capacity: 16)
     private var slots = Growable<Int32>(capacity: 32)
 
-    /// Forgets all names.
+    /// Removes all names.
     mutating func forget() {
         groups.removeAll(keeping: Self.kept)
         following.removeAll(keeping: Self.kept)
         slots.removeAll(keeping: 2 * Self.kept)
     }
 
-    /// Most names whose memory is kept for the next record.
+    /// The number of names for which memory is kept for the next record.
     static var kept: Int { 1024 }
 
-    /// The hash of a name.
+    /// Returns the hash of a name.
     static func hash(_ name: ByteView) -> UInt64 {
         var hasher = Hasher()
         hasher.combine(bytes: UnsafeRawBufferPointer(name.buffer))
         return UInt64(bitPattern: Int64(hasher.finalize()))
     }
 
-    /// As `hash`, the same for names that are equal but for the case of ASCII letters.
+    /// Returns a hash that is equal for names that differ only in the case of ASCII letters.
     static func foldedHash(_ name: ByteView) -> UInt64 {
         var hasher = Hasher()
         var index = 0
@@ -214,7 +225,7 @@ struct NameGroups: ~Copyable {
         return UInt64(bitPattern: Int64(hasher.finalize()))
     }
 
-    /// Adds a number, which is greater than all that were added.
+    /// Adds a number, which must be greater than all numbers added before.
     mutating func add(_ number: Int32, hash: UInt64, _ isEqual: (Int32) -> Bool) {
         while following.count <= Int(number) { following.append(-1) }
         if (groups.count + 1) * 2 > slots.count { grow() }
@@ -230,7 +241,7 @@ struct NameGroups: ~Copyable {
         groups[group].last = number
     }
 
-    /// The group of a name, or nil.
+    /// Returns the group of a name, or nil.
     mutating func find(_ hash: UInt64, _ isEqual: (Int32) -> Bool) -> (first: Int32, last: Int32, count: Int32)? {
         if slots.isEmpty { return nil }
         let slot = slot(of: hash, isEqual)
@@ -239,7 +250,7 @@ struct NameGroups: ~Copyable {
         return (group.first, group.last, group.count)
     }
 
-    /// The number after another of the same group, or -1.
+    /// Returns the next number of the same group, or -1.
     mutating func next(_ number: Int32) -> Int32 { following[Int(number)] }
 
     private mutating func slot(of hash: UInt64, _ isEqual: (Int32) -> Bool) -> Int {

@@ -1,10 +1,12 @@
 internal import StrictJSON
 
-// Values of parents that are the entries of another route (2.6): each route of the chain binds in a scope of its own.
+// Binds the values of parents that are the entries of another route.
+//
+// Each route of the chain binds in its own scope.
 extension Resolver {
     /// Reads the values that the parent routes of the composed stack bind, each into its scope.
     ///
-    /// What is invalid there costs the entries that need it their place, never the leaf.
+    /// An invalid value removes the parent entries that need it. The entries of the route itself stay.
     package mutating func bindParents() throws(Rejection) {
         for index in 0..<parentRoutes.count {
             let number = parentRoutes[index]
@@ -13,7 +15,9 @@ extension Resolver {
         if isBroken { throw Rejection(.internalError) }
     }
 
-    /// Binds a parent route's values; for the devices after the first once for all of them, in the request's memory.
+    /// Binds the values of a parent route.
+    ///
+    /// For the second and further devices, this happens once for all of them, in the memory of the request.
     private mutating func bind(parent: Ref<RouteImage>, number: Int32, scope: UInt8) {
         guard shared.isKept else { return bindValues(of: parent, scope: scope) }
         for index in 0..<readings.parents.count where readings.parents[index].route == number {
@@ -35,7 +39,7 @@ extension Resolver {
         for index in notesBefore..<notes.count { readings.parentNotes.append(notes[index]) }
     }
 
-    /// Puts what a parent route bound before into a scope.
+    /// Copies the values that a parent route bound before into a scope.
     private mutating func replay(_ bound: ParentBinding, _ parent: Ref<RouteImage>, scope: UInt8) {
         let stamp = stamp(of: scope)
         let known = readings.parentValues.base + Int(bound.firstValue)

@@ -1,54 +1,55 @@
 internal import ByteStorage
 internal import StrictJSON
 
-/// What a payload holds at a pointer.
+/// The value of a payload at a pointer.
 struct PayloadValue {
-    /// What kind of value.
+    /// The kind of a value.
     enum Kind: UInt8 { case absent, null, string, scalar, object, array }
     var kind = Kind.absent
-    /// Whether `text` was made.
+    /// A Boolean value that indicates whether `text` is set.
     var hasText = false
-    /// Whether `normal` was made.
+    /// A Boolean value that indicates whether `normal` is set.
     var hasNormal = false
-    /// Whether `first`, `count` and `hasOther` were found.
+    /// A Boolean value that indicates whether `first`, `count`, and `hasOther` are set.
     var hasItems = false
-    /// Whether an array has an item that is no scalar, among those that were looked at.
+    /// A Boolean value that indicates whether one of the visited items of an array is not a scalar.
     var hasOther = false
-    /// The value as it stands.
+    /// The JSON text of the value.
     var raw = ByteView.empty
-    /// The text of a string, number or truth value.
+    /// The text of a string, number, or Boolean value.
     var text = ByteView.empty
-    /// The text in normal form C.
+    /// The text in normalization form C (NFC).
     var normal = ByteView.empty
-    /// Where the items of an array stand, and how many of them.
+    /// The position and number of the items of an array.
     var first: Int32 = 0
     var count: Int32 = 0
 }
 
-/// What a payload holds at all pointers of the tables: read once for a record, whatever its devices and tables.
+/// The values of a payload at all pointers of the tables, read once for a record regardless of its devices and tables.
 ///
-/// The payload was read strictly before. What does not read again all the same throws, and is never taken for absent.
+/// The payload has been validated strictly before. If it cannot be read again, an error is thrown, and no value is
+/// treated as absent.
 struct PayloadReading: ~Copyable {
     private var cursor = JSONCursor(maxDepth: 512)
-    /// Values by root and pointer.
+    /// The values by root and pointer.
     private var values = Growable<PayloadValue>(capacity: 8)
-    /// Items of arrays, in normal form C.
+    /// The items of arrays, in normalization form C (NFC).
     private(set) var items = Growable<ByteView>(capacity: 8)
     private var pointers: Ref<PointerTrie>?
-    /// How many roots were read.
+    /// The number of roots that were read.
     private(set) var roots = 0
 
-    /// Whether the payload of this request was read.
+    /// A Boolean value that indicates whether the payload of this request has been read.
     var isRead: Bool { pointers != nil }
 
-    /// Forgets the payload.
+    /// Removes the payload.
     mutating func forget() {
         pointers = nil
         roots = 0
         items.removeAll()
     }
 
-    /// Reads the roots of a payload, each once.
+    /// Reads each root of a payload once.
     mutating func read(_ roots: UnsafeBufferPointer<ByteView>, _ pointers: Ref<PointerTrie>) throws(JSONError) {
         values.removeAll()
         for _ in 0..<(roots.count * pointers.count) { values.append(PayloadValue()) }
@@ -61,9 +62,11 @@ struct PayloadReading: ~Copyable {
         self.pointers = pointers
     }
 
-    /// Passes the value at the cursor and notes what pointers name in it; `first` is the root's first value.
+    /// Skips the value at the cursor and records the values that pointers refer to.
     ///
-    /// It calls itself as deep as the trie is and the cursor lets it go, so at most 512 times.
+    /// `first` is the root's first value.
+    ///
+    /// The recursion is limited by the depth of the trie and of the cursor, which is at most 512.
     private mutating func walk(_ node: Int, _ trie: Ref<PointerTrie>, from first: Int) throws(JSONError) {
         let image = trie.nodes.at(node)
         let byte = cursor.peek()
@@ -116,13 +119,13 @@ struct PayloadReading: ~Copyable {
         root * (pointers?.count ?? 0) + Int(pointer)
     }
 
-    /// What kind of value stands at a pointer of a root.
+    /// Returns the kind of the value at a pointer of a root.
     mutating func kind(_ pointer: Int32, in root: Int) -> PayloadValue.Kind { values[place(pointer, root)].kind }
 
-    /// The bytes of the value at a pointer of a root.
+    /// Returns the JSON text of the value at a pointer of a root.
     mutating func raw(_ pointer: Int32, in root: Int) -> ByteView { values[place(pointer, root)].raw }
 
-    /// The text of the string or scalar at a pointer of a root, as it came.
+    /// Returns the original text of the string or scalar at a pointer of a root.
     mutating func text(_ pointer: Int32, in root: Int, _ texts: inout RecordTexts) -> ByteView {
         let place = place(pointer, root)
         if !values[place].hasText {
@@ -133,7 +136,7 @@ struct PayloadReading: ~Copyable {
         return values[place].text
     }
 
-    /// The text of the string or scalar at a pointer of a root in normal form C.
+    /// Returns the text of the string or scalar at a pointer of a root in normalization form C (NFC).
     mutating func normalText(_ pointer: Int32, in root: Int, _ texts: inout RecordTexts) -> ByteView {
         let place = place(pointer, root)
         if !values[place].hasNormal {
@@ -143,7 +146,9 @@ struct PayloadReading: ~Copyable {
         return values[place].normal
     }
 
-    /// The items of the array at a pointer of a root: nulls passed over, one more at most than the longest list has.
+    /// Reads the items of the array at a pointer of a root.
+    ///
+    /// Nulls are skipped, and at most one item more than the maximum length of a list is read.
     mutating func readItems(
         _ pointer: Int32, in root: Int, _ texts: inout RecordTexts
     ) throws(JSONError) -> (first: Int, count: Int, hasOther: Bool) {

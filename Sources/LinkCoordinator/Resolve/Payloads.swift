@@ -1,7 +1,7 @@
 package import ByteStorage
 internal import StrictJSON
 
-// A push payload (N10): the table's pointers look in it for a link or a route, and routes bind from it.
+// Reads a push payload: finds a link or a route with the table's pointers and binds values.
 extension Resolver {
     /// Reads the payload for the pointers of all tables, once for a record.
     private mutating func readPointers() throws(Rejection) {
@@ -14,13 +14,15 @@ extension Resolver {
         }
     }
 
-    /// The number among all pointers of one of the table's own.
+    /// Returns the number of one of the table's pointers among the pointers of all tables.
     @inline(__always)
     private mutating func number(_ pointer: Int32) -> Int32 {
         (pointerNumbers.unsafelyUnwrapped + Int(pointer)).pointee
     }
 
-    /// Looks into a payload for a link, then for a route (N10); false if there is neither.
+    /// Finds a link, or otherwise a route, in a payload.
+    ///
+    /// Returns `false` if there is neither.
     package mutating func readPayload() throws(Rejection) -> Bool {
         let link = try findPayloadLink()
         if !link.isEmpty {
@@ -42,7 +44,7 @@ extension Resolver {
         return false
     }
 
-    /// The first text that is not empty at one of the table's pointers, root after root; empty where there is none.
+    /// Returns the first nonempty string at one of the table's pointers, root by root, or an empty view.
     package mutating func findPayloadLink() throws(Rejection) -> ByteView {
         try readPointers()
         for root in 0..<payload.roots {
@@ -53,20 +55,20 @@ extension Resolver {
         return .empty
     }
 
-    /// The string at a pointer, unless it is empty: a number or a truth value there is no link and no route.
+    /// Returns the string at a pointer, or nil if it is empty or another kind of value.
     private mutating func string(_ number: Int32, in root: Int) -> ByteView? {
         guard payload.kind(number, in: root) == .string else { return nil }
         let text = payload.text(number, in: root, &recordTexts)
         return text.isEmpty ? nil : text
     }
 
-    /// The root that has a value at a pointer, the first of them; nil where none has.
+    /// Returns the first root that has a value at a pointer, or nil.
     private mutating func root(with number: Int32) -> Int? {
         for root in 0..<payload.roots where payload.kind(number, in: root) != .absent { return root }
         return nil
     }
 
-    /// The value that `payload./pointer` stands for: of the first root that has one.
+    /// Returns the value of the binding source `payload./pointer` in the first root that has one.
     mutating func payloadValue(_ pointer: Int32) -> Found {
         if !payload.isRead { return .absent }
         let number = number(pointer)
@@ -79,7 +81,9 @@ extension Resolver {
         }
     }
 
-    /// Adds the items of an array in the payload, or the one value that stands there; false where one is wrong.
+    /// Adds the items of an array in the payload, or a single value.
+    ///
+    /// Returns `false` if one is invalid.
     mutating func addPayloadItems(_ pointer: Int32, _ field: Ref<FieldImage>) -> Bool {
         if !payload.isRead { return true }
         let number = number(pointer)

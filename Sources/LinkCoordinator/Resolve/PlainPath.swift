@@ -1,11 +1,12 @@
 internal import ByteStorage
 
-// The path of nearly all links: segments of plain ASCII, none empty, none of dots.
+// Splits plain paths, which nearly all links have: nonempty ASCII segments without escapes that do not begin with a
+// dot.
 extension Resolver {
-    /// Splits the path that begins at `start` if it is plain, and sets query and fragment aside.
+    /// Splits the path that begins at `start` if it is plain, and stores the query and fragment.
     ///
-    /// False where anything of it has to be decoded, judged or noted; then nothing is kept of it, and the general way
-    /// has to be gone. `link` is padded.
+    /// Returns `false` if a part must be decoded, checked, or noted. No part is stored in that case, and the caller
+    /// falls back to the slow path. `link` must be padded.
     mutating func splitPlainPath(of link: ByteView, from start: Int) -> Bool {
         guard let stop = splitPlainSegments(link.start + start, link.end, link.lease) else {
             segments.removeAll()
@@ -15,7 +16,7 @@ extension Resolver {
         return true
     }
 
-    /// Sets aside the query and the fragment of which the first begins at `stop`.
+    /// Stores the query and the fragment, the first of which begins at `stop`.
     @inline(__always)
     private mutating func splitPlainTail(
         _ stop: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>, _ lease: ViewLease
@@ -35,7 +36,8 @@ extension Resolver {
         }
     }
 
-    /// Adds the segments from `start` to `?`, `#` or the end, and returns where that is; nil where one is not plain.
+    /// Adds the segments from `start` to `?`, `#`, or the end, and returns that position, or nil if a segment is not
+    /// plain.
     @inline(__always)
     mutating func splitPlainSegments(
         _ start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>, _ lease: ViewLease
@@ -59,7 +61,9 @@ extension Resolver {
         return endPlain(at, from: start)
     }
 
-    /// A path that ends with a slash or holds no segment: plain unless empty segments mean something.
+    /// Ends a path that ends with a slash or has no segments.
+    ///
+    /// Such a path is plain unless empty segments have a meaning.
     @inline(__always)
     private mutating func endPlain(
         _ stop: UnsafePointer<UInt8>, from start: UnsafePointer<UInt8>
@@ -67,7 +71,7 @@ extension Resolver {
         block.emptySegments == .reset && stop > start ? nil : stop
     }
 
-    /// The first slash, `?`, `#`, percent sign or byte over 0x7F from `start` on, or `end`.
+    /// Returns the position of the first slash, `?`, `#`, percent sign, or byte above 0x7F, or `end`.
     @inline(__always)
     private static func segmentEnd(
         from start: UnsafePointer<UInt8>, to end: UnsafePointer<UInt8>
@@ -75,7 +79,7 @@ extension Resolver {
         var at = start
         while true {
             at = WideScan.first(from: at, to: end) { bytes in
-                // `/` and `?` differ in one bit; two bits aside, `#` and `%` are the same as `!` and `'`.
+                // `/` and `?` differ in one bit. Without two bits, `#` and `%` equal `!` and `'`.
                 let slashes = WideBytes.equal(WideBytes.all(0x3F), in: bytes | WideBytes.all(0x10))
                 let marks = WideBytes.equal(WideBytes.all(0x21), in: bytes & WideBytes.all(0xF9))
                 return slashes | marks | WideBytes.highs(in: bytes)

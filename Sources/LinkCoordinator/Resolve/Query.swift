@@ -1,6 +1,6 @@
 package import ByteStorage
 
-// The query (N8): split when somebody asks, decoded value by value when it is read.
+// Reads the query, which is split when it is first used and decoded value by value.
 extension Resolver {
     /// Splits the query into pieces, once.
     @inline(__always)
@@ -39,7 +39,7 @@ extension Resolver {
         return false
     }
 
-    /// The whole query decoded once, if it decodes (`decode: before`).
+    /// Returns the whole query decoded once, or unchanged if it cannot be decoded (`decode: before`).
     private mutating func decodedWhole(_ text: ByteView) -> ByteView {
         texts.begin()
         textsUsed = true
@@ -61,7 +61,8 @@ extension Resolver {
         pieces.append(piece)
     }
 
-    /// Pieces between separators and `=` signs as one list; a name's value is the piece after it (`flatten`, 002).
+    /// Splits the query at separators and `=` signs into one list, in which the value of a name is the next piece
+    /// (`flatten`).
     private mutating func splitFlat(_ text: ByteView) {
         var parts: [ByteView] = []
         var at = 0
@@ -85,7 +86,7 @@ extension Resolver {
         }
     }
 
-    /// A name or value decoded as the dialect says, in NFC; nil where it does not decode.
+    /// Returns a name or value decoded by the rules of the dialect, in NFC, or nil if it cannot be decoded.
     mutating func decodedQueryText(_ raw: ByteView) -> ByteView? {
         if !needsDecoding(raw) { return raw }
         if block.decode == .none { return normalForm(raw) }
@@ -96,7 +97,9 @@ extension Resolver {
         return normalForm(text)
     }
 
-    /// The text of a piece's value, or nil where it does not decode; it is decoded once.
+    /// Returns the text of a piece's value, or nil if it cannot be decoded.
+    ///
+    /// Each value is decoded once.
     package mutating func text(ofPiece index: Int) -> ByteView? {
         let piece = pieces.base + index
         if !piece.pointee.isDecoded {
@@ -110,20 +113,20 @@ extension Resolver {
         return piece.pointee.repair == .none ? piece.pointee.value : repaired(piece.pointee.value, piece.pointee.repair)
     }
 
-    /// The first piece of a name, or -1.
+    /// Returns the first piece with a name, or -1.
     @inline(__always)
     package mutating func firstPiece(_ name: Ref<QueryNameImage>) -> Int { pieces.first(name, folds: block.namesFold) }
 
-    /// The next piece of the same name behind one that was found, or -1.
+    /// Returns the next piece with the same name after a given one, or -1.
     @inline(__always)
     package mutating func nextPiece(after index: Int, _ name: Ref<QueryNameImage>) -> Int {
         pieces.next(after: index, name, folds: block.namesFold)
     }
 
-    /// The value of a name under the dialect's rule for duplicates.
+    /// Returns the value of a name under the dialect's rule for duplicates.
     ///
-    /// Nulls that are kept are passed over where the name has a value too; nulls that erase count as any item does.
-    /// Under `reject` every item counts, whatever it is.
+    /// Nulls that are kept are ignored if the name also has a value. Nulls that erase count like any other item. With
+    /// `reject`, every item counts.
     package mutating func find(_ name: Ref<QueryNameImage>) -> Found {
         if usesParams { return findParam(name) }
         splitQuery()
@@ -137,7 +140,7 @@ extension Resolver {
                 if first < 0 { first = index }
                 last = index
             }
-            // Of a flat list only the first occurrence counts.
+            // In a flat list, only the first occurrence counts.
             if block.flatten { break }
             index = nextPiece(after: index, name)
         }
@@ -148,14 +151,14 @@ extension Resolver {
         return text(ofPiece: chosen).map { .text($0) } ?? .invalid
     }
 
-    /// Whether the name is there, with a value or without.
+    /// Returns a Boolean value that indicates whether the name is present, with or without a value.
     private mutating func hasItem(_ name: Ref<QueryNameImage>) -> Bool {
         if usesParams { return hasParam(name) }
         splitQuery()
         return firstPiece(name) >= 0
     }
 
-    /// Whether a constraint of the table holds for this query.
+    /// Returns a Boolean value that indicates whether a constraint of the table holds for this query.
     package mutating func holds(_ constraint: Ref<ConstraintImage>) -> Bool {
         let name = constraint.ref(\.name)
         switch constraint.test {

@@ -2,37 +2,39 @@ package import ByteStorage
 
 /// A piece of the query.
 package struct QueryPiece: BitwiseCopyable {
-    /// The name, decoded, once it was looked at.
+    /// The name, decoded when it is first used.
     package var name: ByteView
-    /// The value as it came, or its text once it was read.
+    /// The undecoded value, or its text after it was read.
     package var value: ByteView
-    /// First eight bytes of the name, folded.
+    /// The first eight bytes of the name, folded.
     var key: UInt64
-    /// Whether there is a `=`.
+    /// A Boolean value that indicates whether the piece has a `=`.
     package var hasValue: Bool
-    /// Whether the name does not decode and so matches nothing.
+    /// A Boolean value that indicates whether the name cannot be decoded and so matches nothing.
     var isBad: Bool
-    /// Whether `value` is text already: a parameter of a `route` request, or decoded when it was read.
+    /// A Boolean value that indicates whether `value` is decoded.
+    ///
+    /// This includes the parameters of a `route` request.
     var isDecoded: Bool
-    /// What a repair that is being tried does to the value when it is read.
+    /// The change that the current repair attempt makes to the value when it is read.
     var repair: ValueRepair = .none
-    /// Whether the value was decoded and does not decode.
+    /// A Boolean value that indicates whether decoding the value failed.
     var isBadValue = false
 }
 
-/// What a repair does to a value once it is decoded (N9).
+/// The change that a repair makes to a decoded value.
 enum ValueRepair: UInt8 { case none, hyphens, trim }
 
-/// The pieces of a query, and which of them have one name.
+/// The pieces of a query, with a lookup by name.
 ///
-/// A few pieces are compared one after another. Many are put into groups by name when the first name is looked for, so
-/// that many fields of many pieces do not cost their product.
+/// A few pieces are compared one after another. Many pieces are grouped by name at the first lookup, so that the cost
+/// is not the product of the numbers of fields and pieces.
 package struct QueryPieces: ~Copyable {
     private var pieces: Growable<QueryPiece>
     private var groups = NameGroups()
     private var isGrouped = false
 
-    /// Fewest pieces that are put into groups.
+    /// The minimum number of pieces that are grouped.
     private static var fewestGrouped: Int { 24 }
 
     init(capacity: Int) { pieces = Growable(capacity: capacity) }
@@ -50,7 +52,7 @@ package struct QueryPieces: ~Copyable {
         get { pieces.base }
     }
 
-    /// The piece at an index, which must be less than `count`.
+    /// Accesses the piece at an index, which must be less than `count`.
     package subscript(index: Int) -> QueryPiece {
         @inline(__always)
         get { pieces[index] }
@@ -76,13 +78,13 @@ package struct QueryPieces: ~Copyable {
         isGrouped = false
     }
 
-    /// The first piece of a name, or -1.
+    /// Returns the first piece with a name, or -1.
     @inline(__always)
     mutating func first(_ name: Ref<QueryNameImage>, folds: Bool) -> Int {
         pieces.count < Self.fewestGrouped ? scan(from: 0, name, folds: folds) : firstOfGroup(name, folds: folds)
     }
 
-    /// The next piece of the same name behind one that was found, or -1.
+    /// Returns the next piece with the same name after a given one, or -1.
     @inline(__always)
     mutating func next(after index: Int, _ name: Ref<QueryNameImage>, folds: Bool) -> Int {
         pieces.count < Self.fewestGrouped
@@ -100,7 +102,7 @@ package struct QueryPieces: ~Copyable {
         return -1
     }
 
-    /// Whether the piece at `index` has this name.
+    /// Returns a Boolean value that indicates whether the piece at `index` has this name.
     @inline(__always)
     private mutating func matches(_ index: Int, _ name: Ref<QueryNameImage>, folds: Bool) -> Bool {
         let piece = Ref(UnsafePointer(pieces.base + index))

@@ -1,43 +1,45 @@
 internal import StrictJSON
 
-/// What a binding read, kept for others that read the same.
+/// The result of reading a binding's value, kept for other bindings that read the same value.
 struct Reading {
-    /// Which request it belongs to; older ones count as not read.
+    /// The stamp of the request.
+    ///
+    /// Results with an older stamp are ignored.
     var stamp: UInt32 = 0
-    /// A Boolean value that indicates whether all that was read is of its type.
+    /// A Boolean value that indicates whether the value or all items have the right type.
     var isValid = false
-    /// The repair that made a value valid, or 0 (N9).
+    /// The repair that made the value valid, plus 1, or 0 for none.
     var repair: UInt8 = 0
-    /// A single value.
+    /// The result for a field that is not a list.
     var value = BoundValue()
-    /// The items of a list in `items`.
+    /// The position and number of the items of a list in `items`.
     var first: Int32 = 0
     var count: Int32 = 0
 }
 
-/// What a route whose entries are parents bound, for the devices after the first.
+/// The values that a parent route bound, kept for further devices.
 struct ParentBinding {
     var route: Int32
-    /// Where its values and notes stand.
+    /// The positions of its first value and note.
     var firstValue: Int32
     var firstNote: Int32
     var noteCount: Int32
 }
 
-/// What is read once for a request, whatever its bindings, parents and devices are.
+/// The values that are read once for a request, regardless of its bindings, parents, and devices.
 struct Readings: ~Copyable {
-    /// By a binding's number, and for each the four ways to read a query: as it is, and as each repair does.
+    /// Four results for each number of a binding: one for the original query and one for each repair.
     var all = Growable<Reading>(capacity: 4)
-    /// The stamp of readings that count.
+    /// The stamp of current results.
     var stamp: UInt32 = 0
     var parents = Growable<ParentBinding>(capacity: 4)
     var parentValues = Growable<BoundValue>(capacity: 4)
     var parentNotes = Growable<Note>(capacity: 4)
 
-    /// Most readings and values whose memory is kept for the next request.
+    /// The number of results and values for which memory is kept for the next request.
     private static var kept: Int { 1024 }
 
-    /// Forgets what was read; a greater stamp begins.
+    /// Removes all results and begins a new, greater stamp.
     mutating func forget(stamp: UInt32) {
         self.stamp = stamp
         if parents.isEmpty { return }
@@ -46,12 +48,12 @@ struct Readings: ~Copyable {
         parentNotes.removeAll(keeping: Self.kept)
     }
 
-    /// Forgets the stamps, which begin anew.
+    /// Resets all stamps.
     mutating func clear() {
         for index in 0..<all.count { all[index] = Reading() }
     }
 
-    /// Where the reading of a number stands: as it is, or by a repair.
+    /// Returns the position of the result for a number, without a repair or with one.
     mutating func place(_ number: Int32, _ repair: Repair?) -> Int {
         let place = Int(number) &* 4 &+ (repair.map { Int($0.rawValue) &+ 1 } ?? 0)
         while all.count <= place { all.append(Reading()) }
@@ -60,7 +62,7 @@ struct Readings: ~Copyable {
 }
 
 extension Resolver {
-    /// Binds a value that several bindings of the route read alike.
+    /// Binds a value that several bindings of the route read in the same way.
     @inline(never)
     mutating func bindAgain(_ binding: Ref<BindingImage>, scope: UInt8) -> Bool {
         let target = slot(Int(binding.field), scope: scope)
@@ -80,12 +82,13 @@ extension Resolver {
         return reading.isValid
     }
 
-    /// Reads the items that stand at a binding's source, all of them and each once; of a list that is too long or has
-    /// an item which is not of its type, none.
+    /// Reads all items at the source of a binding, each once.
+    ///
+    /// If the list is too long or an item has the wrong type, the result has no items.
     mutating func readList(
         _ binding: Ref<BindingImage>, _ field: Ref<FieldImage>, _ repair: Repair? = nil
     ) -> Reading {
-        // A constant is read where it stands.
+        // A constant is read in place.
         let place = binding.reading < 0 ? -1 : readings.place(binding.reading, repair)
         if place >= 0 && readings.all[place].stamp == readings.stamp { return readings.all[place] }
         listStart = items.count

@@ -1,30 +1,29 @@
 internal import ByteStorage
 internal import StrictJSON
 
-/// Texts of one record that had to be made: escapes resolved, normal form C.
+/// The texts of a record that had to be created by resolving escapes or composing.
 ///
-/// What is lent lives until `forget`, which a resolver calls when the next request comes, never between the devices of
-/// one record.
+/// They are valid until `forget`, which a resolver calls for the next request, never between the devices of a record.
 struct RecordTexts: ~Copyable {
-    /// Only its memory for resolved escapes is used, which lives until a text is opened.
+    /// Only the cursor's memory for resolved escapes is used, which is valid until a text is opened.
     private var escapes = JSONCursor(maxDepth: 1)
     private var arena = OutputArena(chunkBytes: 4096)
     private var composer = Composer()
 
-    /// Forgets all texts.
+    /// Removes all texts.
     mutating func forget() {
         escapes.open(.empty)
         arena.reset()
     }
 
-    /// The text of a string that was read strictly, from its quotes on.
+    /// Returns the text of a strictly validated JSON string with its quotes.
     mutating func text(quoted raw: ByteView) -> ByteView {
         let inner = raw.slice(1, raw.count &- 1)
         let hasEscape = ByteScan.first(UInt8(ascii: "\\"), in: inner, from: 0) < inner.count
         return escapes.unescaped(JSONString(raw: inner, hasEscape: hasEscape, hasNonASCII: true))
     }
 
-    /// The text in normal form C (rule N5): itself where that changes nothing.
+    /// Returns the text in normalization form C (NFC), without a copy if it is already composed.
     mutating func normalForm(_ text: ByteView) -> ByteView {
         if text.isSurelyComposed { return text }
         arena.begin()
@@ -32,8 +31,10 @@ struct RecordTexts: ~Copyable {
         return arena.finish()
     }
 
-    /// The normal form C of a text that comes to ASCII, or nil: only three other characters come to that, U+212A
-    /// (`K`), U+037E (`;`) and U+1FEF (a grave accent), each by itself.
+    /// Returns the NFC form of a text if that form is ASCII, or nil.
+    ///
+    /// Only three non-ASCII characters compose to ASCII, each by itself: U+212A (`K`), U+037E (`;`), and U+1FEF (a
+    /// grave accent).
     mutating func composedASCII(_ text: ByteView) -> ByteView? {
         arena.begin()
         arena.reserve(text.count)
@@ -60,14 +61,14 @@ struct RecordTexts: ~Copyable {
         return arena.finish()
     }
 
-    /// A JSON text that was read strictly, without white space and needless escapes.
+    /// Returns a strictly validated JSON text without white space and unnecessary escapes.
     mutating func compact(_ json: ByteView) -> ByteView {
         arena.begin()
         arena.appendCompact(json)
         return arena.finish()
     }
 
-    /// Writes a text of its own.
+    /// Returns a text that the closure writes.
     mutating func write<Failure: Error>(
         _ body: (inout OutputArena) throws(Failure) -> Void
     ) throws(Failure) -> ByteView {

@@ -1,15 +1,15 @@
 internal import ByteStorage
 
-/// A repair of typographic damage in a query (N9).
+/// A repair of typographic damage in a query.
 enum Repair: UInt8, CaseIterable {
-    /// U+2010 to 2015 and U+2212 become `-` in values, for uuid and date.
+    /// Replaces U+2010 through U+2015 and U+2212 with `-` in values of the types `uuid` and `date`.
     case dash
-    /// Spaces around names and values are dropped.
+    /// Removes spaces around names and values.
     case space
-    /// `&amp;` becomes `&`, a pilcrow `&para`, before splitting.
+    /// Replaces `&amp;` with `&`, and a pilcrow with `&para`, before splitting.
     case entity
 
-    /// What the note ends with.
+    /// The end of the note.
     var label: StaticString {
         switch self {
         case .dash: ":dash"
@@ -19,10 +19,11 @@ enum Repair: UInt8, CaseIterable {
     }
 }
 
-// Rule N9: each repair is tried alone, and used if exactly one of them parses.
+// Repairs damaged queries: tries each repair alone and uses it if exactly one of them succeeds.
 extension Resolver {
-    /// Tries to repair the query value of a field that is wrong, or wanting though required; true where the field may
-    /// stand.
+    /// Tries to repair the query value of a field that is invalid, or required and missing.
+    ///
+    /// Returns `true` if exactly one repair succeeded.
     @inline(never)
     mutating func repair(_ binding: Ref<BindingImage>, _ field: Ref<FieldImage>, _ place: Int) -> Bool {
         var found: (value: BoundValue, by: Repair)?
@@ -41,15 +42,15 @@ extension Resolver {
         return true
     }
 
-    /// Notes that a value was repaired.
+    /// Adds a note about a repaired value.
     mutating func note(_ repair: Repair, _ binding: Ref<BindingImage>) {
         notes.append(Note("repaired:query.", binding.ref(\.query).text, repair.label))
     }
 
-    /// What the field would be after one repair, or nil where that does not parse.
+    /// Returns the value of the field after one repair, or nil if it is still invalid.
     ///
-    /// The pieces that a repair changes are made once, and values are repaired when they are read, so that many damaged
-    /// fields of many pieces do not cost their product.
+    /// The pieces that a repair changes are made once, and values are repaired when they are read, so that the cost is
+    /// not the product of the numbers of damaged fields and pieces.
     private mutating func attempt(
         _ repair: Repair, _ binding: Ref<BindingImage>, _ field: Ref<FieldImage>
     ) -> BoundValue? {
@@ -79,7 +80,7 @@ extension Resolver {
         }
     }
 
-    /// The value of a field of the pieces as they stand.
+    /// Reads the value of a field from the current pieces.
     private mutating func parse(
         _ binding: Ref<BindingImage>, _ field: Ref<FieldImage>, _ repair: Repair
     ) -> BoundValue? {
@@ -94,7 +95,7 @@ extension Resolver {
         return BoundValue(state: .list, first: read.first, count: read.count)
     }
 
-    /// Says what is done to the values of a name when they are read.
+    /// Sets the repair for the values of a name.
     private mutating func mark(_ name: Ref<QueryNameImage>, _ repair: ValueRepair) {
         var index = firstPiece(name)
         while index >= 0 {
@@ -103,7 +104,7 @@ extension Resolver {
         }
     }
 
-    /// A decoded value as a repair reads it.
+    /// Returns a decoded value with a repair applied.
     @inline(never)
     mutating func repaired(_ text: ByteView, _ repair: ValueRepair) -> ByteView {
         switch repair {
@@ -113,7 +114,7 @@ extension Resolver {
         }
     }
 
-    /// The value with `-` for the dashes of Unicode.
+    /// Returns the value with `-` in place of Unicode dashes.
     private mutating func withHyphens(_ value: ByteView) -> ByteView {
         built.begin()
         var index = 0
@@ -128,7 +129,7 @@ extension Resolver {
         return built.finish()
     }
 
-    /// Makes the pieces whose names and values have no spaces around them.
+    /// Makes the pieces without spaces around names and values.
     mutating func trimPieces() {
         trimStamp = stamp
         trimmedPieces.removeAll()
@@ -178,7 +179,9 @@ extension Resolver {
         query = original
     }
 
-    /// Bytes of the `&amp;` that a text begins with, or 0; its letters may be escaped, which must make no difference.
+    /// Returns the length of the `&amp;` that a text begins with, or 0.
+    ///
+    /// Its letters may be percent-encoded.
     private static func ampersandLength(_ text: ByteView) -> Int {
         guard text.count > 0, text[0] == UInt8(ascii: "&") else { return 0 }
         var at = 1
@@ -191,7 +194,7 @@ extension Resolver {
         return at < text.count && text[at] == UInt8(ascii: ";") ? at + 1 : 0
     }
 
-    /// Bytes of a letter, as it is or percent-encoded, that a text begins with, or 0.
+    /// Returns the length of a letter, plain or percent-encoded, that a text begins with, or 0.
     private static func letterLength(_ text: ByteView, _ letter: UInt8) -> Int {
         guard text.count > 0 else { return 0 }
         if text[0] == letter { return 1 }
@@ -202,7 +205,7 @@ extension Resolver {
         return high &<< 4 | low == letter ? 3 : 0
     }
 
-    /// Bytes of the pilcrow that a text begins with, as it is or percent-encoded, or 0.
+    /// Returns the length of the pilcrow, plain or percent-encoded, that a text begins with, or 0.
     private static func pilcrowLength(_ text: ByteView) -> Int {
         if text.hasPrefix(ByteView("\u{B6}")) { return 2 }
         guard text.count >= 6, text[0] == UInt8(ascii: "%"), text[3] == UInt8(ascii: "%") else { return 0 }

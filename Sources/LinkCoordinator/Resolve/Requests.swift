@@ -1,9 +1,9 @@
 package import ByteStorage
 internal import StrictJSON
 
-// The other forms of a request (N12): a coordinator path, and a route with parameters.
+// Reads the other forms of requests: a coordinator path, and a route with parameters.
 extension Resolver {
-    /// Reads a coordinator path; `?` and `#` are plain characters (N12).
+    /// Reads a coordinator path, in which `?` and `#` are ordinary characters.
     package mutating func readPath(_ text: ByteView) throws(Rejection) {
         if text.count > image.maxBytes { throw Rejection(.budget, "bytes") }
         if let bad = ByteScan.firstForbidden(in: text) { throw Rejection(.badEncoding, "byte ", number: bad) }
@@ -21,7 +21,7 @@ extension Resolver {
         try readSegments(authority: .empty, path: text)
     }
 
-    /// Reads a route and its parameters: the path is built of them as if the route's first pattern had matched it.
+    /// Reads a route and its parameters, and builds the path as if the route's first pattern had matched it.
     package mutating func readRoute(_ id: ByteView, params json: ByteView) throws(Rejection) {
         queryIsSplit = true
         usesParams = true
@@ -43,10 +43,12 @@ extension Resolver {
         if try !follow() { try select() }
     }
 
-    // MARK: The path of a route request
+    // MARK: Path of a route request
 
-    /// Prints a pattern with the parameters in the places of its captures; returns its number, or that of the form
-    /// without its trailing optional where the parameter for that is wanting.
+    /// Builds the path of a pattern from the parameters of its captures.
+    ///
+    /// Returns the number of the pattern, or that of the pattern without the trailing optional segment if its parameter
+    /// is absent.
     private mutating func fillPattern(_ number: Int) throws(Rejection) -> Int {
         let chosen = image.patterns[number]
         for index in 0..<chosen.segments.count {
@@ -82,7 +84,7 @@ extension Resolver {
         }
     }
 
-    /// Adds the segments of a tail: of a text as a path, of a list its items as they are.
+    /// Adds the segments of a tail: those of a text as a path, or the items of a list unchanged.
     private mutating func fillTail(_ rest: CaptureImage, _ kind: MatcherImage.Kind) throws(Rejection) {
         let name = image.names[Int(rest.name)]
         guard let number = paramNumber(rest.name), params.itemCount(number) > 0 || params.isList(number) else {
@@ -94,7 +96,7 @@ extension Resolver {
             for item in 0..<params.itemCount(number) { try addTailItem(params.text(number, item: item, &recordTexts)) }
         } else {
             let text = params.text(number, item: 0, &recordTexts)
-            // N4 of a path; in links it is judged before they are taken apart.
+            // A path has the same forbidden bytes as a link, whose bytes are checked before splitting.
             if let bad = ByteScan.firstForbidden(in: text) { throw Rejection(.badEncoding, "byte ", number: bad) }
             try readPathSegments(text)
         }
@@ -125,18 +127,22 @@ extension Resolver {
         params.find(image.names[Int(name)], folds: false, &recordTexts)?.first
     }
 
-    /// The text of the parameter with a capture's name, of a list its first item; nil where there is none.
+    /// Returns the text of the parameter with a capture's name, or nil.
+    ///
+    /// For a list, it is the first item.
     private mutating func param(_ name: Int32) -> ByteView? {
         guard let number = paramNumber(name), params.itemCount(number) > 0 else { return nil }
         return params.text(number, item: 0, &recordTexts)
     }
 
-    /// The parameter of a `route` request that stands for a capture which no pattern made (N12).
+    /// Returns the parameter of a `route` request in place of a capture that the pattern does not have, or nil.
     @inline(never)
     package mutating func param(answering name: Int32) -> ByteView? { usesParams ? param(name) : nil }
 
-    /// Adds the items of the parameter that stands for a capture which no pattern made: of a text its segments as a
-    /// path, of a list its items; false where one does not decode or is not of the list's type.
+    /// Adds the items of the parameter in place of a capture that the pattern does not have: the segments of a text as
+    /// a path, or the items of a list.
+    ///
+    /// Returns `false` if an item cannot be decoded or has the wrong type.
     mutating func addParamItems(answering name: Int32, _ field: Ref<FieldImage>) -> Bool {
         guard usesParams, let number = paramNumber(name) else { return true }
         if params.isList(number) { return addItems(of: number, field) }
@@ -171,7 +177,7 @@ extension Resolver {
         return true
     }
 
-    /// The value of a parameter that answers for a name of the query, under the dialect's rule for duplicates.
+    /// Returns the value of the parameter with a query name, under the dialect's rule for duplicates.
     mutating func findParam(_ name: Ref<QueryNameImage>) -> Found {
         guard let found = params.find(name.text, folds: block.namesFold, &recordTexts) else { return .absent }
         if found.count > 1 && block.duplicates == .reject { return .invalid }
@@ -179,12 +185,14 @@ extension Resolver {
         return params.itemCount(number) > 0 ? .text(params.text(number, item: 0, &recordTexts)) : .null
     }
 
-    /// Whether there is a parameter that answers for a name of the query.
+    /// Returns a Boolean value that indicates whether there is a parameter with a query name.
     mutating func hasParam(_ name: Ref<QueryNameImage>) -> Bool {
         params.find(name.text, folds: block.namesFold, &recordTexts) != nil
     }
 
-    /// Adds the items of all parameters that answer for a name of the query; false where one is wrong.
+    /// Adds the items of all parameters with a query name.
+    ///
+    /// Returns `false` if an item is invalid.
     mutating func addParamItems(_ name: Ref<QueryNameImage>, _ field: Ref<FieldImage>) -> Bool {
         guard let found = params.find(name.text, folds: block.namesFold, &recordTexts) else { return true }
         var number = found.first
@@ -195,7 +203,9 @@ extension Resolver {
         return true
     }
 
-    /// Makes pieces of a query of the parameters, for a repair; false where there are more than a query may have.
+    /// Makes query pieces from the parameters, for a repair.
+    ///
+    /// Returns `false` if there are more parameters than a query may have items.
     mutating func makePiecesOfParams() -> Bool {
         if params.count > image.maxQueryItems { return false }
         for number in 0..<Int32(truncatingIfNeeded: params.count) {

@@ -1,12 +1,14 @@
 package import ByteStorage
 
-/// What was decided, for counters and exit codes; the decision itself is bytes.
+/// The result of a decision, for counters and exit codes.
+///
+/// The decision itself is written as JSON.
 package struct DecisionSummary: Sendable, Equatable {
-    /// The outcome's name on the wire.
+    /// The kinds of outcomes, with their published names.
     package enum Outcome: UInt8, Sendable { case navigate, external, deferred, none, reject }
     /// The outcome.
     package var outcome: Outcome
-    /// Why, where the decision says a reason.
+    /// The reason, if the decision has one.
     package var reason: Reason?
 
     init(_ outcome: Outcome, _ reason: Reason? = nil) {
@@ -16,10 +18,11 @@ package struct DecisionSummary: Sendable, Equatable {
 }
 
 extension Resolver {
-    /// Resolves a request for one device and appends the decision's JSON (3.6) to the open record of `out`.
+    /// Resolves a request for one device and appends the decision's JSON to the open record of `out`.
     ///
-    /// Exactly one decision comes out, for any bytes. The table must live until it has. Without a `head` the worker's
-    /// members are left out. `keepsReadings` says that the choice of the table has read the same payload before.
+    /// Every request results in exactly one decision, whatever its bytes are. The table must stay alive during the
+    /// call. Without a `head`, the members of the worker are omitted. `keepsReadings` indicates that the selection of
+    /// the table has already read the same payload.
     package mutating func resolve(
         _ request: UnsafePointer<RequestView>, _ device: UnsafePointer<DeviceView>, table: TableHandle,
         head: UnsafePointer<DecisionHead>?, keepsReadings: Bool = false, into out: inout OutputArena
@@ -37,7 +40,7 @@ extension Resolver {
         }
     }
 
-    /// The phases in their order; the first failure ends them.
+    /// Runs the phases in order, up to the first failure.
     @inline(__always)
     private mutating func run(
         _ out: inout OutputArena
@@ -56,7 +59,7 @@ extension Resolver {
         return try decide(&out)
     }
 
-    /// The phases that depend on the device, once the request is read and selected.
+    /// Runs the phases that depend on the device, after the request has been read and its route selected.
     @inline(__always)
     mutating func decide(_ out: inout OutputArena) throws(Rejection) -> DecisionSummary {
         if route < 0 { return try runUnrouted(&out) }
@@ -81,7 +84,8 @@ extension Resolver {
         return DecisionSummary(.navigate)
     }
 
-    /// An external target, be it the variant's or that for a device which lacks a screen.
+    /// Writes the decision for an external target: that of the variant, or that for a device that does not support a
+    /// screen.
     @inline(never)
     private mutating func runExternal(
         _ chosen: Ref<RouteImage>, _ candidate: Ref<VariantImage>, _ target: Ref<TargetImage>, _ out: inout OutputArena
@@ -92,7 +96,7 @@ extension Resolver {
         return DecisionSummary(.external)
     }
 
-    /// A target whose program says all of it: nothing has to be composed or asked of the device.
+    /// Writes the decision for a target whose program is complete, without composing a stack or testing the device.
     @inline(__always)
     private mutating func runLean(
         _ chosen: Ref<RouteImage>, _ candidate: Ref<VariantImage>, _ out: inout OutputArena
@@ -106,7 +110,10 @@ extension Resolver {
         return DecisionSummary(.navigate)
     }
 
-    /// A `path` request goes to *compose* at once, it has no route and binds nothing; in a payload nothing was found.
+    /// Writes the decision for a request without a route.
+    ///
+    /// A `path` request continues with the composition of its stack and binds nothing. A payload contained neither a
+    /// link nor a route.
     @inline(never)
     private mutating func runUnrouted(
         _ out: inout OutputArena
@@ -129,7 +136,7 @@ extension Resolver {
         return DecisionSummary(.navigate)
     }
 
-    /// A route that is excluded ends right after *select*.
+    /// Writes the decision for an excluded route, which ends after the selection.
     private mutating func runExclusion(
         _ action: RouteImage.Action, _ out: inout OutputArena
     ) throws(Rejection) -> DecisionSummary {
@@ -148,7 +155,8 @@ extension Resolver {
         }
     }
 
-    /// Whether a link's scheme and host are on the allow list of external targets.
+    /// Returns a Boolean value that indicates whether a link's scheme and host are on the allowlist of external
+    /// targets.
     private mutating func isAllowed(_ link: ByteView) -> Bool {
         guard let url = WebURL(link, allowsSpaces: true), let host = WebURL.normalHost(url.host) else { return false }
         let port = url.port.map { Int32($0) } ?? -1
@@ -158,7 +166,7 @@ extension Resolver {
         }
     }
 
-    /// Shows the guard's stack now and keeps the request for later.
+    /// Writes a decision that shows the guard's stack and resumes the request later.
     private mutating func deferRequest(
         _ number: Int, _ out: inout OutputArena
     ) throws(Rejection) -> DecisionSummary {
@@ -175,7 +183,7 @@ extension Resolver {
         return DecisionSummary(.deferred)
     }
 
-    /// The notice of a variant, or nothing where the device lacks one of its screens.
+    /// Returns the notice of a variant, or an empty view if the device does not support one of its screens.
     @inline(__always)
     private mutating func notice(_ notice: Ref<NoticeImage>) -> ByteView {
         notice.path.isEmpty ? .empty : supported(notice)
@@ -192,7 +200,7 @@ extension Resolver {
         return notice.path
     }
 
-    /// What the table wants of a failed request, by its reason (2.5).
+    /// Writes the decision of the fallback rule for the reason of a failed request.
     mutating func fallBack(
         _ rejection: Rejection, _ out: inout OutputArena
     ) -> DecisionSummary {
@@ -219,7 +227,7 @@ extension Resolver {
 }
 
 extension Resolver {
-    /// Writes the decision of an event that is over: `none` with reason `expired`, decided before the core.
+    /// Writes the decision for an expired event: `none` with the reason `expired`.
     package mutating func expire(
         _ request: UnsafePointer<RequestView>, _ device: UnsafePointer<DeviceView>, table: TableHandle,
         head: UnsafePointer<DecisionHead>?, into out: inout OutputArena

@@ -1,12 +1,14 @@
 package import ByteStorage
 
-/// A segment of the path, decoded.
+/// A decoded segment of the path.
 package struct Segment: BitwiseCopyable {
-    /// The text: decoded once, in NFC.
+    /// The text, decoded once, in NFC.
     package var text: ByteView
-    /// The text to compare with literals, affixes and enums: folded where the table folds case.
+    /// The text to compare with literals, affixes, and enumerations.
+    ///
+    /// It is folded if the table folds case.
     var key: ByteView
-    /// The first eight bytes of `key` as a word, zeros behind its end.
+    /// The first eight bytes of `key` as a word, padded with zeros.
     var head: UInt64
 
     init(text: ByteView, key: ByteView) {
@@ -15,7 +17,7 @@ package struct Segment: BitwiseCopyable {
         head = ByteScan.head(of: key)
     }
 
-    /// A segment whose text is its key, with the word that it begins with.
+    /// Creates a segment whose text is its key, with the first word of the text.
     @inline(__always)
     init(plain text: ByteView, head: UInt64) {
         self.text = text
@@ -24,112 +26,115 @@ package struct Segment: BitwiseCopyable {
     }
 }
 
-/// What was found of a value.
+/// The result of looking up a value.
 package enum Found {
-    /// Nothing of that name.
+    /// The name is absent.
     case absent
-    /// The name without a value.
+    /// The name has no value.
     case null
-    /// A value, decoded.
+    /// A decoded value.
     case text(ByteView)
-    /// A value that does not decode, or a name that stands twice where that is refused.
+    /// A value that cannot be decoded, or a name that occurs twice although duplicates are rejected.
     case invalid
 }
 
 /// A bound value.
 struct BoundValue {
     enum State: UInt8 {
-        /// There is none.
+        /// There is no value.
         case missing
-        /// A parent route binds one that is not of its type.
+        /// A parent route binds a value of the wrong type.
         case invalid
         case text, plain, uuid, list
 
-        /// Whether there is no value that fits.
+        /// A Boolean value that indicates whether there is no valid value.
         var isAbsent: Bool {
             @inline(__always)
             get { rawValue <= State.invalid.rawValue }
         }
     }
-    /// Which resolution it was bound in; older ones count as missing.
+    /// The stamp of the resolution.
+    ///
+    /// Values with an older stamp are missing.
     var stamp: UInt32 = 0
     var state = State.missing
-    /// The text, or for a number or truth value the JSON of it.
+    /// The text, or the JSON of a number or Boolean value.
     var view: ByteView = .empty
-    /// Items of a list in `items`.
+    /// The position and number of the items of a list in `items`.
     var first: Int32 = 0
     var count: Int32 = 0
 }
 
-/// The five phases and their scratch memory; one per lane, used again for every request.
+/// The five phases of a resolution and their scratch memory, which one lane reuses for every request.
 ///
-/// What of a request does not depend on the device is done once: `resolveNext` decides for its next device.
+/// The parts of a request that do not depend on the device are processed once. `resolveNext` then decides for further
+/// devices.
 ///
-/// A resolution is pure: the same request, facts and table give the same decision, byte for byte. Nothing is allocated
-/// per request but when scratch memory has to grow.
+/// A resolution is deterministic: the same request, facts, and table result in the same decision, byte for byte. Memory
+/// is allocated only when scratch memory has to grow.
 ///
-/// Every method is `mutating`, those too that change nothing: Swift 6.3 hands `self` to any other method as a copy of
-/// all its 900 bytes.
+/// Every method is `mutating`, even without changes, because Swift 6.3 passes `self` to other methods as a copy of its
+/// 900 bytes.
 package struct Resolver: ~Copyable {
-    // The table of this resolution.
+    // MARK: Table
     /// The compiled values of the table that resolves the request.
     package var image: Ref<TableImage>
-    /// Marks values that were bound for this request, and those that were bound for this device only.
+    /// The stamps of values that were bound for this request, and of those bound only for this device.
     var stamp: UInt32 = 0
     var deviceStamp: UInt32 = 0
-    /// The last stamp that was given out.
+    /// The last assigned stamp.
     var lastStamp: UInt32 = 0
 
-    /// The pointers that payloads are read for, and the numbers among them of the table's own.
+    /// The pointers to read in payloads, and the positions of the table's own pointers among them.
     var pointers: Ref<PointerTrie> = .unset
     var pointerNumbers: UnsafePointer<Int32>?
 
-    // Normalise.
+    // MARK: Normalization
     var texts = OutputArena(chunkBytes: 16 << 10)
     var textsUsed = false
     var composer = Composer()
-    /// What templates come to.
+    /// The texts that templates produce.
     var built = OutputArena(chunkBytes: 4 << 10)
     /// The link block that reads the link.
     package var block: Ref<BlockImage>
-    /// The link's scheme.
+    /// The scheme of the link.
     package var scheme: ByteView = .empty
     /// The number of the scheme in the table, or -1.
     package var schemeNumber: Int32 = -1
-    /// The link's host, normalized.
+    /// The normalized host of the link.
     package var host: ByteView = .empty
-    /// A Boolean value that indicates whether the link has a host that patterns may name.
+    /// A Boolean value that indicates whether the link has a host that patterns can match.
     package var hasHost = false
-    /// The link's port, or -1.
+    /// The port of the link, or -1.
     package var port: Int32 = -1
-    /// The segments of the path, and of each path that a redirect made before.
+    /// The segments of the path, preceded by those of each path before a redirect.
     package var segments = Growable<Segment>(capacity: 80)
-    /// The index in `segments` where the current path begins.
+    /// The index in `segments` at which the current path begins.
     package var firstSegment = 0
     var isRelative = false
-    /// Index of the segment after the last empty one where empty segments reset a coordinator path, or -1.
+    /// The index of the segment after the last empty one if empty segments reset a coordinator path, or -1.
     var resetAt = -1
     var query: ByteView = .empty
     var hasQuery = false
     var queryIsSplit = false
     /// The pieces of the query.
     package var pieces = QueryPieces(capacity: 140)
-    /// The pieces as the repairs `space` and `entity` read them, made once a resolution, when the first is tried.
+    /// The pieces for the repairs `space` and `entity`, made once for a resolution at the first attempt.
     var trimmedPieces = QueryPieces(capacity: 4)
     var entityPieces = QueryPieces(capacity: 4)
     var trimStamp: UInt32 = 0
     var entityStamp: UInt32 = 0
-    /// The link's fragment, decoded.
+    /// The undecoded fragment of the link.
     package var fragment: ByteView = .empty
     /// A Boolean value that indicates whether the link has a fragment.
     package var hasFragment = false
     var rewrites = Growable<RewriteValue>(capacity: 8)
     var origins = OriginCache()
 
-    // Select.
-    /// Whether *normalise* and *select* are done.
+    // MARK: Selection
+    /// A Boolean value that indicates whether normalization and selection are complete.
     var isRouted = false
-    /// The bit of the path's last segment, by which nodes are passed over; 0 until it is asked for.
+    /// The bit of the path's last segment, which excludes nodes from the search, or 0 before its first use.
     var lastBit: UInt64 = 0
     /// The number of the selected pattern, or -1.
     package var pattern = -1
@@ -138,57 +143,57 @@ package struct Resolver: ~Copyable {
     /// The indices of the routes that redirected.
     package var via = Growable<Int32>(capacity: 8)
 
-    // Choose, compose, bind.
+    // MARK: Variant, stack, and values
     var device: Ref<DeviceView>
     var appVersion: UnsafePointer<Version>?
     var osVersion: UnsafePointer<Version>?
-    /// Apart, since what one of them lent must not be overwritten by the other's text.
+    /// Separate caches, because reading one version must not overwrite the other one.
     var appVersions = VersionCache()
     var osVersions = VersionCache()
     var versionsRead = false
-    /// The index of the chosen variant, or -1.
+    /// The index of the selected variant, or -1.
     package var variant = -1
-    /// The composed stack, from the bottom up.
+    /// The composed stack, from the bottom to the top.
     package var stack = Growable<EntryImage>(capacity: 80)
     var stackIsStatic = false
     var mode = RequestView.Mode.replace
     var values: Growable<BoundValue>
     var items = Growable<BoundValue>(capacity: 16)
-    /// Parent routes of the composed stack, that of scope 1 first.
+    /// The parent routes of the composed stack, starting with that of scope 1.
     var parentRoutes = Growable<Int32>(capacity: 4)
-    /// The notes so far.
+    /// The notes that have been added.
     package var notes = Growable<Note>(capacity: 16)
     var request: Ref<RequestView>
     var head: Ref<DecisionHead>?
-    /// What a payload was found to ask: a link, or a route and its parameters.
+    /// The link, or the route and its parameters, that a payload contains.
     var payloadLink: ByteView = .empty
     var payloadRoute: ByteView = .empty
     var payloadParams: ByteView = .empty
 
-    // What was read of the record: once, whatever its devices and tables are.
-    /// Whether any of the next three holds something, or the shared part does.
+    // MARK: Data read once for a record, regardless of its devices and tables
+    /// A Boolean value that indicates whether any of the next three properties, or the shared part, has data.
     var hasReadings = false
     var recordTexts = RecordTexts()
     var payload = PayloadReading()
-    /// The request's parameters.
+    /// The parameters of the request.
     package var params = ParamTable()
-    /// Whether parameters stand in the place of a query.
+    /// A Boolean value that indicates whether parameters replace the query.
     package var usesParams = false
-    /// The request as `resume` says it, once it was asked for.
+    /// The request as members of `resume`, after it was first written.
     var resumed: ByteView = .empty
-    /// Whether something that was read strictly did not read again.
+    /// A Boolean value that indicates whether strictly validated data could not be read again.
     var isBroken = false
-    /// What was read of the request and is read again by other bindings and for other devices.
+    /// The values of the request that other bindings and devices read again.
     var readings = Readings()
-    /// Where in `items` the list begins that is being read.
+    /// The position in `items` at which the current list begins.
     var listStart = 0
-    /// The repair that was used last.
+    /// The most recent repair.
     var lastRepair = Repair.dash
 
-    // What a request comes to on any device, kept for those after the first.
+    // The results that do not depend on the device, kept for further devices.
     var shared = SharedPart()
 
-    /// Makes a resolver; it serves any number of tables.
+    /// Creates a resolver, which can be used with any number of tables.
     package init() {
         image = .unset
         block = .unset
@@ -198,14 +203,16 @@ package struct Resolver: ~Copyable {
     }
 }
 
-/// What a rewrite took off.
+/// The value that a rewrite captured.
 struct RewriteValue {
     var name: Int32
     var value: ByteView
 }
 
 extension Resolver {
-    /// Forgets the last resolution, and unless `keepsReadings` what was read of its record.
+    /// Resets the resolver for a request.
+    ///
+    /// The data of the record is removed unless `keepsReadings` is `true`.
     package mutating func start(
         _ request: UnsafePointer<RequestView>, _ device: UnsafePointer<DeviceView>, table: TableHandle,
         keepsReadings: Bool = false
@@ -271,12 +278,14 @@ extension Resolver {
         lastStamp = 1
     }
 
-    /// Forgets what was read of the last record, if anything was.
+    /// Removes the data that was read from the last record.
     mutating func forgetRecord() {
         if hasReadings { forgetReadings(all: true) }
     }
 
-    /// Forgets what was read of a record; where it is the same record in another table, only what that table made.
+    /// Removes the data that was read from a record.
+    ///
+    /// If the same record is resolved with another table, only the results of the previous table are removed.
     @inline(never)
     private mutating func forgetReadings(all: Bool) {
         params.forget()
@@ -287,14 +296,14 @@ extension Resolver {
         hasReadings = false
     }
 
-    /// The path's segments after rewrites.
+    /// The segments of the path after rewrites.
     package var path: UnsafeBufferPointer<Segment> {
         mutating get {
             UnsafeBufferPointer(start: segments.base + firstSegment, count: segments.count &- firstSegment)
         }
     }
 
-    /// A copy of a text that is padded for `WideScan`.
+    /// Returns a copy of a text with the padding that `WideScan` requires.
     @inline(never)
     mutating func padded(_ text: ByteView) -> ByteView {
         textsUsed = true
@@ -304,14 +313,14 @@ extension Resolver {
         return texts.finish()
     }
 
-    /// Copies text of the open record of `texts` into NFC where that changes it, and returns it.
+    /// Finishes the open record of `texts` and returns its text, in NFC if it has non-ASCII characters.
     mutating func finishText(hasNonASCII: Bool) -> ByteView {
         textsUsed = true
         let text = texts.finish()
         return hasNonASCII ? normalForm(text) : text
     }
 
-    /// The text in NFC: itself, unless it has a byte over 0x7F (rule N5).
+    /// Returns the text in NFC, without a copy if it is already composed.
     @inline(never)
     mutating func normalForm(_ text: ByteView) -> ByteView {
         if text.isSurelyComposed { return text }
@@ -321,7 +330,7 @@ extension Resolver {
         return texts.finish()
     }
 
-    /// The text with ASCII capitals in lower case.
+    /// Returns the text with lowercase ASCII letters.
     mutating func folded(_ text: ByteView) -> ByteView {
         textsUsed = true
         texts.begin()

@@ -1,8 +1,8 @@
 internal import ByteStorage
 
-// Phase 2: the search of 2.4, and redirects (2.5), which restart it.
+// Phase 2: searches for the route and follows redirects, which restart the search.
 extension Resolver {
-    /// Chooses the route: the least of all patterns that match under the order of 2.3, redirects followed.
+    /// Selects the route of the matching pattern with the highest precedence and follows redirects.
     mutating func select() throws(Rejection) {
         while true {
             let found = search()
@@ -14,7 +14,9 @@ extension Resolver {
         }
     }
 
-    /// Follows redirects by id; false when a template asks for another search.
+    /// Follows redirects by id.
+    ///
+    /// Returns `false` if a template requires another search.
     @inline(__always)
     package mutating func follow() throws(Rejection) -> Bool {
         let action = image.routes.at(route).action
@@ -40,7 +42,7 @@ extension Resolver {
         }
     }
 
-    /// Most redirects of one link; one more is refused.
+    /// The maximum number of redirects of a link.
     static var maxRedirects: Int { 5 }
 
     private mutating func hasRedirected(_ route: Int) -> Bool {
@@ -48,7 +50,9 @@ extension Resolver {
         return false
     }
 
-    /// The pattern that matches best, or -1: tries of scheme and host in the order of steps 1 and 2.
+    /// Returns the best matching pattern, or -1.
+    ///
+    /// Patterns with a scheme precede those without one.
     package mutating func search() -> Int {
         let trie = image.ref(\.trie)
         lastBit = 0
@@ -64,7 +68,7 @@ extension Resolver {
         return trie.root >= 0 ? descend(Int(trie.root), 0) : -1
     }
 
-    /// Host rules from the most specific on, then patterns without one.
+    /// Searches the host rules from the most specific one, followed by the patterns without a host.
     private mutating func searchHosts(scheme: Int32) -> Int {
         let literals = image.literals
         if hasHost {
@@ -74,7 +78,7 @@ extension Resolver {
             }
             let exact = literals.find(node: LiteralTable.origins(scheme: scheme, kind: 1), text: host)
             if exact >= 0, case let found = descend(exact, 0), found >= 0 { return found }
-            // One label or more stands before a suffix.
+            // A suffix rule requires at least one label before the suffix.
             var at = 2
             while at < host.count {
                 if host[at &- 1] == UInt8(ascii: ".") {
@@ -99,9 +103,11 @@ extension Resolver {
         return image.literals.find(node: LiteralTable.origins(scheme: scheme, kind: 0), text: key)
     }
 
-    /// Searches from a node on: literal child, then edges in rank order; goes back only where there is another way.
+    /// Searches from a node: the literal child first, and then the edges in the order of their rank.
     ///
-    /// Depth is bounded by the number of segments, so that calling itself is safe.
+    /// The search backtracks only if there is another way.
+    ///
+    /// The recursion is limited by the number of segments.
     private mutating func descend(_ start: Int, _ segment: Int) -> Int {
         let nodes = image.ref(\.trie).nodes
         var node = Ref(nodes + start)
@@ -130,14 +136,16 @@ extension Resolver {
         return node.restLeaf >= 0 ? choose(node.restLeaf) : -1
     }
 
-    /// Whether a pattern behind a node may end with the path's last segment: asked only where there are other ways.
+    /// Returns a Boolean value that indicates whether a pattern below a node can end with the path's last segment.
+    ///
+    /// It is used only where the search could backtrack.
     private mutating func mayEnd(_ node: Int, from segment: Int) -> Bool {
         if firstSegment &+ segment >= segments.count { return true }
         if lastBit == 0 { lastBit = NodeImage.bit(ofLast: segments[segments.count &- 1].head) }
         return (image.ref(\.trie).nodes + node).pointee.lastSegments & lastBit != 0
     }
 
-    /// The index in the path of a segment that stands at `place`.
+    /// Returns the index in the path of the segment at `place`.
     @inline(__always)
     private mutating func index(of place: UnsafePointer<Segment>) -> Int {
         place - UnsafePointer(segments.base + firstSegment)
@@ -169,7 +177,7 @@ extension Resolver {
         return node.restLeaf >= 0 ? choose(node.restLeaf) : -1
     }
 
-    /// The first pattern of a leaf whose query constraints hold, or -1.
+    /// Returns the first pattern of a leaf whose query constraints hold, or -1.
     private mutating func choose(_ leaf: Int32) -> Int {
         for candidate in image.ref(\.trie).leaves[Int(leaf)].candidates {
             if candidate.constraints.isEmpty || allHold(candidate.constraints) { return Int(candidate.pattern) }
@@ -191,10 +199,11 @@ extension Resolver {
         return false
     }
 
-    /// Puts a redirect's template in the place of the path (2.5): captures as text, tails as whole segments.
+    /// Replaces the path with a redirect's template: captures as text, and tails as whole segments.
     private mutating func fillPath(_ template: UnsafeBufferPointer<TemplateImage>) throws(Rejection) {
         let old = segments.count
-        // An empty segment that resets goes along with the tail that it stands in; before that it drops no screens.
+        // The position of an empty segment that resets the path moves with its tail. Before a tail, it would remove no
+        // screens.
         var reset = resetAt < 0 ? -1 : 0
         built.begin()
         for part in template {
@@ -220,7 +229,9 @@ extension Resolver {
         if segments.count - old > image.maxSegments { throw Rejection(.budget, "segments") }
     }
 
-    /// Adds a segment of the new path; one that comes out empty is dropped.
+    /// Adds a segment of the new path.
+    ///
+    /// An empty segment is dropped.
     private mutating func addFilled(_ text: ByteView, after old: Int) throws(Rejection) {
         if text.isEmpty { return }
         if isDots(text) { throw Rejection(.dotSegment, "segment ", number: segments.count - old) }

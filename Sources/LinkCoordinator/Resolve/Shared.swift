@@ -1,36 +1,38 @@
 package import ByteStorage
 
-/// What a request came to before anything was asked of a device, kept for the devices after the first.
+/// The results of a request that do not depend on the device, kept for the second and further devices.
 struct SharedPart: ~Copyable {
-    /// Whether it is kept: there was a second device.
+    /// A Boolean value that indicates whether there was a second device, so that the results are kept.
     var isKept = false
-    /// Whether what is made now stands in the request's memory, and so may be kept for all devices.
+    /// A Boolean value that indicates whether new texts are stored in the memory of the request and can be kept for all
+    /// devices.
     var isOpen = false
-    /// The resolver's memory for texts, in turn with its own: what the request lends stands in the one, what the device
-    /// lends in the other.
+    /// Text memory that is exchanged with that of the resolver: one holds the texts of the request, the other one those
+    /// of the device.
     var texts = OutputArena(chunkBytes: 4096)
     var built = OutputArena(chunkBytes: 4096)
-    /// Number of notes when *select* was done, or had failed, and why it had.
+    /// The number of notes after the selection, and the reason if it failed.
     var notes = 0
     var failure: Rejection?
-    /// Whether the route's own values are bound, the notes that this made, and why it failed.
+    /// A Boolean value that indicates whether the route's own values are bound, with the notes and the failure of the
+    /// binding.
     var isBound = false
     var boundNotes = Growable<Note>(capacity: 4)
     var boundFailure: Rejection?
-    /// Number of list items that the route's own values have.
+    /// The number of list items of the route's own values.
     var items = 0
 }
 
 extension Resolver {
-    /// Resolves the request that was resolved last, and nothing of which has changed, for another device.
+    /// Resolves the most recent request, which must not have changed, for another device.
     ///
-    /// Nothing of the request is read, selected or bound again; the decision is, byte for byte, the one that `resolve`
-    /// would give. Parents that are the entries of other routes depend on the device and are bound for each.
+    /// The request is not read, selected, or bound again. The decision equals that of `resolve`, byte for byte. Parents
+    /// that are the entries of other routes depend on the device and are bound for each device.
     package mutating func resolveNext(
         _ device: UnsafePointer<DeviceView>, head: UnsafePointer<DecisionHead>?, into out: inout OutputArena
     ) -> DecisionSummary {
         if lastStamp >= .max - 2 {
-            // Stamps begin anew, which takes the bound values with it.
+            // Resetting the stamps also removes the bound values.
             let table = TableHandle(image: image, pointers: pointers, numbers: pointerNumbers)
             return resolve(request.pointer, device, table: table, head: head, keepsReadings: true, into: &out)
         }
@@ -55,7 +57,7 @@ extension Resolver {
         }
     }
 
-    /// Brings the request to where it no longer depends on the device, and puts what it lends where it stays.
+    /// Completes the parts that do not depend on the device and stores their texts in memory that persists.
     @inline(never)
     private mutating func keepShared() {
         shared.isKept = true
@@ -65,7 +67,7 @@ extension Resolver {
         items.removeAll()
         lastStamp &+= 1
         readings.forget(stamp: lastStamp)
-        // What would be made when a device first asks for it is made now, in the request's own memory.
+        // Results that would be made on first use by a device are made now, in the memory of the request.
         splitQuery()
         decodePieces()
         shared.isBound = false
@@ -84,14 +86,14 @@ extension Resolver {
         textsUsed = true
     }
 
-    /// From here on what is made stands in the request's memory, until `closeShared`.
+    /// Stores new texts in the memory of the request until `closeShared`.
     mutating func openShared() {
         shared.isOpen = true
         swap(&texts, &shared.texts)
         swap(&built, &shared.built)
     }
 
-    /// Keeps the list items that were read for the request; from here on what is made is the device's.
+    /// Keeps the list items of the request and stores new texts in the memory of the device again.
     mutating func closeShared() {
         shared.items = items.count
         shared.isOpen = false
@@ -99,13 +101,13 @@ extension Resolver {
         swap(&built, &shared.built)
     }
 
-    /// Notes what binding the route's own values noted, and throws what it threw.
+    /// Repeats the notes and the failure of binding the route's own values.
     mutating func replayBinding() throws(Rejection) {
         for index in 0..<shared.boundNotes.count { notes.append(shared.boundNotes[index]) }
         if let failure = shared.boundFailure { throw failure }
     }
 
-    /// Forgets the kept part.
+    /// Removes the kept results.
     mutating func forgetShared() {
         shared.isKept = false
         shared.isBound = false
@@ -113,7 +115,7 @@ extension Resolver {
         shared.built.reset()
     }
 
-    /// Decodes the values of the query, each once.
+    /// Decodes each value of the query once.
     private mutating func decodePieces() {
         for index in 0..<pieces.count where pieces[index].hasValue { _ = text(ofPiece: index) }
     }

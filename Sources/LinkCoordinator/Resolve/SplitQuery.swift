@@ -1,8 +1,10 @@
 internal import ByteStorage
 
-// Splitting a query at one separator, and whether a part of it has to be decoded. The query is padded.
+// Splits a query at one separator and detects parts that must be decoded.
+//
+// The query must be padded.
 extension Resolver {
-    /// Splits `text` into pieces: at `separator`, and each at its first `=`.
+    /// Splits `text` into pieces at `separator`, and each piece at its first `=`.
     mutating func splitPairs(_ text: ByteView, _ separator: UInt8) {
         let separators = WideBytes.all(separator)
         let plus = WideBytes.all(block.plusIsSpace ? UInt8(ascii: "+") : UInt8(ascii: "%"))
@@ -30,7 +32,8 @@ extension Resolver {
         }
     }
 
-    /// Where a name ends, or has a byte that may stand for another: an escape, a plus that is a space, one over 0x7F.
+    /// Returns the end of a name, or the position of a byte that may need decoding: an escape, a plus that represents a
+    /// space, or a byte above 0x7F.
     @inline(__always)
     private static func nameEnd(
         from start: UnsafePointer<UInt8>, to end: UnsafePointer<UInt8>, _ separators: SIMD16<Int8>,
@@ -43,7 +46,9 @@ extension Resolver {
         }
     }
 
-    /// Adds a piece; a plain name is its own decoded form.
+    /// Adds a piece.
+    ///
+    /// A plain name is its own decoded form.
     @inline(__always)
     private mutating func addPiece(_ name: ByteView, value: ByteView, hasValue: Bool, isPlain: Bool) {
         pieces.append(
@@ -64,7 +69,7 @@ extension Resolver {
         }
     }
 
-    /// Whether text of the query differs from its decoded form, or may.
+    /// Returns a Boolean value that indicates whether a text of the query may differ from its decoded form.
     @inline(__always)
     mutating func needsDecoding(_ text: ByteView) -> Bool {
         let plus = WideBytes.all(block.plusIsSpace ? UInt8(ascii: "+") : UInt8(ascii: "%"))

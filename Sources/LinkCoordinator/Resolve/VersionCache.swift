@@ -1,9 +1,11 @@
 internal import ByteStorage
 
-/// Versions of one kind met last, by their bytes: an app's users run a handful of its versions.
+/// A cache of the most recent versions of one kind, by their bytes.
 ///
-/// Texts of up to eight bytes that read as versions without a pre-release are kept. Exact bytes are compared, so a hit
-/// cannot change an answer.
+/// The users of an app run a few of its versions.
+///
+/// It stores texts of up to eight bytes that are versions without a pre-release, or not versions at all. Entries are
+/// compared byte by byte, so a hit returns the same result as parsing.
 struct VersionCache: ~Copyable {
     private static let places = 64
 
@@ -15,10 +17,10 @@ struct VersionCache: ~Copyable {
     }
 
     private let entries: UnsafeMutablePointer<Entry>
-    /// Which of the two places of a text is given up next.
+    /// Selects which of the two positions of a text is replaced next.
     private var next = 0
 
-    /// One place more is for texts that are not kept.
+    /// The additional entry is for texts that are not cached.
     init() {
         entries = .allocate(capacity: Self.places + 1)
         entries.initialize(repeating: Entry(), count: Self.places + 1)
@@ -26,7 +28,9 @@ struct VersionCache: ~Copyable {
 
     deinit { entries.deallocate() }
 
-    /// The version that a text is, or nil if it is none; it stands there until the next text is read.
+    /// Returns the version of a text, or nil if it is not a version.
+    ///
+    /// The result is valid until the next text is read.
     @inline(__always)
     mutating func read(_ text: ByteView) -> UnsafePointer<Version>? {
         if text.count > 8 || text.isEmpty { return pass(text) }
@@ -34,7 +38,7 @@ struct VersionCache: ~Copyable {
         let place = Int(truncatingIfNeeded: (word &* 0x9E37_79B9_7F4A_7C15) &>> 58)
         var entry = entries + place
         if entry.pointee.word != word || entry.pointee.count != text.count {
-            // Two texts that meet in one place would drive out each other for ever.
+            // The second position prevents two texts with the same hash from replacing each other repeatedly.
             entry = entries + (place ^ 1)
             if entry.pointee.word != word || entry.pointee.count != text.count { return keep(text, word, place) }
         }
@@ -58,7 +62,7 @@ struct VersionCache: ~Copyable {
         return version == nil ? nil : Self.version(entry)
     }
 
-    /// Reads a text that is not kept.
+    /// Reads a text that is not cached.
     @inline(never)
     private mutating func pass(_ text: ByteView) -> UnsafePointer<Version>? {
         guard let version = Version(text) else { return nil }

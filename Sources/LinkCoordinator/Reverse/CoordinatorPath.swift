@@ -3,12 +3,13 @@ internal import StrictJSON
 
 /// Why a text is no coordinator path of the table.
 public struct PathError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The reason, as a decision says it: `unknown_screen`, `bad_encoding`, `dot_segment`, `empty_segment`, `budget`.
+    /// The stable code of the reason, as in decisions: `unknown_screen`, `bad_encoding`, `dot_segment`,
+    /// `empty_segment`, or `budget`.
     public let reason: String
-    /// Where, or which segment.
+    /// The position of the error, or the segment that caused it.
     public let detail: String
 
-    /// Makes an error.
+    /// Creates an error.
     public init(reason: String, detail: String) {
         self.reason = reason
         self.detail = detail
@@ -66,7 +67,7 @@ extension Rejection {
 }
 
 extension Resolver {
-    /// The entries of a path, without data.
+    /// Returns the entries of a path, without data.
     fileprivate mutating func entries(
         of request: UnsafePointer<RequestView>, _ facts: UnsafePointer<DeviceView>, in table: RouteTable
     ) -> Result<[StackEntry], PathError> {

@@ -1,7 +1,7 @@
-/// The canonical texts of a field's value (route-table.md, 2.7): how they are made, and what comes back of them.
+/// The canonical texts of a field's value, and the value that they are read back as.
 struct FieldTexts {
     let field: TableSource.Field
-    /// `Model.field`.
+    /// The field's name in errors: `Model.field`.
     let place: String
 
     init(_ field: TableSource.Field, of model: String) {
@@ -9,12 +9,14 @@ struct FieldTexts {
         place = "\(model).\(field.name.value)"
     }
 
-    /// The type of one text: of a list that of its items.
+    /// The type of a single text.
+    ///
+    /// For a list, this is the type of its items.
     var itemType: FieldType {
         if case .list(let element, _, _) = field.type { element } else { field.type }
     }
 
-    /// The texts of a value; none for a null or an empty list.
+    /// Returns the texts of a value: none for null or an empty list.
     func texts(_ value: ModelValue) throws(LinkError) -> [String] {
         if value == .null { return [] }
         guard case .list(_, let min, let max) = field.type else {
@@ -32,7 +34,7 @@ struct FieldTexts {
         return texts
     }
 
-    /// The canonical text of a value that is of the type, by its kind too.
+    /// Returns the canonical text of a value, or nil if the value is not of the type.
     private static func text(_ value: ModelValue, _ type: FieldType) -> String? {
         switch (value, type) {
         case (.bool, .bool), (.number, .int), (.number, .double): break
@@ -42,10 +44,11 @@ struct FieldTexts {
         return value.text.flatMap { type.canonicalText(nfc($0)) }
     }
 
-    /// The texts for a place of the link that this field shares with another; nil where the two want different ones.
+    /// Returns the texts for a position in the link that this field shares with another one, or nil if the two fields
+    /// need different texts.
     ///
-    /// A uuid is bound in capitals however it is written, and a truth value may be a digit, so that the other field's
-    /// spelling serves both.
+    /// A UUID is read as uppercase however it is written, and a Boolean value may be a digit. In both cases, the other
+    /// field's spelling works for both.
     func agreeing(_ texts: [String], with other: [String]?) -> [String]? {
         guard let other, other != texts else { return texts }
         if field.type == .bool, other.count == 1, other[0] == otherSpelling(of: texts) { return other }
@@ -53,7 +56,7 @@ struct FieldTexts {
         return itemType == .uuid ? other : texts
     }
 
-    /// Another spelling of a single value that is bound as the same: `1` and `0`, or a uuid in small letters.
+    /// Returns another spelling of a single value that is read as the same value: `1` or `0`, or a lowercase UUID.
     func otherSpelling(of texts: [String]) -> String? {
         guard texts.count == 1 else { return nil }
         switch field.type {
@@ -63,7 +66,9 @@ struct FieldTexts {
         }
     }
 
-    /// The value that comes back of canonical texts, at least one.
+    /// Returns the value that canonical texts are read as.
+    ///
+    /// There must be at least one text.
     func canonical(_ texts: [String]) -> ModelValue {
         if case .list = field.type { return .list(texts.map(itemType.value)) }
         return itemType.value(of: texts[0])
@@ -71,7 +76,9 @@ struct FieldTexts {
 }
 
 extension TableSource.Field {
-    /// What the field is where nothing was bound; null for a required one.
+    /// The value of the field if nothing is bound to it.
+    ///
+    /// It is null for a required field.
     var absentValue: ModelValue {
         switch absence {
         case .required, .null: .null
@@ -82,7 +89,7 @@ extension TableSource.Field {
 }
 
 extension FieldType {
-    /// The value that a canonical text stands for.
+    /// Returns the value that a canonical text represents.
     func value(of text: String) -> ModelValue {
         switch self {
         case .bool: .bool(text == "true")

@@ -1,23 +1,24 @@
 internal import ByteStorage
 
 extension RouteTable {
-    /// Writes the link that resolves to this route with these values.
+    /// Returns a link that resolves to a route with the given values.
     ///
-    /// The first of the route's patterns that can hold the values is written in the dialect of its link block: a
-    /// listed scheme and host, captures and query values percent-encoded as that block decodes them, prefixes that a
-    /// rewrite takes off, query constraints, the fragment. Values that are their field's default are left out of the
-    /// query. Every link is resolved before it is returned, so that what comes back is this route with these values;
-    /// a screen that the device lacks is no fault of the link.
+    /// The link uses the first of the route's patterns that can hold the values. It is written as the rules for links
+    /// of its scheme require: a listed scheme and host, captures and query values percent-encoded to match the
+    /// decoding, prefixes that a rewrite removes, the route's query constraints, and the fragment. Query values that
+    /// equal the default of their field are omitted. Every link is resolved before it is returned, to verify that it
+    /// leads to this route with these values. A screen that the device does not support is not an error.
     ///
     /// - Parameters:
-    ///   - id: The route.
-    ///   - models: Values of the fields that the route binds. All required fields of a model that is named here must
-    ///     be there, and those of the screens that the device would show. A field of which nothing is said comes back
-    ///     without a value, unless another one is bound to the same place of the link.
-    ///   - captures: Values of captures by name, for those to which no field is bound; a tail is given as a path,
-    ///     `auth/a/b`. Where empty segments reset, those of the path are written, `auth/a//b`.
-    ///   - device: The device whose variant decides which models are needed.
-    /// - Throws: `LinkError` where there is no such link.
+    ///   - id: The id of the route.
+    ///   - models: The values of the fields that the route binds. A model must have all of its required fields if it
+    ///     has an entry here, or if a screen that the device would show needs it. A field without a value here has no
+    ///     value in the decision, unless another field is bound to the same position in the link.
+    ///   - captures: The values of captures, by name, that no field is bound to. The value of a tail is a path,
+    ///     `auth/a/b`. If empty segments reset the path, those of the value are written, `auth/a//b`.
+    ///   - device: The facts about the device. They select the variant that determines which models are needed.
+    /// - Returns: The link.
+    /// - Throws: A ``LinkError`` if there is no such link.
     public func link(
         route id: String, models: Models = Models(), captures: [String: String] = [:],
         device: DeviceFacts = DeviceFacts()
@@ -29,7 +30,7 @@ extension RouteTable {
         if case .redirect(let redirect) = route.action {
             throw LinkError(.redirects, redirect.text, "a route that does not redirect")
         }
-        if route.patterns.isEmpty { throw LinkError(.noPattern, id, "a route with 'match'") }
+        if route.patterns.isEmpty { throw LinkError(.noPattern, id, "a route with `match`") }
         let arguments = try LinkArguments(route, in: source, models: models, captures: captures)
         var writer = LinkWriter(table: self, route: number, arguments: arguments, device: device)
         return try writer.write(route)
@@ -37,7 +38,7 @@ extension RouteTable {
 }
 
 extension TableSource.Redirect {
-    /// Where it leads, as the table says it.
+    /// The destination of the redirect, as written in the table.
     package var text: String {
         switch self {
         case .route(let id): id.value
@@ -46,9 +47,9 @@ extension TableSource.Redirect {
     }
 }
 
-/// Tries a route's patterns under the origins of the table until a link comes back as it should.
+/// Tries the patterns of a route with the origins of the table until a link is read back correctly.
 private struct LinkWriter: ~Copyable {
-    /// Most links that are tried.
+    /// The maximum number of links to try.
     static var maxTries: Int { 16 }
 
     let table: RouteTable
@@ -79,19 +80,21 @@ private struct LinkWriter: ~Copyable {
                     return try write(pattern, origin, route)
                 } catch {
                     note(error)
-                    // What the path wants is the same under every origin.
+                    // The requirements of the path are the same under every origin.
                     if error.code == .value || error.code == .wanting { break }
-                    // Where no pattern names a host, another one changes nothing but what may be opened outside.
+                    // If no pattern specifies a host, another host can only change which URLs may be opened externally.
                     if error.code == .lost, !hasOrigins, error.place != Reason.externalRefused.rawValue {
                         lost.insert(origin.block)
                     }
                 }
             }
         }
-        throw failure ?? LinkError(.origin, route.id.value, "a scheme and host that the table lists")
+        throw failure ?? LinkError(.origin, route.id.value, "a scheme and host that the table accepts")
     }
 
-    /// Writes the link under one origin; where another route takes it that wants a name of the query absent, with that.
+    /// Writes the link under one origin.
+    ///
+    /// If the link selects another route that requires a query name to be absent, adds that name and tries again.
     private mutating func write(
         _ pattern: TableSource.RoutePattern, _ origin: LinkOrigin, _ route: TableSource.Route
     ) throws(LinkError) -> String {
@@ -113,13 +116,15 @@ private struct LinkWriter: ~Copyable {
         }
     }
 
-    /// Whether a pattern has a place for every value; one that has not cannot carry them.
+    /// Returns a Boolean value that indicates whether the pattern captures all given values.
     private func holdsAll(_ pattern: Pattern) -> Bool {
         arguments.captures.keys.allSatisfy { pattern.capture(named: $0) != nil }
     }
 
-    /// Keeps the failure that says most: a capture that does not take its value says least where another pattern takes
-    /// it, and that a link was lost says less than what could not be written at all; of equals the first.
+    /// Keeps the most informative failure, and the first of equally informative ones.
+    ///
+    /// A capture that does not accept its value is the least informative, because another pattern may accept it. A
+    /// value that cannot be written is more informative than a link that was read back differently.
     private mutating func note(_ error: LinkError) {
         func weight(_ error: LinkError) -> Int {
             if error.code == .value && error.place.hasPrefix("path.") { return 0 }
@@ -143,7 +148,7 @@ private struct LinkWriter: ~Copyable {
         return start + authority + "/" + path + query + fragment
     }
 
-    /// Resolves the link and compares what came back.
+    /// Resolves the link and compares the result with the given values.
     private mutating func check(_ link: String) throws(LinkError) {
         tries += 1
         let bytes = [UInt8](link.utf8)
@@ -180,17 +185,17 @@ private struct LinkWriter: ~Copyable {
         }
         let isOwn = resolver.route == route && resolver.via.isEmpty
         if isOwn, let invalid {
-            // What is bound after the field that is wrong was not read at all.
+            // The fields after the invalid one were not read.
             return LinkError(.lost, "param_invalid " + invalid, "a link that resolves")
         }
         if let other = resolver.difference(from: route, arguments), !isOwn || summary.reason != .paramMissing {
-            return LinkError(.lost, other, "the link to come back as this route with these values")
+            return LinkError(.lost, other, "a link that resolves to this route with these values")
         }
         switch summary.reason {
         case nil, .excluded, .unsupported: return nil
         case .paramMissing:
             let detail = Decision(json.array).detail ?? ""
-            return LinkError(.wanting, detail, "a value, for a screen of the stack needs it")
+            return LinkError(.wanting, detail, "a value, because a screen of the stack needs it")
         case let reason?:
             let detail = Decision(json.array).detail.map { " " + $0 } ?? ""
             return LinkError(.lost, reason.rawValue + detail, "a link that resolves")

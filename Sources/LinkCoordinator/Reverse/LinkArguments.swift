@@ -1,24 +1,26 @@
-/// What a link of one route is to carry, by the place in the link where it goes.
+/// The values that a link of one route must carry, by their position in the link.
 struct LinkArguments {
-    /// Texts of captures by name; of a tail one for each segment.
+    /// The texts of captures by name.
+    ///
+    /// A tail has one text for each segment.
     private(set) var captures: [String: [String]] = [:]
-    /// Query names in the order of the bindings, each with its texts.
+    /// The query names in the order of the bindings, with their texts.
     private(set) var query: [(name: String, texts: [String])] = []
-    /// What rewrites must take off, by name.
+    /// The values that rewrites capture, by name.
     private(set) var rewrites: [String: String] = [:]
-    /// The fragment.
+    /// The text of the fragment.
     private(set) var fragment: String?
-    /// What each bound field must come back as, by its number in the order of models and fields.
+    /// The value that each bound field must be read back as, by its number in the order of models and fields.
     private(set) var expected: [Int: ModelValue] = [:]
-    /// Captures that must come back as these texts, though no field may be bound to them.
+    /// The texts that captures must be read back as, even if no field is bound to them.
     private(set) var free: [String: [String]] = [:]
-    /// Other spellings of captured values that come back the same, for captures that do not take the canonical ones.
+    /// Other spellings that are read back as the same value, for captures that do not accept the canonical spelling.
     private(set) var spellings: [String: String] = [:]
 
-    /// Tails that were given as paths, empty segments included, which may reset a coordinator path (N6).
+    /// The tails that were given as paths, including empty segments, which may reset a coordinator path.
     private(set) var paths: [String: [String]] = [:]
 
-    /// Finds the place of every value.
+    /// Assigns every value to its position in the link.
     init(
         _ route: TableSource.Route, in source: TableSource, models: Models, captures given: [String: String]
     ) throws(LinkError) {
@@ -38,7 +40,7 @@ struct LinkArguments {
                     expected[number] = try put(texts, value, binding.source.value)
                     if values?[field.name.value] == nil { open.append((number, binding.source.value)) }
                 } else if !texts.isEmpty, value.canonical(texts) != field.absentValue {
-                    throw LinkError(.unwritable, value.place, "no value, for the route binds nothing to this field")
+                    throw LinkError(.unwritable, value.place, "no value, because the route does not bind the field")
                 }
                 if expected[number] ?? .null == .null, field.absence == .required, values != nil {
                     throw LinkError(.wanting, value.place, "a value of type \(field.type.text)")
@@ -46,11 +48,11 @@ struct LinkArguments {
             }
         }
         for (name, text) in given { try putCapture(name, text, route) }
-        // A field of which nothing is said takes what the place that it shares with another one holds.
+        // A field without a given value gets the value of the field with which it shares a position.
         for (number, source) in open where holds(source) { expected[number] = nil }
     }
 
-    /// Whether something stands at a place of the link.
+    /// Returns a Boolean value that indicates whether the position in the link has a value.
     private func holds(_ source: TableSource.Binding.Source) -> Bool {
         switch source {
         case .path(let name): captures[name] != nil
@@ -78,9 +80,9 @@ struct LinkArguments {
         }
     }
 
-    /// Puts a field's texts where its binding reads them, and says what comes back.
+    /// Assigns the texts of a field to the source of its binding, and returns the value that they are read back as.
     ///
-    /// A default needs no place in the query: it comes back by itself.
+    /// A default needs no query item, because an absent item is read as the default.
     private mutating func put(
         _ texts: [String], _ value: FieldTexts, _ source: TableSource.Binding.Source
     ) throws(LinkError) -> ModelValue {
@@ -93,7 +95,8 @@ struct LinkArguments {
             return own
         case .payload:
             if !isDefault {
-                throw LinkError(.unwritable, value.place, "no value, for it comes from a push payload, not from a link")
+                throw LinkError(
+                    .unwritable, value.place, "no value, because the route binds the field to a push payload")
             }
         case .path(let name):
             if texts.isEmpty { break }
@@ -101,7 +104,7 @@ struct LinkArguments {
             guard let one = isSpelled ? texts : value.agreeing(texts, with: captures[name]) else {
                 throw conflict(value.place, "one value for path.\(name)")
             }
-            // Of two fields only what both would read alike has another spelling.
+            // If two fields share a capture, another spelling must be valid for both.
             let other = value.otherSpelling(of: one)
             spellings[name] = captures[name] == nil || spellings[name] == other ? other : nil
             captures[name] = one
@@ -130,7 +133,9 @@ struct LinkArguments {
 
     private func conflict(_ place: String, _ expected: String) -> LinkError { LinkError(.conflict, place, expected) }
 
-    /// A capture given by name; a tail is given as a path.
+    /// Assigns the text of a capture that was given by name.
+    ///
+    /// A tail is given as a path.
     private mutating func putCapture(
         _ name: String, _ text: String, _ route: TableSource.Route
     ) throws(LinkError) {
@@ -138,14 +143,16 @@ struct LinkArguments {
         let texts = isTail ? text.split(separator: "/").map { nfc(String($0)) } : [nfc(text)]
         if isTail { paths[name] = Self.segments(text) }
         if let known = captures[name], known != texts {
-            throw conflict("path.\(name)", "the value of the field that is bound to it")
+            throw conflict("path.\(name)", "the value of the field that is bound to the capture")
         }
         captures[name] = texts
         spellings[name] = nil
         free[name] = texts
     }
 
-    /// The segments of a path from the first that is not empty on: a slash at the end leaves an empty one.
+    /// Returns the segments of a path, starting with the first one that is not empty.
+    ///
+    /// A slash at the end results in an empty segment.
     private static func segments(_ path: String) -> [String] {
         path.split(separator: "/", omittingEmptySubsequences: false).drop(while: \.isEmpty).map { nfc(String($0)) }
     }

@@ -1,34 +1,36 @@
-/// Why no link was written for a route.
+/// An error that occurs when no link can be written for a route.
 public struct LinkError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What went wrong, as a stable code.
+    /// The stable code of an error.
     public enum Code: String, Sendable, CaseIterable {
-        /// The table has no route of that id; `place` is the id.
+        /// The table has no route with this id. `place` is the id.
         case unknownRoute = "unknown_route"
-        /// A link of this route becomes another route's decision; `place` is where it leads.
+        /// The route redirects, so its links select another route. `place` is the destination of the redirect.
         case redirects
-        /// The route has no pattern: it is reached by its id only.
+        /// The route has no pattern. It can only be requested by its id.
         case noPattern = "no_pattern"
-        /// The table has no such model or field, or the route no such capture.
+        /// The table has no such model or field, or the route has no such capture.
         case unknownName = "unknown_name"
-        /// A value is not of its field's type, or its capture does not take it.
+        /// A value does not have the type of its field, or its capture does not accept it.
         case value
-        /// A value is wanting that the link cannot do without.
+        /// A value that the link needs is missing.
         case wanting
-        /// Two values were given for one place of the link.
+        /// Two different values were given for the same position in the link.
         case conflict
-        /// A value has no place in a link: nothing of the link is bound to its field, or the dialect cannot write it.
+        /// A value cannot be written: the route binds its field to nothing in a link, or links of this scheme cannot
+        /// encode it.
         case unwritable
-        /// The table takes no link of a scheme and host that the route's patterns take.
+        /// The table accepts no link with a scheme and host that the route's patterns match.
         case origin
-        /// The link that was written would not come back as this route with these values; `place` says as what.
+        /// The link that was written does not resolve to this route with these values. `place` describes the
+        /// difference.
         case lost
     }
 
-    /// What went wrong.
+    /// The code of the error.
     public let code: Code
-    /// The place: `Model.field`, `path.name`, `query.name`, or what the code says.
+    /// The position of the error: `Model.field`, `path.name`, `query.name`, or as described for the code.
     public let place: String
-    /// What was expected there.
+    /// A description of the expected value.
     public let expected: String
 
     init(_ code: Code, _ place: String, _ expected: String) {
@@ -37,6 +39,8 @@ public struct LinkError: Error, Sendable, Equatable, CustomStringConvertible {
         self.expected = expected
     }
 
-    /// The error as a sentence; it says no values.
+    /// The error as a sentence.
+    ///
+    /// The sentence contains no values.
     public var description: String { "\(place): expected \(expected) (\(code.rawValue))" }
 }

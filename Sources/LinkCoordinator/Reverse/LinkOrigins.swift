@@ -1,15 +1,16 @@
-/// A scheme and a host under which a pattern can be written.
+/// A scheme and host for which the links of a pattern can be written.
 struct LinkOrigin: Hashable {
-    /// Index of the link block.
+    /// The index of the link block.
     var block: Int
     /// The scheme.
     var scheme: String
-    /// Host and port as written; nil where the first segment stands there.
+    /// The host and port as written, or nil if the first segment takes their position.
     var authority: String?
 }
 
 extension TableSource {
-    /// Origins of links that a pattern may take, the first listed first; of each rule of hosts one host.
+    /// Returns the origins of links that a pattern can match, in the order of the table, with one host for each host
+    /// rule.
     func origins(of pattern: RoutePattern) -> [LinkOrigin] {
         var origins: [LinkOrigin] = []
         for (index, block) in blocks.enumerated() {
@@ -29,13 +30,13 @@ extension TableSource {
         return origins
     }
 
-    /// Hosts with their ports that both the block and the pattern take.
+    /// Returns the hosts, with their ports, that both the block and the pattern match.
     private func authorities(of block: LinkBlock, for pattern: RoutePattern, isWeb: Bool) -> [String] {
-        // Where any host will do, one of those that may be opened outside is tried too.
+        // If any host matches, the hosts that may be opened externally are candidates too.
         let rules = [pattern.host].compactMap { $0 } + block.hosts.map(\.value) + externals.hosts
         return rules.compactMap { rule in
             let (host, port) = rule.sample(isWeb: isWeb)
-            // http and https have no links without a host (N3).
+            // An `http` or `https` link without a host is rejected.
             if isWeb && host.isEmpty { return nil }
             let isListed = block.hosts.contains { $0.value.takes(host: host, port: port) }
             guard isListed, pattern.host?.takes(host: host, port: port) ?? true else { return nil }
@@ -43,7 +44,9 @@ extension TableSource {
         }
     }
 
-    /// Schemes of a block that a pattern takes; for `*` one that no block names.
+    /// Returns the schemes of a block that a pattern matches.
+    ///
+    /// For `*`, this includes a scheme that no block lists.
     private func schemes(of block: LinkBlock, for pattern: RoutePattern) -> [String] {
         let named = blocks.flatMap { $0.schemes.map(\.value) }
         if let wanted = pattern.scheme {
@@ -60,7 +63,7 @@ extension TableSource {
 }
 
 extension HostRule {
-    /// A host and port that fall under the rule.
+    /// Returns a host and port that the rule matches.
     fileprivate func sample(isWeb: Bool) -> (host: [UInt8], port: UInt16?) {
         switch self {
         case .any: (isWeb ? Array("example.com".utf8) : [], nil)

@@ -1,8 +1,13 @@
-// The query of a link in the dialect of its block (route-table.md, N8).
+// Writes the query of a link in the dialect of its link block.
 extension LinkText {
-    /// The query with its `?`, or nothing.
+    /// Returns the query with its `?`, or an empty text.
     ///
-    /// - Parameter markers: Names that stand there without a value, which no field needs.
+    /// - Parameters:
+    ///   - arguments: The values of the link.
+    ///   - constraints: The query constraints of the route.
+    ///   - markers: The names to add without a value.
+    /// - Returns: The query.
+    /// - Throws: A `LinkError` if a value conflicts with a constraint or cannot be encoded.
     func query(
         _ arguments: LinkArguments, _ constraints: [TableSource.QueryConstraint], markers: [String]
     ) throws(LinkError) -> String {
@@ -14,13 +19,14 @@ extension LinkText {
             switch constraint.test {
             case .absent:
                 if bound != nil {
-                    throw LinkError(.conflict, "query.\(name)", "no value, for the route wants it absent")
+                    throw LinkError(
+                        .conflict, "query.\(name)", "no value, because the route requires the name to be absent")
                 }
             case .present:
                 if bound == nil { pieces.append(try encoded(name, of: name, isName: true)) }
             case .equals(let value):
                 if let bound, bound != [value] {
-                    throw LinkError(.conflict, "query.\(name)", "the value that the route wants")
+                    throw LinkError(.conflict, "query.\(name)", "the value that the route requires")
                 }
                 written.append(name)
                 pieces.append(try piece(name, value))
@@ -28,7 +34,8 @@ extension LinkText {
         }
         for (name, texts) in arguments.query where !written.contains(where: { same($0, name) }) {
             if block.query.flatten && texts.count > 1 {
-                throw LinkError(.unwritable, "query.\(name)", "one item at most, for a name has one value (flatten)")
+                throw LinkError(
+                    .unwritable, "query.\(name)", "at most one item, because a name has a single value (flatten)")
             }
             for text in texts { pieces.append(try piece(name, text)) }
         }
@@ -37,7 +44,8 @@ extension LinkText {
         return pieces.isEmpty ? "" : "?" + pieces.joined(separator: separator)
     }
 
-    /// Names that another route wants absent and that this link can have without changing anything of its own.
+    /// Returns the names that another route requires to be absent, and that this link can contain without changing its
+    /// own values.
     func markers(
         against other: [TableSource.QueryConstraint], _ arguments: LinkArguments,
         _ constraints: [TableSource.QueryConstraint]
@@ -53,12 +61,12 @@ extension LinkText {
 
     private func piece(_ name: String, _ value: String) throws(LinkError) -> String {
         if block.query.flatten && value.isEmpty {
-            throw LinkError(.unwritable, "query.\(name)", "a value that is not empty (flatten)")
+            throw LinkError(.unwritable, "query.\(name)", "a nonempty value (flatten)")
         }
         return try encoded(name, of: name, isName: true) + "=" + encoded(value, of: name, isName: false)
     }
 
-    /// A name or value as the dialect decodes it back.
+    /// Returns a name or value in the encoding that the dialect decodes to the same text.
     private func encoded(_ text: String, of name: String, isName: Bool) throws(LinkError) -> String {
         guard text.isClean(invisiblesAllowed: true), !(isName && text.isEmpty) else {
             throw LinkError(.unwritable, "query.\(name)", "text without control characters")
@@ -71,7 +79,8 @@ extension LinkText {
             if isName || block.query.flatten { marks.append(UInt8(ascii: "=")) }
             guard !text.utf8.contains(where: marks.contains) else {
                 throw LinkError(
-                    .unwritable, "query.\(name)", "text without '#', '\\' and separators, for nothing is decoded here")
+                    .unwritable, "query.\(name)",
+                    "text without `#`, `\\`, and separators, because the query is not decoded")
             }
             return text
         }

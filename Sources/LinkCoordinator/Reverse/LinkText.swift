@@ -1,11 +1,11 @@
 internal import ByteStorage
 
-/// Writes the parts of a link in the dialect of one link block (route-table.md, 2.1).
+/// Writes the parts of a link in the dialect of one link block.
 struct LinkText {
     let block: TableSource.LinkBlock
     let foldsCase: Bool
 
-    /// Percent-encodes all but unreserved characters (RFC 3986, section 2.3).
+    /// Percent-encodes all bytes except unreserved characters (RFC 3986, section 2.3).
     static func encode(_ text: String) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var bytes: [UInt8] = []
@@ -19,13 +19,13 @@ struct LinkText {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Whether a text may be a decoded segment (N4).
+    /// Returns a Boolean value that indicates whether a text can be a decoded segment.
     static func isSegment(_ text: String) -> Bool {
         if text.isEmpty || text == "." || text == ".." { return false }
         return text.isClean(invisiblesAllowed: false)
     }
 
-    /// The segments that a pattern has with these captures.
+    /// Returns the segments of a pattern with the values of its captures.
     func segments(
         of pattern: Pattern, _ arguments: LinkArguments, isCoordinator: (String) -> Bool
     ) throws(LinkError) -> [String] {
@@ -51,7 +51,7 @@ struct LinkText {
         return try segments + tail(of: pattern, arguments, isCoordinator: isCoordinator)
     }
 
-    /// A segment with a captured text between the matcher's affixes.
+    /// Returns a segment that consists of the matcher's affixes and the captured text between them.
     private func segment(_ matcher: Matcher, _ value: String, _ place: String) throws(LinkError) -> String {
         var text = value
         if case .affix(let prefix, _, let suffix) = matcher {
@@ -76,20 +76,22 @@ struct LinkText {
         }
         let begins = terminal != .coordinatorPath || isCoordinator(texts[0])
         guard begins, texts.allSatisfy(Self.isSegment) else { throw LinkError(.value, place, terminal.name) }
-        // Where an empty segment is more than nothing, a tail is written as it was given.
+        // If empty segments have a meaning, a tail is written as it was given.
         return block.emptySegments == .reset ? arguments.paths[capture.name] ?? texts : texts
     }
 
-    /// A path with the segments in front that rewrites take off again: for the names that the route binds from, and,
-    /// where a rewrite would take the path's own first segments, these once more.
+    /// Returns a path with the segments that rewrites remove again.
+    ///
+    /// These are the values that the route binds from rewrites. If a rewrite would remove segments of the path itself,
+    /// those segments are repeated.
     func prefixed(_ own: [String], _ arguments: LinkArguments) throws(LinkError) -> [String] {
         var wanted = arguments.rewrites
         let values = block.rewrites.map { rule in rule.name.flatMap { wanted.removeValue(forKey: $0) } }
         if let name = wanted.keys.min() {
-            throw LinkError(.unwritable, "rewrite.\(name)", "a rewrite of that name for the link's scheme")
+            throw LinkError(.unwritable, "rewrite.\(name)", "a rewrite with this name for the scheme of the link")
         }
         var path = own
-        // The last rule takes its segments off last, so that they stand nearest to the path.
+        // The last rule removes its segments last, so its segments are next to the path.
         for (rule, value) in zip(block.rewrites, values).reversed() {
             if let value {
                 path = try segments(of: rule, value) + path
@@ -100,7 +102,7 @@ struct LinkText {
         return path
     }
 
-    /// The segments that a rewrite takes off to keep this value.
+    /// Returns the segments from which a rewrite captures the value.
     private func segments(of rule: TableSource.Rewrite, _ value: String) throws(LinkError) -> [String] {
         var segments: [String] = []
         for matcher in rule.pattern.matchers where !matcher.isTerminal {
@@ -115,7 +117,7 @@ struct LinkText {
 }
 
 extension TableSource.Rewrite {
-    /// Whether the rule takes the first segments of a path off.
+    /// Returns a Boolean value that indicates whether the rule removes the first segments of a path.
     fileprivate func takes(_ path: [String], foldsCase: Bool) -> Bool {
         guard path.count >= segmentCount else { return false }
         return zip(pattern.matchers.prefix(segmentCount), path).allSatisfy { matcher, segment in

@@ -1,9 +1,9 @@
 internal import ByteStorage
 internal import StrictJSON
 
-// What a link came back as: the values that the last resolution bound, for comparison with what was written.
+// The values that the last resolution bound, for comparison with the values that were written into a link.
 extension Resolver {
-    /// The value of a field in the route's own scope, or what stands for a missing one.
+    /// Returns the value of a field in the route's own scope, or the default of a missing value.
     package mutating func boundValue(_ number: Int) -> ModelValue {
         let field = image.fields.at(number)
         let value = values[number]
@@ -35,7 +35,9 @@ extension Resolver {
         }
     }
 
-    /// The texts of a capture of the chosen pattern, of a tail its segments; nil if it is not captured.
+    /// Returns the text of a capture of the selected pattern, or the segments of a tail.
+    ///
+    /// Returns nil if there is no such capture.
     package mutating func capturedTexts(_ name: String) -> [String]? {
         guard let number = image.names.firstIndex(where: { $0.string == name }) else { return nil }
         guard let first = tail(Int32(number)) else { return capture(Int32(number)).map { [$0.string] } }
@@ -44,7 +46,7 @@ extension Resolver {
         return texts
     }
 
-    /// Selects and binds without composing a stack, so that it does not matter what the device lacks.
+    /// Selects and binds without composing a stack, so that device support does not matter.
     mutating func readBack(
         _ request: UnsafePointer<RequestView>, _ device: UnsafePointer<DeviceView>, table: TableHandle
     ) throws(Rejection) {
@@ -55,7 +57,8 @@ extension Resolver {
         if chosen.action == .variants { try bindRoute(chosen) }
     }
 
-    /// As what other than this route, by a pattern of its own and with these values, the last resolution ended.
+    /// Returns a description of the difference between the last resolution and the given route with these values, or
+    /// nil if there is none.
     mutating func difference(from route: Int, _ arguments: LinkArguments) -> String? {
         if self.route != route || !via.isEmpty {
             guard self.route >= 0 else { return "no route" }
@@ -71,7 +74,7 @@ extension Resolver {
         return nil
     }
 
-    /// The text of a capture as it stands in the link, where it is given in another than its canonical form.
+    /// Returns the text of a capture as written in the link, if it is written in another form than the canonical one.
     private mutating func rawText(_ name: String) -> [String]? {
         guard let number = image.names.firstIndex(where: { $0.string == name }) else { return nil }
         return captureSlice(Int32(number)).map { [$0.string] }

@@ -1,13 +1,13 @@
 internal import ByteStorage
 
 extension String {
-    /// Whether text that was decoded may stand in a link (N4).
+    /// Returns a Boolean value that indicates whether a decoded text is allowed in a link.
     func isClean(invisiblesAllowed: Bool) -> Bool {
         Array(utf8).withUnsafeBufferPointer {
             PercentDecoding.isClean(ByteView($0), invisiblesAllowed: invisiblesAllowed)
         }
     }
 
-    /// Whether both are equal when ASCII capitals count as small letters.
+    /// Returns a Boolean value that indicates whether both texts are equal if the case of ASCII letters is ignored.
     package func equalsFolded(_ other: String) -> Bool { utf8.map(lowerASCII) == other.utf8.map(lowerASCII) }
 }

@@ -1,34 +1,40 @@
-/// What an app implements to show decisions: five changes, each of which one update of SwiftUI can carry out.
+/// A type of the app that shows decisions by carrying out one change at a time.
 ///
-/// ``apply(_:)-(Decision)`` computes the changes from what is shown and asks for them one after another; a method
-/// returns when its change has been shown (after its animation, if it has one). So an app never has to change two
-/// levels of presentation at once, which SwiftUI does not do reliably.
+/// ``apply(_:)-(Decision)`` computes the changes from the shown stack and performs them one after another. Return from
+/// each method when its change is visible, after any animation. An app then never has to change two levels of
+/// presentation at once, which SwiftUI does not do reliably.
 @MainActor
 public protocol StackApplier: AnyObject {
-    /// What is shown, the lowest entry first.
+    /// The stack that the app shows, from the bottom to the top.
     var shown: [StackEntry] { get }
 
-    /// Closes the sheet, cover or alert on top.
+    /// Closes the topmost sheet, cover, or alert.
     func dismiss() async
-    /// Takes so many pushed entries off the top group.
+    /// Removes the given number of pushed entries from the top group.
     func pop(_ count: Int) async
-    /// Gives an entry that stays new data; `index` is counted from the bottom.
+    /// Replaces the data of an entry that stays.
+    ///
+    /// `index` counts from the bottom.
     func update(_ entry: StackEntry, at index: Int) async
     /// Pushes entries onto the top group.
     func push(_ entries: [StackEntry]) async
-    /// Shows a sheet, cover or alert on top of everything.
+    /// Presents a sheet, cover, or alert on top of everything.
     func present(_ entry: StackEntry) async
 }
 
 extension StackApplier {
-    /// Carries a decision out: the steps from what is shown, one after another.
+    /// Applies a decision by performing its steps from the shown stack one after another.
     ///
-    /// A decision that shows no stack changes nothing; its ``Decision/url`` is the app's to open.
+    /// A decision without a stack changes nothing. The app opens the ``Decision/url`` of an external decision itself.
+    ///
+    /// - Parameter decision: The decision to apply.
     public func apply(_ decision: Decision) async {
         for step in decision.steps(from: shown) { await apply(step) }
     }
 
-    /// Carries out one step.
+    /// Performs one step.
+    ///
+    /// - Parameter step: The step to perform.
     public func apply(_ step: StackStep) async {
         switch step {
         case .dismiss: await dismiss()

@@ -1,24 +1,25 @@
-/// One entry of a stack: a screen, how it is presented, and the data that is bound to it.
+/// An entry of a stack: a screen, its presentation, and the data bound to it.
 ///
-/// Two entries are equal if everything about them is. A stack is a flat list of entries, the lowest first; every
-/// sheet, cover and alert begins a group of its own on top of what is below.
+/// A stack is a flat list of entries, the lowest first. Every sheet, cover, and alert begins a new group on top of the
+/// entries below. Two entries are equal if all of their properties are equal.
 public struct StackEntry: Sendable, Hashable {
-    /// The coordinator.
+    /// The name of the coordinator.
     public var coordinator: String
-    /// The screen.
+    /// The name of the screen.
     public var screen: String
-    /// The screen whose view draws this one, if it is another.
+    /// The name of the screen whose view displays this screen, or nil if the screen has its own view.
     public var view: String?
-    /// How it is presented.
+    /// The presentation.
     public var present: Presentation
-    /// Whether, as a sheet or cover, it has its own navigation, so that something can be pushed onto it.
+    /// A Boolean value that indicates whether a sheet or cover has its own navigation stack, onto which entries can be
+    /// pushed.
     public var nav: Bool
-    /// What tells this entry from others of the same screen.
+    /// The text that distinguishes this entry from other entries with the same screen.
     public var identity: String?
-    /// The data that is bound to this entry.
+    /// The data bound to the entry.
     public var models: Models
 
-    /// Makes an entry.
+    /// Creates an entry.
     public init(
         coordinator: String, screen: String, view: String? = nil, present: Presentation = .push, nav: Bool = false,
         identity: String? = nil, models: Models = Models()
@@ -32,7 +33,7 @@ public struct StackEntry: Sendable, Hashable {
         self.models = models
     }
 
-    /// Takes an entry of a decision, with its data.
+    /// Creates an entry from an entry of a decision, including its data.
     public init(_ entry: Decision.Entry) {
         self.init(
             coordinator: entry.coordinator, screen: entry.screen, view: entry.view,
@@ -40,7 +41,9 @@ public struct StackEntry: Sendable, Hashable {
             models: entry.models)
     }
 
-    /// Whether both are the same place: coordinator, screen and identity, whatever the data (`reuse`, 2.6).
+    /// Returns a Boolean value that indicates whether both entries have the same coordinator, screen, and identity.
+    ///
+    /// The mode `reuse` compares entries this way, regardless of their data.
     public func isSamePlace(as other: StackEntry) -> Bool {
         coordinator == other.coordinator && screen == other.screen && identity == other.identity
     }

@@ -1,19 +1,21 @@
-/// One change to the stack that is shown, small enough that SwiftUI carries it out in one update.
+/// A change to the shown stack that SwiftUI can perform in one update.
 public enum StackStep: Sendable, Hashable {
-    /// The sheet, cover or alert on top is closed, with everything that was pushed onto it.
+    /// Close the topmost sheet, cover, or alert, with everything that was pushed onto it.
     case dismiss
-    /// So many entries are taken off the top group, all of them pushed.
+    /// Remove the given number of pushed entries from the top group.
     case pop(Int)
-    /// An entry that stays gets new data; its index is counted from the bottom.
+    /// Replace the data of an entry that stays. The index counts from the bottom.
     case update(Int, StackEntry)
-    /// Entries are pushed onto the top group.
+    /// Push entries onto the top group.
     case push([StackEntry])
-    /// A sheet, cover or alert is shown on top of everything.
+    /// Present a sheet, cover, or alert on top of everything.
     case present(StackEntry)
 }
 
 extension StackStep {
-    /// What the step makes of a stack: how an app that keeps its stack as a list carries it out.
+    /// Applies the step to a stack, for apps that keep their stack as a list.
+    ///
+    /// - Parameter stack: The stack to change.
     public func apply(to stack: inout [StackEntry]) {
         switch self {
         case .dismiss:
@@ -28,10 +30,10 @@ extension StackStep {
 }
 
 extension StackEntry {
-    /// Whether the entry begins a group of its own: a sheet, a cover or an alert.
+    /// A Boolean value that indicates whether the entry is a sheet, cover, or alert, which begins its own group.
     public var isModal: Bool { present != .push }
 
-    /// Whether something can be pushed onto the entry.
+    /// A Boolean value that indicates whether entries can be pushed onto this one.
     var takesPush: Bool {
         switch present {
         case .push: true
@@ -42,17 +44,20 @@ extension StackEntry {
 }
 
 extension Decision {
-    /// What is to be shown once the decision is carried out over a stack that is shown.
+    /// Returns the stack to show after the decision is applied to the shown stack.
     ///
-    /// Only `navigate` and `deferred` change a stack; any other outcome leaves it as it is.
-    /// - `replace`: the decision's stack.
-    /// - `append`: what is shown, then the decision's entries.
-    /// - `reuse`: what is shown up to an entry with the coordinator, screen and identity of the decision's last one,
-    ///   which gets the new data; where there is none as `append`.
+    /// Only `navigate` and `deferred` change a stack. Any other outcome leaves it unchanged.
+    /// - `replace`: The decision's stack.
+    /// - `append`: The shown stack, followed by the decision's entries.
+    /// - `reuse`: The shown stack up to the last entry with the coordinator, screen, and identity of the decision's
+    ///   last entry, with the new data. If there is no such entry, the mode works like `append`.
     ///
-    /// Where `dismissModals` says so, the shown sheets, covers and alerts are closed before. An alert on top is closed
-    /// before anything is appended, for nothing can be shown on an alert, and so is a sheet or cover without
-    /// navigation before something is pushed.
+    /// If `dismissModals` is true, the shown sheets, covers, and alerts are closed first. An alert on top is closed
+    /// before entries are appended, because nothing can be shown on an alert. A sheet or cover without navigation is
+    /// closed before an entry is pushed.
+    ///
+    /// - Parameter shown: The stack that the app shows.
+    /// - Returns: The stack to show.
     public func stack(over shown: [StackEntry]) -> [StackEntry] {
         guard outcome == .navigate || outcome == .deferred else { return shown }
         let own = stack.map { StackEntry($0) }
@@ -70,16 +75,19 @@ extension Decision {
         }
     }
 
-    /// The changes that turn a shown stack into ``stack(over:)``, in an order in which SwiftUI can carry them out one
-    /// at a time: dismiss from the top down, pop, update, then push and present from the bottom up.
+    /// Returns the changes that turn the shown stack into ``stack(over:)``.
     ///
-    /// What is the same below stays as it is. An entry whose identity is the same but whose data changed is updated
-    /// where it stands; without an identity it is another entry, and is taken off and shown anew.
+    /// SwiftUI can perform the changes one at a time: first dismissals from the top down, then pops, updates, and
+    /// finally pushes and presentations from the bottom up. Entries at the bottom that do not change stay. An entry
+    /// with an identity whose data changed is updated. Without an identity, it is removed and shown again.
+    ///
+    /// - Parameter shown: The stack that the app shows.
+    /// - Returns: The steps to perform, in order.
     public func steps(from shown: [StackEntry]) -> [StackStep] {
         let wanted = stack(over: shown)
         let closes = dismissModals && (outcome == .navigate || outcome == .deferred)
         let base = Self.base(shown, dismissModals: closes)
-        // What is closed first is shown anew even where it is wanted again.
+        // An entry that is closed first is shown again even if the new stack contains it.
         let kept = zip(base, wanted).prefix { $0.stays(as: $1) }.count
         var steps: [StackStep] = []
         var left = shown
@@ -90,7 +98,8 @@ extension Decision {
             } else {
                 step = .pop(left.count - kept)
             }
-            // Entries above the last group that stays go at once; those above a group that goes, with that group.
+            // The entries above the last group that stays are popped together. Those of a group that is dismissed go
+            // with it.
             step.apply(to: &left)
             steps.append(step)
         }
@@ -109,7 +118,7 @@ extension Decision {
         return steps
     }
 
-    /// What is left of a shown stack once its sheets, covers and alerts are closed, if they are to be.
+    /// Returns the shown stack, without its sheets, covers, and alerts if `dismissModals` is true.
     private static func base(_ shown: [StackEntry], dismissModals: Bool) -> [StackEntry] {
         guard dismissModals, let first = shown.firstIndex(where: \.isModal) else { return shown }
         return Array(shown[..<first])
@@ -124,8 +133,9 @@ extension Decision {
 }
 
 extension StackEntry {
-    /// Whether this entry can stay where the other one is wanted: all is equal, or only the data of an entry that has
-    /// an identity differs.
+    /// Returns a Boolean value that indicates whether this entry can stay in place of the other one.
+    ///
+    /// That is the case if both are equal, or if they have the same identity and only their data differs.
     fileprivate func stays(as other: StackEntry) -> Bool {
         if self == other { return true }
         var twin = other

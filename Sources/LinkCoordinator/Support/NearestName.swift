@@ -1,12 +1,13 @@
-/// The known name that a misspelt one was most likely meant to be.
+/// Finds the known name that a misspelled name most likely means.
 package enum NearestName {
-    /// Longest name that is compared; longer ones are no slips of the pen.
+    /// The length of the longest name that is compared.
     private static let maxLength = 64
 
-    /// The nearest of the known names by edits (a swap of neighbours counts one), or nil if none is near.
+    /// Returns the known name with the smallest edit distance, or nil if none is close.
     ///
-    /// Near is at most one edit for each three characters, and one in any case; case does not count. Of equally near
-    /// names the first in byte order is taken, so that the answer does not depend on the order of the list.
+    /// Swapping neighboring characters counts as one edit, and case is ignored. A name is close if it needs at most one
+    /// edit for each three characters, or a single edit. Among equally close names, the first in byte order is
+    /// returned, so that the result does not depend on the order of the list.
     package static func of(_ name: String, among known: some Sequence<String>) -> String? {
         let wanted = Array(name.lowercased().utf8)
         guard wanted.count <= maxLength else { return nil }
@@ -23,7 +24,8 @@ package enum NearestName {
         return best?.name
     }
 
-    /// Insertions, deletions, replacements and swaps of neighbours that turn one text into the other.
+    /// Returns the number of insertions, deletions, replacements, and swaps of neighbors that turn one text into the
+    /// other.
     package static func edits(_ a: [UInt8], _ b: [UInt8]) -> Int {
         var beforeLast = [Int](repeating: 0, count: b.count + 1)
         var last = Array(0...b.count)

@@ -1,28 +1,30 @@
 extension TableSource {
-    /// A constraint on one query name, for selecting or in a `when`.
+    /// A constraint on one query name, for selecting a route or in a `when`.
     package struct QueryConstraint: Sendable, Hashable {
-        /// What must hold of the name.
+        /// A test of the name.
         package enum Test: Sendable, Hashable {
-            /// Its value is this text.
+            /// The value equals this text.
             case equals(String)
-            /// It is there, null included.
+            /// The name is present, with or without a value.
             case present
-            /// It is not there.
+            /// The name is absent.
             case absent
         }
 
-        /// The name, any text.
+        /// The name, which can be any text.
         package var name: Placed<String>
 
-        /// What must hold.
+        /// The test of the name.
         package var test: Test
     }
 
-    /// `when` of a variant: every member that is given must hold.
+    /// The `when` of a variant.
+    ///
+    /// All given members must hold.
     package struct Condition: Sendable {
         /// A comparison with a version.
         package struct VersionTest: Sendable, Equatable {
-            /// How the device's version is compared with the table's.
+            /// The relation between the device's version and the table's version.
             package enum Relation: String, Sendable, CaseIterable, BitwiseCopyable {
                 case atLeast = ">="
                 case above = ">"
@@ -31,52 +33,52 @@ extension TableSource {
                 case equal = "="
             }
 
-            /// How they are compared.
+            /// The relation.
             package var relation: Relation
 
-            /// The table's version.
+            /// The version in the table.
             package var version: VersionText
 
-            /// Makes a comparison.
+            /// Creates a comparison.
             package init(relation: Relation, version: VersionText) {
                 self.relation = relation
                 self.version = version
             }
         }
 
-        /// An attribute and the texts one of which it must be equal to.
+        /// An attribute and its accepted texts.
         package struct Attribute: Sendable {
-            /// Name of the attribute.
+            /// The name of the attribute.
             package var name: Placed<String>
-            /// Texts, one of which it must be.
+            /// The accepted texts.
             package var values: [String]
         }
 
-        /// Comparisons with the app's version, all of which hold.
+        /// The comparisons with the version of the app, all of which must hold.
         package var app: [VersionTest] = []
-        /// Comparisons with the system's version, all of which hold.
+        /// The comparisons with the version of the operating system, all of which must hold.
         package var os: [VersionTest] = []
-        /// Capabilities, all of which the device has.
+        /// The capabilities that the device must have.
         package var capabilities: [Placed<String>] = []
-        /// Claims, all of which the device lists.
+        /// The claims that the device must have.
         package var claims: [Placed<String>] = []
-        /// Platforms, one of which fits; nil if not asked.
+        /// The accepted platforms, or nil for any.
         package var platforms: [String]?
-        /// Regions, one of which fits; nil if not asked.
+        /// The accepted regions, or nil for any.
         package var regions: [String]?
-        /// Locales, one of which fits; nil if not asked.
+        /// The accepted locales, or nil for any.
         package var locales: [String]?
-        /// Attributes, all of which fit.
+        /// The attributes, all of which must match.
         package var attributes: [Attribute] = []
-        /// Query constraints, all of which hold.
+        /// The query constraints, all of which must hold.
         package var query: [QueryConstraint] = []
-        /// Byte offset in the file.
+        /// The byte offset in the file.
         package var offset: Int
 
-        /// Makes a condition that always holds.
+        /// Creates a condition that always holds.
         package init(offset: Int) { self.offset = offset }
 
-        /// Whether the condition holds for every request: `{}`.
+        /// A Boolean value that indicates whether the condition has no members, so that it holds for every request.
         package var isEmpty: Bool {
             app.isEmpty && os.isEmpty && capabilities.isEmpty && claims.isEmpty && platforms == nil && regions == nil
                 && locales == nil && attributes.isEmpty && query.isEmpty

@@ -1,66 +1,70 @@
 extension TableSource {
     /// A coordinator and its screens.
     package struct Coordinator: Sendable {
-        /// The name.
+        /// The name of the coordinator.
         package var name: Placed<String>
 
-        /// Screens in the order of the file.
+        /// The screens in the order of the file.
         package var screens: [Screen]
 
-        /// Screen that stands for the coordinator itself.
+        /// The screen that represents the coordinator itself.
         package var initial: Placed<String>?
 
-        /// Coordinator under this one, for `parents: initial`.
+        /// The parent coordinator, for `parents: initial`.
         package var parent: Placed<String>?
 
-        /// Guard of all its screens.
+        /// The guard of all its screens.
         package var guarding: Placed<String>?
 
-        /// `slot: single`: only its last entry stays in a stack.
+        /// A Boolean value that indicates whether a stack keeps only the last entry of the coordinator (`slot:
+        /// single`).
         package var singleSlot: Bool
 
-        /// The screen of that name.
+        /// Returns the screen with the given name, or nil.
         package func screen(named name: String) -> Screen? { screens.first { $0.name.value == name } }
     }
 
     /// A screen of a coordinator.
     package struct Screen: Sendable {
-        /// The name.
+        /// The name of the screen.
         package var name: Placed<String>
 
         /// Models whose data it needs, in the order of its `needs`.
         package var needs: [Placed<String>] = []
 
-        /// How it may be presented; the first is the default.
+        /// The allowed presentations.
+        ///
+        /// The first one is the default.
         package var present: [Placed<Presentation>] = []
 
-        /// Whether it has its own navigation, so that something may be pushed onto it as a sheet or cover.
+        /// A Boolean value that indicates whether the screen has its own navigation stack, onto which entries can be
+        /// pushed if it is a sheet or cover.
         package var nav = false
 
-        /// Template of the entry's identity.
+        /// The template of the entry's identity.
         package var identity: IdentityTemplate?
 
-        /// Screen whose view draws it.
+        /// The screen whose view displays this screen.
         package var view: Placed<String>?
 
-        /// First version of the app that has it.
+        /// The first version of the app that has the screen.
         package var since: VersionText?
 
-        /// First version of the app that has it no more.
+        /// The first version of the app that no longer has the screen.
         package var until: VersionText?
 
-        /// Capabilities without which a device lacks it.
+        /// The capabilities that a device needs to support the screen.
         package var requires: [Placed<String>] = []
 
-        /// The presentation that is used unless a target says another.
+        /// The presentation for targets that do not specify another one.
         package var defaultPresentation: Presentation { present.first?.value ?? .push }
     }
 
-    /// `identity` of a screen: text with `{Model.field}`.
+    /// The `identity` of a screen: text with `{Model.field}`.
     package struct IdentityTemplate: Sendable {
         /// A part of the template.
         package enum Part: Sendable, Equatable {
-            /// Text as it stands.
+            /// Literal text.
             case text(String)
             /// The canonical text of a field.
             case field(model: String, field: String)
@@ -69,30 +73,30 @@ extension TableSource {
         /// The parts in order.
         package var parts: [Part]
 
-        /// Byte offset in the file.
+        /// The byte offset in the file.
         package var offset: Int
     }
 
-    /// A guard: what a coordinator wants of a device, and what to show to one that lacks it.
+    /// A guard: the claim that a coordinator requires, and the target for a device without it.
     package struct Guard: Sendable {
-        /// `resume` of a guard.
+        /// The `resume` of a guard.
         package struct Resume: Sendable, Equatable {
-            /// How long the request may wait, in seconds.
+            /// The time for which the request can be resumed, in seconds.
             package var ttlSeconds: Int64
-            /// Whether it may be taken up only once.
+            /// A Boolean value that indicates whether the request can be resumed only once.
             package var once: Bool
         }
 
-        /// The name.
+        /// The name of the guard.
         package var name: Placed<String>
 
-        /// The claim that the device must list.
+        /// The claim that the device must have.
         package var claim: String
 
-        /// What is shown meanwhile: a static path or the root.
+        /// The target for a device without the claim: a static path or the root.
         package var otherwise: Target
 
-        /// How the request may be taken up again; nil if it may not.
+        /// The rules for resuming the request, or nil if it cannot be resumed.
         package var resume: Resume?
     }
 }

@@ -1,41 +1,41 @@
-/// The type of a model's field, as `models` writes it (route-table.md, 3.0, Types).
+/// The type of a model's field.
 package indirect enum FieldType: Sendable, Hashable {
-    /// A UUID, bound in upper case.
+    /// A UUID, bound in uppercase.
     case uuid
 
-    /// A 64-bit number within the bounds.
+    /// A 64-bit integer within the bounds.
     case int(min: Int64, max: Int64)
 
-    /// Text of `min` to `max` bytes of UTF-8.
+    /// A text of `min` to `max` UTF-8 bytes.
     case string(min: Int, max: Int)
 
-    /// `true`, `false`, `1` or `0`; a JSON boolean when bound.
+    /// `true`, `false`, `1`, or `0`, bound as a JSON Boolean value.
     case bool
 
     /// A decimal number of at most 15 significant digits.
     case double
 
-    /// A date of the calendar, `YYYY-MM-DD`.
+    /// A calendar date, `YYYY-MM-DD`.
     case date
 
     /// One of these texts, in the order of the table.
     case enumeration([[UInt8]])
 
-    /// An https URL whose host falls under one of the rules.
+    /// An `https` URL whose host matches one of the rules.
     case url(hosts: [HostRule])
 
-    /// `min` to `max` values of a type that is no list itself.
+    /// From `min` to `max` values of a type that is not a list.
     case list(FieldType, min: Int, max: Int)
 }
 
 extension FieldType {
-    /// Longest text in bytes that any field may take.
+    /// The length of the longest text that any field accepts, in bytes.
     package static let maxTextBytes = 8192
 
-    /// Most items that any list may take.
+    /// The maximum number of items of any list.
     package static let maxListCount = 128
 
-    /// How the table writes the type, with bounds only where they differ from the defaults.
+    /// The type as written in a table, with bounds only if they differ from the defaults.
     package var text: String {
         switch self {
         case .uuid: "uuid"

@@ -1,41 +1,41 @@
 internal import StrictJSON
 
-/// Reads the type of a field with its `?` or default (route-table.md, 3.0, Types).
+/// Parses the type of a field with its `?` or default.
 struct FieldTypeParser {
-    /// Names of the types, for suggestions.
+    /// The names of the types, for suggestions.
     static let names = ["uuid", "int", "string", "bool", "double", "date", "enum", "url", "list"]
 
-    /// Reads a whole text such as `int(1..99)=1`.
+    /// Parses a complete text such as `int(1..99)=1`.
     static func parse(_ text: String) throws(TextError) -> (type: FieldType, absence: TableSource.Field.Absence) {
         var reader = TextReader(text)
         let type = try type(&reader)
         if case .list(_, let min, _) = type {
             guard reader.isAtEnd else {
                 throw TextError(
-                    "a list has neither '?' nor a default", at: reader.at,
-                    suggestion: "take it away: a list from 0 items on is empty where nothing was given")
+                    "a list cannot have `?` or a default", at: reader.at,
+                    suggestion: "remove it: a list with a minimum of 0 items is empty by default")
             }
             return (type, min == 0 ? .emptyList : .required)
         }
         if reader.isAtEnd { return (type, .required) }
         if reader.take("?") {
-            guard reader.isAtEnd else { throw TextError("nothing may follow the '?'", at: reader.at) }
+            guard reader.isAtEnd else { throw TextError("no text is allowed after `?`", at: reader.at) }
             return (type, .null)
         }
         guard reader.take("=") else {
             let isList = reader.bytes[reader.at...].elementsEqual("[]".utf8)
             if reader.next == UInt8(ascii: " ") {
-                throw TextError("a type has no blanks", at: reader.at, suggestion: "take the blanks away")
+                throw TextError("a type must not contain spaces", at: reader.at, suggestion: "remove the spaces")
             }
             throw TextError(
-                "expected '?', '=default' or the end of the type", at: reader.at,
+                "expected `?`, `=default`, or the end of the type", at: reader.at,
                 suggestion: isList
-                    ? "write 'list<\(String(decoding: reader.bytes[..<reader.at], as: UTF8.self))>'" : nil)
+                    ? "write `list<\(String(decoding: reader.bytes[..<reader.at], as: UTF8.self))>`" : nil)
         }
         let start = reader.at
         let value = String(decoding: reader.run { _ in true }, as: UTF8.self)
         guard let canonical = type.canonicalText(value) else {
-            throw TextError("the default '\(value)' is not of the type \(type.text)", at: start)
+            throw TextError("the default `\(value)` is not a value of the type `\(type.text)`", at: start)
         }
         return (type, .value(canonical))
     }
@@ -59,29 +59,29 @@ struct FieldTypeParser {
         case "list": return try list(&reader)
         default:
             throw TextError(
-                name.isEmpty ? "expected a type" : "'\(name)' is no type", at: start,
+                name.isEmpty ? "expected a type" : "`\(name)` is not a type", at: start,
                 suggestion: likely(name.lowercased(), reader) ?? NearestName.of(name, among: names).map {
-                    "did you mean '\($0)'?"
+                    "did you mean `\($0)`?"
                 }
-                    ?? "the types are \(names.joined(separator: ", "))")
+                    ?? "use \(names.map { "`\($0)`" }.joined(separator: ", "))")
         }
     }
 
-    /// The type that a name of another format most likely means.
+    /// Returns a suggestion for a type name of another format.
     private static func likely(_ name: String, _ reader: TextReader) -> String? {
         switch name {
-        case "integer", "number", "long", "short": return "write 'int'"
-        case "boolean": return "write 'bool'"
-        case "guid": return "write 'uuid'"
-        case "str", "text", "char", "varchar": return "write 'string'"
-        case "float", "decimal", "real": return "write 'double'"
-        case "datetime", "timestamp", "time": return "write 'date' for a day, 'string' for a time"
-        case "array", "set": return "write 'list<string>'"
-        case "uri", "link": return "write 'url(host in a.example)'"
-        case "object", "dict", "map", "json": return "a field is one value; write a model for each object"
-        case "optional", "nullable": return "write '?' behind the type"
-        case "" where reader.next == UInt8(ascii: "["): return "write 'list<string>'"
-        case "" where reader.next == UInt8(ascii: "?"): return "write '?' behind the type"
+        case "integer", "number", "long", "short": return "write `int`"
+        case "boolean": return "write `bool`"
+        case "guid": return "write `uuid`"
+        case "str", "text", "char", "varchar": return "write `string`"
+        case "float", "decimal", "real": return "write `double`"
+        case "datetime", "timestamp", "time": return "write `date` for a day, or `string` for a time"
+        case "array", "set": return "write `list<string>`"
+        case "uri", "link": return "write `url(host in a.example)`"
+        case "object", "dict", "map", "json": return "a field is a single value; declare a model for each object"
+        case "optional", "nullable": return "write `?` after the type"
+        case "" where reader.next == UInt8(ascii: "["): return "write `list<string>`"
+        case "" where reader.next == UInt8(ascii: "?"): return "write `?` after the type"
         default: return nil
         }
     }
@@ -94,14 +94,14 @@ struct FieldTypeParser {
         let min = bounds.min ?? 0
         let max = bounds.max ?? Int64(limit)
         guard min >= 0, max <= Int64(limit), min <= max else {
-            throw TextError("bounds lie between 0 and \(limit) \(unit)", at: start)
+            throw TextError("bounds must be from 0 to \(limit) \(unit)", at: start)
         }
         return (Int(min), Int(max))
     }
 
     private static func hosts(_ reader: inout TextReader) throws(TextError) -> [HostRule] {
         guard reader.take(word: "(host in ") else {
-            throw TextError("expected url(host in a.example, *.b.example)", at: reader.at)
+            throw TextError("expected hosts, such as `url(host in a.example, *.b.example)`", at: reader.at)
         }
         var rules: [HostRule] = []
         repeat {
@@ -115,17 +115,20 @@ struct FieldTypeParser {
             }
             if text.isEmpty { throw TextError("expected a host", at: start) }
         } while reader.take(",")
-        guard reader.take(")") else { throw TextError("expected ')' after the hosts", at: reader.at) }
+        guard reader.take(")") else { throw TextError("expected `)` after the hosts", at: reader.at) }
         return rules
     }
 
     private static func list(_ reader: inout TextReader) throws(TextError) -> FieldType {
-        guard reader.take("<") else { throw TextError("expected list<type>", at: reader.at) }
+        guard reader.take("<") else {
+            throw TextError("expected the type of the items, such as `list<string>`", at: reader.at)
+        }
         let start = reader.at
         let element = try type(&reader)
-        if case .list = element { throw TextError("a list holds no lists", at: start) }
+        if case .list = element { throw TextError("a list cannot contain lists", at: start) }
         guard reader.take(">") else {
-            throw TextError("expected '>' after the type of the items, which has no '?' and no default", at: reader.at)
+            throw TextError(
+                "expected `>` after the type of the items, which cannot have `?` or a default", at: reader.at)
         }
         let (min, max) = try lengths(&reader, limit: FieldType.maxListCount, "items")
         return .list(element, min: min, max: max)

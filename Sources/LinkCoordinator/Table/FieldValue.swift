@@ -1,7 +1,9 @@
 package import ByteStorage
 
 extension FieldType {
-    /// The canonical form of one text under this type (route-table.md, 2.7); for a list, of one of its items.
+    /// Returns the canonical form of a text under this type.
+    ///
+    /// For a list, it is that of one item.
     package func canonical(_ text: ByteView) -> CanonicalValue {
         switch self {
         case .uuid: return TextForms.isUUID(text) ? .uuid(text) : .invalid
@@ -19,7 +21,8 @@ extension FieldType {
         }
     }
 
-    /// Whether the text is an https URL without userinfo and blanks whose host is listed.
+    /// Returns a Boolean value that indicates whether the text is an `https` URL with a listed host, and without
+    /// userinfo and blanks.
     private static func isURL(_ text: ByteView, _ hosts: [HostRule]) -> Bool {
         guard text.count <= maxTextBytes, let url = WebURL(text), equalsFolded(url.scheme, "https"),
             let host = WebURL.normalHost(url.host), !host.isEmpty
@@ -27,7 +30,7 @@ extension FieldType {
         return hosts.contains { $0.takes(host: host, port: url.port) }
     }
 
-    /// The canonical form of a text as text of its own; nil if the text is not of the type.
+    /// Returns a copy of the canonical form of a text, or nil if the text is not of the type.
     package func canonicalText(_ text: String) -> String? {
         Array(text.utf8).withUnsafeBufferPointer { bytes in
             switch canonical(ByteView(bytes)) {

@@ -1,6 +1,6 @@
-/// Versions and comparisons as other tools write them, in the form that a table takes.
+/// Recognizes versions and comparisons in the syntax of other tools.
 enum LikelyVersion {
-    /// The version that a text most likely means, or nil.
+    /// Returns the version that a text most likely means, or nil.
     static func version(_ text: String) -> String? {
         var own = text.drop { $0 == "v" || $0 == "V" || $0 == " " }
         while own.last == " " { own = own.dropLast() }
@@ -8,7 +8,7 @@ enum LikelyVersion {
         return VersionText(String(own)).map(\.text)
     }
 
-    /// The comparisons that a text most likely means, or nil.
+    /// Returns the comparisons that a text most likely means, or nil.
     static func comparisons(_ text: String) -> String? {
         var signs = text.replacing("\u{2265}", with: ">=").replacing("\u{2264}", with: "<=")
         for (wrong, right) in [("=>", ">="), ("=<", "<="), ("==", "="), ("&&", " "), (",", " "), (" and ", " ")] {

@@ -1,133 +1,139 @@
 extension TableSource {
-    /// One block of `link`: how links of some schemes are read.
+    /// A block of `link`: the rules for reading links of some schemes.
     package struct LinkBlock: Sendable {
-        /// What the authority of a link is.
+        /// The meaning of a link's authority.
         package enum HostRole: String, Sendable, CaseIterable {
-            /// A host that must be listed.
+            /// The authority is a host that must be listed.
             case authority
-            /// The first segment of the path.
+            /// The authority is the first segment of the path.
             case segment
         }
 
-        /// How schemes are compared.
+        /// The comparison of schemes.
         package enum SchemeCase: String, Sendable, CaseIterable {
-            /// ASCII case does not count.
+            /// The case of ASCII letters is ignored.
             case lower
-            /// As they come.
+            /// Schemes are compared exactly.
             case exact
         }
 
-        /// What becomes of empty segments inside a path (N6).
+        /// The treatment of empty segments inside a path.
         package enum EmptySegments: String, Sendable, CaseIterable, BitwiseCopyable {
-            /// They are dropped, and noted.
+            /// Empty segments are dropped, and a note is added.
             case collapse
             /// The link is rejected.
             case reject
-            /// As `collapse`, and a coordinator path loses the screens before the last of them.
+            /// Works like `collapse`, and also removes the screens of a coordinator path before the last empty segment.
             case reset
         }
 
-        /// Schemes by name, without `*`.
+        /// The listed schemes, without `*`.
         package var schemes: [Placed<String>] = []
 
-        /// Whether `*` is listed: every scheme that no block names.
+        /// A Boolean value that indicates whether the block lists `*`, which matches every scheme that no block lists.
         package var takesOtherSchemes = false
 
-        /// How schemes are compared.
+        /// The comparison of schemes.
         package var schemeCase = SchemeCase.lower
 
-        /// What the authority is.
+        /// The meaning of the authority.
         package var hostRole = HostRole.authority
 
-        /// Hosts that are taken; empty with `host: segment`.
+        /// The accepted hosts.
+        ///
+        /// The list is empty with `host: segment`.
         package var hosts: [Placed<HostRule>] = []
 
-        /// What becomes of empty segments.
+        /// The treatment of empty segments.
         package var emptySegments = EmptySegments.collapse
 
-        /// How the query is read.
+        /// The dialect of the query.
         package var query = QueryDialect()
 
-        /// Prefixes that are taken off before selecting, in order.
+        /// The rewrites, which remove prefixes before the search, in order.
         package var rewrites: [Rewrite] = []
 
-        /// Whether query values that do not read are repaired (N9).
+        /// A Boolean value that indicates whether invalid query values are repaired.
         package var repair = false
 
-        /// Byte offset in the file.
+        /// The byte offset in the file.
         package var offset: Int
     }
 
-    /// `query` of a link block: the dialect (N8).
+    /// The `query` of a link block: the dialect of the query.
     package struct QueryDialect: Sendable, Hashable {
-        /// Whether names fold ASCII case.
+        /// The comparison of names, which may ignore ASCII case.
         package enum Names: String, Sendable, CaseIterable { case sensitive, insensitive }
-        /// Which of repeated names counts.
+        /// The value to use if a name occurs more than once.
         package enum Duplicates: String, Sendable, CaseIterable, BitwiseCopyable { case first, last, reject }
-        /// When percent-escapes are decoded.
+        /// The time at which percent escapes are decoded.
         package enum Decode: String, Sendable, CaseIterable, BitwiseCopyable { case once, none, before }
-        /// What `+` stands for.
+        /// The meaning of `+`.
         package enum Plus: String, Sendable, CaseIterable { case literal, space }
-        /// Whether a name without `=` hides values of the same name.
+        /// The treatment of names without `=` if the same name also has values.
         package enum Nulls: String, Sendable, CaseIterable { case keep, erase }
 
-        /// Characters between pairs, each on its own a separator; ASCII, never `=`, `%` or `#`.
+        /// The separators of pairs, each a single ASCII character other than `=`, `%`, and `#`.
         package var pairSeparators: [UInt8] = [UInt8(ascii: "&")]
-        /// Whether names fold ASCII case.
+        /// The comparison of names.
         package var names = Names.sensitive
-        /// Which of repeated names counts.
+        /// The value to use if a name occurs more than once.
         package var duplicates = Duplicates.first
-        /// When percent-escapes are decoded.
+        /// The time at which percent escapes are decoded.
         package var decode = Decode.once
-        /// What `+` stands for.
+        /// The meaning of `+`.
         package var plus = Plus.literal
-        /// Whether a null item hides values.
+        /// The treatment of names without `=`.
         package var nulls = Nulls.keep
-        /// Whether pieces between separators and `=` form one list (article 002).
+        /// A Boolean value that indicates whether the pieces between separators and `=` form a single list.
         package var flatten = false
 
-        /// Makes the strict dialect.
+        /// Creates the default dialect.
         package init() {}
     }
 
-    /// A rule of `rewrites`: a prefix of the path that is taken off.
+    /// A rule of `rewrites`, which removes a prefix of the path.
     package struct Rewrite: Sendable {
-        /// Literals and single captures, at most one capture; its last matcher is `restStar` without a capture.
+        /// The pattern of the prefix: literals and at most one capture of a single segment.
+        ///
+        /// The last matcher is `restStar` without a capture.
         package var pattern: Pattern
 
-        /// Name of the capture for `rewrite.name`; nil if nothing is captured.
+        /// The name of the capture for `rewrite.name`, or nil if there is no capture.
         package var name: String?
 
-        /// The prefix as the file has it, for the note `rewrite:/prefix`.
+        /// The prefix as written in the file, for the note `rewrite:/prefix`.
         package var text: String
 
-        /// Byte offset in the file.
+        /// The byte offset in the file.
         package var offset: Int
 
-        /// Number of segments that are taken off.
+        /// The number of segments that are removed.
         package var segmentCount: Int { pattern.segmentCount }
     }
 
-    /// `payload` of the first block (N10): JSON pointers (RFC 6901).
+    /// The `payload` of the first block: JSON pointers (RFC 6901).
     package struct PayloadPointers: Sendable {
-        /// Where a link may be; the first that holds a text which is not empty counts.
+        /// The pointers to a link.
+        ///
+        /// The first nonempty text is used.
         package var link: [Placed<JSONPath>] = []
-        /// Where a route id may be, for payloads without a link.
+        /// The pointer to a route id, for payloads without a link.
         package var route: Placed<JSONPath>?
-        /// Where the params of that route are.
+        /// The pointer to the parameters of the route.
         package var params: Placed<JSONPath>?
 
-        /// Makes pointers to nothing.
+        /// Creates an empty set of pointers.
         package init() {}
     }
 
-    /// `limits` of the first block: bounds on a link.
+    /// The `limits` of the first block.
     package struct LinkLimits: Sendable, Equatable {
-        /// Longest link, in bytes.
+        /// The maximum length of a link, in bytes.
         package var maxBytes = 8192
-        /// Most segments.
+        /// The maximum number of segments.
         package var maxSegments = 64
-        /// Most query pieces.
+        /// The maximum number of query pieces.
         package var maxQueryItems = 128
 
         /// The bounds of `maxBytes`.
@@ -142,15 +148,17 @@ extension TableSource {
     }
 }
 
-/// A JSON pointer (RFC 6901), its escapes read.
+/// A JSON pointer (RFC 6901).
 package struct JSONPath: Sendable, Hashable {
     /// The pointer as written.
     package let text: String
 
-    /// Names or indices from the root, `~1` and `~0` read.
+    /// The names or indices from the root, with `~1` and `~0` decoded.
     package let tokens: [String]
 
-    /// Reads a pointer, or gives nil if it is none: not empty it begins with `/`, and `~` stands before 0 or 1 only.
+    /// Creates a pointer from its text.
+    ///
+    /// Returns nil for a nonempty text that does not begin with `/`, or if `~` is not followed by 0 or 1.
     package init?(_ text: String) {
         self.text = text
         guard !text.isEmpty else {

@@ -1,58 +1,62 @@
 extension TableSource {
-    /// A model: fields in the order of the file.
+    /// A model with its fields in the order of the file.
     package struct Model: Sendable {
-        /// The name.
+        /// The name of the model.
         package var name: Placed<String>
 
-        /// The fields, in the order in which they are bound and printed.
+        /// The fields, in the order in which they are bound and written.
         package var fields: [Field]
 
-        /// The field of that name.
+        /// Returns the field with the given name, or nil.
         package func field(named name: String) -> Field? { fields.first { $0.name.value == name } }
     }
 
     /// A field of a model.
     package struct Field: Sendable {
-        /// What a field is when no value was given for it.
+        /// The value of a field to which nothing is bound.
         package enum Absence: Sendable, Equatable {
-            /// The decision fails, where a screen needs the model.
+            /// The decision fails if a screen needs the model.
             case required
-            /// The field is null (`?`).
+            /// The value is null (`?`).
             case null
-            /// The field has this value (`=default`), a valid text of the type, in its canonical form.
+            /// The value is this default (`=default`), the canonical form of a text of the type.
             case value(String)
-            /// The field is the empty list (a list that may be empty).
+            /// The value is the empty list, for a list that may be empty.
             case emptyList
         }
 
-        /// The name.
+        /// The name of the field.
         package var name: Placed<String>
 
         /// The type, without `?` and default.
         package var type: FieldType
 
-        /// What the field is when nothing was bound.
+        /// The value if nothing is bound.
         package var absence: Absence
 
-        /// Byte offset of the type in the file.
+        /// The byte offset of the type in the file.
         package var offset: Int
     }
 
-    /// A capability: a device has it if every condition given here holds.
+    /// A capability.
+    ///
+    /// A device has it if all given conditions hold.
     package struct Capability: Sendable {
-        /// The name.
+        /// The name of the capability.
         package var name: Placed<String>
 
-        /// Least version of the app.
+        /// The minimum version of the app.
         package var minApp: VersionText?
 
-        /// Least version of the operating system.
+        /// The minimum version of the operating system.
         package var minOS: VersionText?
 
-        /// Platforms, one of which the device must be.
+        /// The accepted platforms, or nil for any.
         package var platforms: [String]?
 
-        /// Whether the device's own list must name it; `{}` means the same.
+        /// A Boolean value that indicates whether the device must report the capability.
+        ///
+        /// It is also true for `{}`.
         package var listed: Bool
     }
 }

@@ -1,12 +1,12 @@
-/// A value of a table together with where it stands in the file.
+/// A value of a table with its position in the file.
 package struct Placed<Value: Sendable>: Sendable {
-    /// The value itself.
+    /// The value.
     package let value: Value
 
-    /// Byte offset in the table file; `JSONPlace` makes a line, column and pointer of it.
+    /// The byte offset in the table file, which `JSONPlace` converts into a line, column, and pointer.
     package let offset: Int
 
-    /// Makes a value that stands at `offset`.
+    /// Creates a value with its offset.
     package init(_ value: Value, at offset: Int) {
         self.value = value
         self.offset = offset
@@ -14,11 +14,11 @@ package struct Placed<Value: Sendable>: Sendable {
 }
 
 extension Placed: Equatable where Value: Equatable {
-    /// Whether the values are equal; where they stand does not count.
+    /// Returns a Boolean value that indicates whether the values are equal, regardless of their positions.
     package static func == (a: Placed, b: Placed) -> Bool { a.value == b.value }
 }
 
 extension Placed: Hashable where Value: Hashable {
-    /// Hashes the value; where it stands does not count.
+    /// Hashes the value, without its position.
     package func hash(into hasher: inout Hasher) { hasher.combine(value) }
 }

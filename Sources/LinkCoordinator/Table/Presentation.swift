@@ -1,11 +1,11 @@
-/// How an entry is shown on top of the one before it.
+/// The presentation of an entry on top of the previous one.
 public enum Presentation: String, Sendable, CaseIterable, BitwiseCopyable {
-    /// Pushed onto the navigation of the entry before.
+    /// The entry is pushed onto the navigation stack of the previous entry.
     case push
-    /// As a sheet.
+    /// The entry is presented as a sheet.
     case sheet
-    /// Over the full screen.
+    /// The entry covers the full screen.
     case cover
-    /// As an alert, on which nothing can follow.
+    /// The entry is presented as an alert, on which nothing else can be shown.
     case alert
 }

@@ -1,8 +1,8 @@
 internal import StrictJSON
 
-/// Gathers the problems of one table while it is read and checked.
+/// The problems of a table, collected while it is read and checked.
 package struct ProblemList: Sendable {
-    /// A problem whose place is not worked out yet.
+    /// A problem whose line, column, and pointer are not yet known.
     private struct Found: Sendable {
         var severity: TableProblem.Severity
         var code: TableProblem.Code
@@ -14,31 +14,33 @@ package struct ProblemList: Sendable {
         var device: String?
     }
 
-    /// Most problems that are told, the worst of all that were noted; more help nobody, and of errors no more are
-    /// looked for.
+    /// The maximum number of reported problems.
+    ///
+    /// The worst ones are reported. After as many errors, the checks stop.
     package static let maxCount = 200
 
-    /// The worst so far, and at times as many again that are not sorted out yet.
+    /// The worst problems so far, and up to as many others that are not sorted yet.
     private var found: [Found] = []
 
-    /// Whether one of them refuses the table.
+    /// A Boolean value that indicates whether one of the problems refuses the table.
     package var hasErrors: Bool { errorCount > 0 }
 
-    /// Number of problems that were noted so far, those included that are not kept.
+    /// The number of problems that were added, including those that are no longer kept.
     package private(set) var count = 0
 
-    /// Number of errors among them.
+    /// The number of errors among them.
     private var errorCount = 0
 
-    /// A Boolean value that indicates whether there are as many errors as are told: then checks look for no more.
+    /// A Boolean value that indicates whether the number of errors has reached the limit, so that the checks stop.
     ///
-    /// The table is refused in any case, and what there is besides may grow with the square of the file.
+    /// The table is refused in any case, and the number of further problems can grow with the square of the file's
+    /// size.
     package var isFull: Bool { errorCount >= Self.maxCount }
 
-    /// Starts without problems.
+    /// Creates an empty list.
     package init() {}
 
-    /// Notes an error at a byte of the file.
+    /// Adds an error at a byte of the file.
     package mutating func error(
         _ code: TableProblem.Code, at offset: Int, _ message: String, suggestion: String? = nil, routes: [String] = [],
         witness: String? = nil, device: String? = nil
@@ -46,7 +48,7 @@ package struct ProblemList: Sendable {
         note(.error, code, offset, message, suggestion, routes, witness, device)
     }
 
-    /// Notes a warning at a byte of the file.
+    /// Adds a warning at a byte of the file.
     package mutating func warning(
         _ code: TableProblem.Code, at offset: Int, _ message: String, suggestion: String? = nil, routes: [String] = [],
         witness: String? = nil
@@ -64,11 +66,11 @@ package struct ProblemList: Sendable {
             Found(
                 severity: severity, code: code, message: message, suggestion: suggestion, offset: offset,
                 routes: routes, witness: witness, device: device))
-        // Sorting out only every so often keeps the cost of each note constant and the memory bounded.
+        // Sorting only when the list has doubled keeps the cost of each addition constant and limits the memory.
         if found.count >= Self.maxCount * 2 { keepWorst() }
     }
 
-    /// Adds a device for which it matters to an error that was noted at a byte of the file, and more text.
+    /// Adds an affected device and more text to an error at a byte of the file.
     package mutating func addDevice(
         _ device: String, to code: TableProblem.Code, at offset: Int, _ more: String
     ) {
@@ -82,12 +84,12 @@ package struct ProblemList: Sendable {
         found.removeLast(max(0, found.count - Self.maxCount))
     }
 
-    /// Errors before warnings, then by place and code.
+    /// Returns the sort key: errors before warnings, then by offset and code.
     private static func key(_ one: Found) -> (Int, Int, String, String) {
         (one.severity.rawValue, one.offset, one.code.rawValue, one.message)
     }
 
-    /// The worst problems, `maxCount` of them at most, with their places in the file, worst first.
+    /// Returns the worst problems, at most `maxCount`, with their positions in the file, in order.
     package func located(in file: [UInt8]) -> [TableProblem] {
         var list = self
         list.keepWorst()

@@ -1,20 +1,22 @@
 internal import StrictJSON
 
-/// Finds the places of many problems in a file that reads: one pass for lines, and a descent for each pointer.
+/// Finds the positions of many problems in a valid file: one pass for all lines, and a descent for each pointer.
 ///
-/// `JSONPlace.locate` reads the file once more for every place, which is for the one place where a file breaks.
+/// `JSONPlace.locate` reads the file once for each position. It is used for the single error of a malformed file.
 struct ProblemPlaces {
     private let file: [UInt8]
     private let value: JSONValue
 
-    /// Reads the file; nil if it does not read.
+    /// Creates a finder for a file, or returns nil if the file is not valid JSON.
     init?(_ file: [UInt8]) {
         guard let value = try? JSONValue.parse(file, maxDepth: TableSource.maxFileDepth) else { return nil }
         self.file = file
         self.value = value
     }
 
-    /// The places of byte offsets, each of which is the beginning of a value or a name, or lies in a text.
+    /// Returns the positions of byte offsets.
+    ///
+    /// Each offset is the start of a value or name, or inside a text.
     func places(of offsets: [Int]) -> [JSONPlace] {
         var places: [Int: JSONPlace] = [:]
         var (line, column, at) = (1, 1, 0)
@@ -51,7 +53,7 @@ struct ProblemPlaces {
         return out
     }
 
-    /// The index of the last item that begins at a place or before it.
+    /// Returns the index of the last item that begins at or before an offset, or nil.
     private static func last<Item>(_ items: [Item], before place: Int, _ start: (Item) -> Int) -> Int? {
         var (low, high) = (0, items.count)
         while low < high {

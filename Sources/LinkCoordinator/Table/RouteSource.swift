@@ -1,203 +1,217 @@
 extension TableSource {
-    /// A route: which links it takes and what becomes of them.
+    /// A route: the links that it matches and its action for them.
     package struct Route: Sendable {
-        /// What becomes of a link.
+        /// The action for a link.
         package enum Action: Sendable {
-            /// The first variant whose condition holds; `to` is one variant without a condition.
+            /// Use the first variant whose condition holds.
+            ///
+            /// A `to` is a variant without a condition.
             case variants([Variant])
-            /// Another route.
+            /// Continue with another route.
             case redirect(Redirect)
-            /// The end, right after select.
+            /// Stop after the selection of the route.
             case exclude(Exclusion)
         }
 
-        /// What becomes of a query value that does not fit its field.
+        /// The treatment of a query value that does not have the type of its field.
         package enum OnInvalid: String, Sendable, CaseIterable {
             /// The decision fails.
             case reject
-            /// An optional or defaulted field counts as missing, noted.
+            /// The value of an optional or defaulted field counts as missing, and a note is added.
             case drop
         }
 
-        /// What becomes of a segment that is no screen.
+        /// The treatment of a segment that is not a screen.
         package enum UnknownScreen: String, Sendable, CaseIterable, BitwiseCopyable {
             /// The decision fails.
             case reject
-            /// It is left out, noted.
+            /// The segment is left out, and a note is added.
             case skip
-            /// It and what follows is left out, noted.
+            /// The segment and all following ones are left out, and a note is added.
             case truncate
         }
 
-        /// What becomes of an entry that the device lacks.
+        /// The treatment of an entry that the device does not support.
         package enum Unsupported: Sendable {
-            /// The decision fails with reason `unsupported`.
+            /// The decision fails with the reason `unsupported`.
             case fallback
-            /// It and what follows is left out, noted.
+            /// The entry and all following ones are left out, and a note is added.
             case truncate
-            /// Another static target takes the place, noted.
+            /// Another static target is used, and a note is added.
             case to(Target)
         }
 
-        /// The id, unique in the table.
+        /// The id, which is unique in the table.
         package var id: Placed<String>
 
-        /// Patterns of `match`, then of each alias; each expanded one after its fuller form.
+        /// The patterns of `match`, followed by those of each alias.
         ///
-        /// A route without patterns is reached by its id only.
+        /// A pattern with an optional segment is followed by the one without it.
+        ///
+        /// A route without patterns can only be requested by its id.
         package var patterns: [RoutePattern] = []
 
-        /// Query constraints that take part in selecting.
+        /// The query constraints of the selection.
         package var query: [QueryConstraint] = []
 
-        /// Breaks ties only; higher first.
+        /// The priority, which only breaks ties.
+        ///
+        /// The higher priority precedes.
         package var priority: Int64 = 0
 
-        /// Routes that this one may overlap with.
+        /// The routes that this one may overlap with.
         package var overlaps: [Placed<String>] = []
 
-        /// What becomes of a link.
+        /// The action for a link.
         package var action: Action
 
-        /// Whether the file lists `variants`, whose index a decision then says; false for one `to`.
+        /// A Boolean value that indicates whether the file lists `variants`, whose index is part of decisions, rather
+        /// than one `to`.
         package var listsVariants = false
 
-        /// Where fields come from, in the order of models and fields in the table.
+        /// The sources of fields, in the order of models and fields in the table.
         package var bindings: [Binding] = []
 
-        /// What becomes of values that do not fit.
+        /// The treatment of invalid values.
         package var onInvalid = OnInvalid.reject
 
-        /// Whether all bound required fields are required, stack or no stack.
+        /// A Boolean value that indicates whether all bound required fields must have a value, even if no screen needs
+        /// them.
         package var requireAll = false
 
-        /// What becomes of unknown screens.
+        /// The treatment of unknown screens.
         package var unknownScreen = UnknownScreen.reject
 
-        /// What becomes of entries that the device lacks.
+        /// The treatment of entries that the device does not support.
         package var unsupported = Unsupported.fallback
 
-        /// Coordinator path to show beside the result, as segments.
+        /// The segments of a coordinator path to show beside the result.
         package var notice: Placed<[String]>?
 
-        /// Text for tools.
+        /// A text for tools.
         package var status: String?
 
-        /// Date for tools, `YYYY-MM-DD`.
+        /// A date for tools, `YYYY-MM-DD`.
         package var sunset: String?
 
-        /// Byte offset in the file.
+        /// The byte offset in the file.
         package var offset: Int
 
-        /// The variants; empty for a redirect or an exclusion.
+        /// The variants, or an empty list for a redirect or an exclusion.
         package var variants: [Variant] {
             if case .variants(let list) = action { list } else { [] }
         }
     }
 
-    /// One pattern of a route, with its scheme and host.
+    /// A pattern of a route with its scheme and host.
     package struct RoutePattern: Sendable {
-        /// The path.
+        /// The pattern of the path.
         package var path: Pattern
 
-        /// The scheme that a link must have; nil for any that the table lists.
+        /// The required scheme, or nil for any scheme that the table lists.
         package var scheme: String?
 
-        /// The host that a link must have; nil for any, `host: segment` included.
+        /// The required host, or nil for any host, including links with `host: segment`.
         package var host: HostRule?
 
-        /// 0 for `match`, n for the nth alias.
+        /// The number of the alias, or 0 for `match`.
         package var form: Int
 
-        /// Whether a trailing optional is left out in this pattern.
+        /// A Boolean value that indicates whether this pattern omits a trailing optional segment.
         package var leavesOptionalOut: Bool
 
-        /// Byte offset in the file.
+        /// The byte offset in the file.
         package var offset: Int
     }
 
-    /// One of a route's ordered targets.
+    /// One of a route's targets, in order.
     package struct Variant: Sendable {
-        /// When it is taken; nil for always.
+        /// The condition, or nil if the variant always applies.
         package var when: Condition?
 
-        /// Where it leads.
+        /// The target.
         package var to: Target
 
-        /// Coordinator path to show beside the result (the route's if the file names none), as segments.
+        /// The segments of a coordinator path to show beside the result.
+        ///
+        /// The default is the notice of the route.
         package var notice: Placed<[String]>?
 
-        /// Byte offset in the file.
+        /// The byte offset in the file.
         package var offset: Int
     }
 
-    /// `redirect` of a route.
+    /// The `redirect` of a route.
     package enum Redirect: Sendable {
-        /// To a route by id, captures and query going along.
+        /// To a route by its id.
+        ///
+        /// Captures and query are carried over.
         case route(Placed<String>)
-        /// To a path that is selected again, scheme, host and query staying.
+        /// To a path, which is searched again.
+        ///
+        /// Scheme, host, and query stay the same.
         case template(Placed<PathTemplate>)
     }
 
-    /// `exclude.outcome` of a route.
+    /// The `exclude.outcome` of a route.
     package enum Exclusion: String, Sendable, CaseIterable {
-        /// The link itself is opened outside the app.
+        /// The link itself is opened externally.
         case external
-        /// Nothing happens.
+        /// Nothing is done.
         case none
         /// The link is rejected.
         case reject
     }
 
-    /// Where the value of one field comes from.
+    /// The binding of a field to the source of its value.
     package struct Binding: Sendable {
         /// A source of a value.
         package enum Source: Sendable {
             /// `path.name`: a capture.
             case path(String)
-            /// `query.name`.
+            /// `query.name`: a value of the query.
             case query(String)
-            /// `rewrite.name`: what a rewrite took.
+            /// `rewrite.name`: the capture of a rewrite.
             case rewrite(String)
-            /// `payload./pointer`.
+            /// `payload./pointer`: a value of the payload.
             case payload(JSONPath)
-            /// `fragment`.
+            /// `fragment`: the fragment of the link.
             case fragment
-            /// A constant, as text that the field's type takes.
+            /// A constant, as text that the type of the field accepts.
             case constant(String)
         }
 
-        /// The model.
+        /// The name of the model.
         package var model: Placed<String>
 
-        /// The field.
+        /// The name of the field.
         package var field: Placed<String>
 
-        /// Where its value comes from.
+        /// The source of the value.
         package var source: Placed<Source>
     }
 
     /// A rule of `fallback`.
     package struct FallbackRule: Sendable {
-        /// What becomes of a failed request.
+        /// The outcome of a failed request.
         package enum Outcome: String, Sendable, CaseIterable, BitwiseCopyable { case reject, none, navigate, external }
 
-        /// Reasons that it counts for; nil for every one.
+        /// The reasons to which the rule applies, or nil for all.
         package var on: [Placed<Reason>]?
 
-        /// What becomes of the request.
+        /// The outcome of the request.
         package var outcome: Outcome
 
-        /// Where it leads, for `navigate` and `external`.
+        /// The target, for `navigate` and `external`.
         package var to: Target?
 
-        /// Byte offset in the file.
+        /// The byte offset in the file.
         package var offset: Int
     }
 }
 
 extension TableSource.Route {
-    /// The path of one of the route's patterns as the file writes it: with its `?` where the last segment is optional.
+    /// Returns the path of a pattern as written in the file, with a `?` if the last segment is optional.
     package func written(_ pattern: TableSource.RoutePattern) -> String {
         let isOptional =
             !pattern.leavesOptionalOut
@@ -205,7 +219,7 @@ extension TableSource.Route {
         return isOptional ? String(pattern.path.text.dropLast()) + "?}" : pattern.path.text
     }
 
-    /// The place of one of the route's patterns in the order of 2.3.
+    /// Returns the precedence of a pattern of the route.
     package func precedence(of pattern: TableSource.RoutePattern) -> Precedence {
         Precedence(
             scheme: pattern.scheme, host: pattern.host, path: pattern.path, constraints: query.count,

@@ -1,41 +1,41 @@
-/// A stack as far as it is known without a link: the entries of static paths and of parents (route-table.md, 2.6).
+/// A stack that does not depend on a link: the entries of static paths and of parents.
 package struct StaticStack: Sendable, Hashable {
-    /// One entry.
+    /// An entry of the stack.
     package struct Entry: Sendable, Hashable {
-        /// Index of the coordinator in the table.
+        /// The index of the coordinator in the table.
         package var coordinator: Int
-        /// Index of the screen in the coordinator.
+        /// The index of the screen in the coordinator.
         package var screen: Int
-        /// How it is presented.
+        /// The presentation of the entry.
         package var present: Presentation
     }
 
-    /// Why a path is no stack.
+    /// The reason why a path is not a stack.
     package enum Failure: Error, Sendable, Equatable {
-        /// The first segment is no coordinator.
+        /// The first segment is not a coordinator.
         case unknownCoordinator(String)
-        /// A segment is neither a screen of the coordinator (by index) nor a coordinator.
+        /// A segment is neither a coordinator nor a screen of the current coordinator, which is given by its index.
         case unknownScreen(String, coordinator: Int)
     }
 
-    /// Most entries of a stack.
+    /// The maximum number of entries in a stack.
     package static let maxEntries = 64
 
-    /// Most sheets and covers in a stack.
+    /// The maximum number of sheets and covers in a stack.
     package static let maxModals = 4
 
     /// The entries, the lowest first.
     package var entries: [Entry] = []
 
-    /// Makes a stack of entries.
+    /// Creates a stack of entries.
     package init(_ entries: [Entry] = []) { self.entries = entries }
 }
 
 extension StaticStack {
-    /// Composes a static path.
+    /// Composes the stack of a static path.
     ///
-    /// A coordinator's name switches to it; anything else must be one of its screens; a coordinator that is followed
-    /// by another or by the end stands for its initial screen, or for nothing.
+    /// The name of a coordinator switches to it. Any other segment must be one of its screens. A coordinator that is
+    /// followed by another one or by the end represents its initial screen, if it has one.
     package static func compose(
         _ segments: [String], in source: TableSource, names: TableNames
     ) throws(Failure) -> StaticStack {
@@ -60,13 +60,16 @@ extension StaticStack {
         return stack
     }
 
-    /// The initial screens from the outermost parent of a coordinator down to its own (`parents: initial`).
+    /// Returns the initial screens from the outermost parent of a coordinator down to its own (`parents: initial`).
     ///
-    /// - Parameter first: The entry that they are for; the coordinator's own initial screen is left out if it is that.
+    /// - Parameters:
+    ///   - first: The entry that follows. If it is the coordinator's own initial screen, that screen is left out.
+    ///   - source: The table.
+    ///   - names: The names of the table.
     package static func initialParents(
         of first: Entry, in source: TableSource, names: TableNames
     ) -> StaticStack {
-        // Most coordinators have no initial screen: those are passed over at once, however long the line is.
+        // Most coordinators have no initial screen. They are skipped at once, however long the chain of parents is.
         var line = [first.coordinator]
         var passed = Set(line)
         while let next = names.initialAbove[line[line.count - 1]], passed.insert(next).inserted { line.append(next) }
@@ -90,7 +93,7 @@ extension StaticStack {
         append(coordinator, screen, in: source)
     }
 
-    /// The stack in which of each coordinator with `slot: single` only the last entry stays.
+    /// Returns the stack with only the last entry of each coordinator that has `slot: single`.
     package func withSingleSlots(in source: TableSource) -> StaticStack {
         var seen = Set<Int>()
         var kept: [Entry] = []
@@ -101,7 +104,7 @@ extension StaticStack {
         return StaticStack(kept.reversed())
     }
 
-    /// The first entry that breaks a rule of presentation, with the rule in words; nil if none does.
+    /// Returns the first entry that violates a rule of presentation, with the rule in words, or nil.
     package func brokenPresentation(in source: TableSource) -> (entry: Entry, rule: String)? {
         var modals = 0
         for (index, entry) in entries.enumerated() {
@@ -112,7 +115,7 @@ extension StaticStack {
             if below.present == .alert { return (entry, "nothing can be shown on an alert") }
             let isModal = below.present == .sheet || below.present == .cover
             if entry.present == .push, isModal, !source.coordinators[below.coordinator].screens[below.screen].nav {
-                return (entry, "a push onto a sheet or cover needs its 'nav': true")
+                return (entry, "a push onto a sheet or cover requires `\"nav\": true` of its screen")
             }
         }
         return nil

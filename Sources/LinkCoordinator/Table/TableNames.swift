@@ -1,29 +1,29 @@
-/// What the names of a table stand for: indices into its lists.
+/// The indices of the names in a table.
 ///
-/// Of names that stand twice (which reading complains of) the first counts.
+/// If a name occurs twice, which is reported when the table is read, the first one is used.
 package struct TableNames: Sendable {
-    /// Index of each coordinator.
+    /// The index of each coordinator.
     package let coordinators: [String: Int]
 
-    /// Index of each screen, by the index of its coordinator.
+    /// The index of each screen, by the index of its coordinator.
     package let screens: [[String: Int]]
 
-    /// For each coordinator the nearest above it that has an initial screen.
+    /// The nearest parent with an initial screen, for each coordinator.
     package let initialAbove: [Int?]
 
-    /// Index of each route.
+    /// The index of each route.
     package let routes: [String: Int]
 
-    /// Index of each model.
+    /// The index of each model.
     package let models: [String: Int]
 
-    /// Index of each field, by the index of its model.
+    /// The index of each field, by the index of its model.
     package let fields: [[String: Int]]
 
-    /// Index of each guard.
+    /// The index of each guard.
     package let guards: [String: Int]
 
-    /// Index of each capability.
+    /// The index of each capability.
     package let capabilities: [String: Int]
 
     /// Collects the names of a table.
@@ -42,7 +42,8 @@ package struct TableNames: Sendable {
         capabilities = Self.index(source.capabilities.map(\.name.value))
     }
 
-    /// For each place the nearest above it of which something holds; nil too where its line goes in a circle of others.
+    /// Returns, for each index, the nearest parent that satisfies the condition, or nil if there is none, even if its
+    /// parents form a cycle.
     private static func nearest(above parents: [Int?], where holds: [Bool]) -> [Int?] {
         var found: [Int?] = parents.map { _ in nil }
         var isDone = parents.map { _ in false }
@@ -58,7 +59,7 @@ package struct TableNames: Sendable {
                 if nearest != nil { break }
                 next = parent
             }
-            // None between the places of a line and its end is one of which it holds.
+            // No element between those of the chain and its end satisfies the condition.
             for one in line { found[one] = nearest }
         }
         return found

@@ -1,162 +1,162 @@
 package import ByteStorage
 package import StrictJSON
 
-/// One complaint about a table: what is wrong, where, and what to do.
+/// A problem of a table: a description, its position in the file, and a suggestion.
 public struct TableProblem: Error, Sendable, Equatable {
-    /// How bad it is.
+    /// The severity of a problem.
     public enum Severity: Int, Sendable {
         /// The table is refused.
         case error
-        /// The table is taken.
+        /// The table is accepted.
         case warning
 
-        /// The word for it.
+        /// The name of the severity: `error` or `warning`.
         public var text: String { self == .error ? "error" : "warning" }
     }
 
-    /// The kind of problem, stable for programs.
+    /// The stable code of a kind of problem.
     public enum Code: String, Sendable, CaseIterable {
         /// The file is not strict JSON.
         case json
-        /// The file, or a number of things in it, is over its bound.
+        /// The file, or the number of its items, exceeds a limit.
         case tooLarge = "too_large"
-        /// A key that the format does not have.
+        /// A key is not part of the format.
         case unknownKey = "unknown_key"
-        /// A key that must be there.
+        /// A required key is missing.
         case missingKey = "missing_key"
-        /// Keys that exclude each other, or that make no sense here.
+        /// Keys exclude each other, or a key is not allowed in its context.
         case keyNotAllowed = "key_not_allowed"
-        /// A value of another JSON type than the key wants.
+        /// A value does not have the JSON type of its key.
         case wrongType = "wrong_type"
-        /// A value that the key does not take.
+        /// A value is not valid for its key.
         case badValue = "bad_value"
-        /// A name that breaks the rule of names.
+        /// A name violates the rules of names.
         case badName = "bad_name"
-        /// A name that is kept for the product.
+        /// A name is reserved.
         case reservedName = "reserved_name"
-        /// A name, scheme, value or example that stands twice.
+        /// A name, scheme, value, or example occurs twice.
         case duplicate
-        /// A pattern that does not read.
+        /// A pattern is malformed.
         case badPattern = "bad_pattern"
-        /// A tail before the end of a pattern.
+        /// A tail precedes the end of a pattern.
         case tailPosition = "tail_position"
-        /// A field's type that does not read.
+        /// The type of a field is malformed.
         case badType = "bad_type"
-        /// A template that does not read.
+        /// A template is malformed.
         case badTemplate = "bad_template"
-        /// A source of a bind that does not read.
+        /// The source of a binding is malformed.
         case badSource = "bad_source"
-        /// A route that nothing has.
+        /// There is no such route.
         case unknownRoute = "unknown_route"
-        /// A screen that nothing has.
+        /// There is no such screen.
         case unknownScreen = "unknown_screen"
-        /// A coordinator that nothing has.
+        /// There is no such coordinator.
         case unknownCoordinator = "unknown_coordinator"
-        /// A model that nothing has.
+        /// There is no such model.
         case unknownModel = "unknown_model"
-        /// A field that the model lacks.
+        /// The model has no such field.
         case unknownField = "unknown_field"
-        /// A guard that nothing has.
+        /// There is no such guard.
         case unknownGuard = "unknown_guard"
-        /// A capability that nothing has.
+        /// There is no such capability.
         case unknownCapability = "unknown_capability"
-        /// A var that nothing has.
+        /// There is no such var.
         case unknownVar = "unknown_var"
-        /// A rewrite that nothing has.
+        /// There is no such rewrite.
         case unknownRewrite = "unknown_rewrite"
-        /// A screen that has a coordinator's name and could never be named in a path.
+        /// A screen has the name of a coordinator, so that no path can refer to it.
         case nameClash = "name_clash"
-        /// Parents of coordinators or routes that lead back to themselves.
+        /// The parents of coordinators or routes form a cycle.
         case parentCircle = "parent_circle"
-        /// A redirect that leads back to itself.
+        /// Redirects form a cycle.
         case redirectCircle = "redirect_circle"
-        /// A redirect that leads to nothing.
+        /// A redirect leads to no route.
         case redirectNowhere = "redirect_nowhere"
-        /// A source `path.x` that no pattern captures, or that one lacks.
+        /// No pattern captures a source `path.x`, or a pattern lacks it.
         case uncapturedSource = "uncaptured_source"
-        /// A capture and a field whose types do not fit.
+        /// The types of a capture and a field are incompatible.
         case incompatibleTypes = "incompatible_types"
-        /// A `{name}` of a template that not every pattern captures.
+        /// A pattern does not capture a `{name}` of a template.
         case uncapturedName = "uncaptured_name"
-        /// A target `{p}` that is not a coordinatorPath everywhere.
+        /// The capture of a target `{p}` is not always a `coordinatorPath`.
         case notCoordinatorPath = "not_coordinator_path"
-        /// A stack that breaks a rule of presentation.
+        /// A stack violates a rule of presentation.
         case presentation
-        /// An external target off the allow list.
+        /// An external target is not on the allowlist.
         case externalNotAllowed = "external_not_allowed"
-        /// A last variant with a condition, or another without.
+        /// The last variant has a condition, or another one has none.
         case variantOrder = "variant_order"
-        /// A target that must be static and without data and guard.
+        /// A target is not static, or needs data or a guard, where that is not allowed.
         case targetNotPlain = "target_not_plain"
-        /// A stack of more entries than a decision holds.
+        /// A stack has more entries than a decision can have.
         case stackTooDeep = "stack_too_deep"
-        /// A required field of the target that nothing binds.
+        /// A required field of the target is never bound.
         case unboundField = "unbound_field"
-        /// A capture that nothing uses.
+        /// A capture is never used.
         case unusedCapture = "unused_capture"
-        /// A pattern that is never chosen.
+        /// A pattern is never selected.
         case unreachable
-        /// Two routes that overlap without saying so.
+        /// Two routes overlap without declaring it.
         case overlap
-        /// A name in `overlaps` that does not overlap.
+        /// A route in `overlaps` does not overlap.
         case noOverlap = "no_overlap"
-        /// Text of a pattern, template or constraint that other routers read as a capture or a wildcard, and that is
-        /// plain text here.
+        /// Other routers read a text of a pattern, template, or constraint as a capture or a wildcard, but it is
+        /// literal in a table.
         case foreignSyntax = "foreign_syntax"
-        /// A screen to which nothing leads.
+        /// No target leads to a screen.
         case unusedScreen = "unused_screen"
-        /// A coordinator to which nothing leads.
+        /// No target leads to a coordinator.
         case unusedCoordinator = "unused_coordinator"
-        /// A capability that nothing asks for.
+        /// A capability is never used.
         case unusedCapability = "unused_capability"
-        /// A guard that guards nothing.
+        /// A guard is never used.
         case unusedGuard = "unused_guard"
-        /// A var that stands nowhere.
+        /// A var is never used.
         case unusedVar = "unused_var"
-        /// A model that no screen needs.
+        /// No screen needs a model.
         case unusedModel = "unused_model"
-        /// A condition that never holds.
+        /// A condition never holds.
         case neverHolds = "never_holds"
-        /// A route whose every link is rejected.
+        /// Every link of a route is rejected.
         case alwaysRejects = "always_rejects"
-        /// A pattern that no link reaches as it is written, since a rewrite takes its beginning off.
+        /// No link reaches a pattern as it is written, because a rewrite removes its beginning.
         case hiddenByRewrite = "hidden_by_rewrite"
-        /// An example that holds whatever comes out.
+        /// An example holds for every decision.
         case expectsNothing = "expects_nothing"
-        /// What could not be proved within the work budget.
+        /// A property could not be proved within the work budget.
         case unproved
-        /// An example that does not hold.
+        /// An example does not hold.
         case example
     }
 
-    /// How bad it is.
+    /// The severity of the problem.
     public var severity: Severity
 
-    /// The kind of problem.
+    /// The code of the problem.
     public var code: Code
 
-    /// What is wrong, in one sentence without a full stop.
+    /// A description of the problem, in one sentence without a period.
     public var message: String
 
-    /// What to do; nil where the message says it.
+    /// A description of what to do, or nil if the message makes it clear.
     public var suggestion: String?
 
-    /// Byte offset in the file.
+    /// The byte offset in the file.
     public var offset: Int
 
-    /// Line, column and JSON pointer of the offset.
+    /// The line, column, and JSON pointer of the offset.
     package var place: JSONPlace
 
-    /// Line of the place, from 1.
+    /// The line in the file, starting at 1.
     public var line: Int { place.line }
 
-    /// Column of the place in characters, from 1.
+    /// The column in characters, starting at 1.
     public var column: Int { place.column }
 
-    /// JSON pointer (RFC 6901) of what is wrong; empty for the table as a whole.
+    /// The JSON pointer (RFC 6901) of the problem, or an empty text for the table as a whole.
     public var pointer: String { place.pointer }
 
-    /// Ids of the routes that are concerned.
+    /// The ids of the affected routes.
     public var routes: [String]
 
     /// A link that shows the problem when it is resolved.
@@ -167,7 +167,9 @@ public struct TableProblem: Error, Sendable, Equatable {
 }
 
 extension TableProblem.Code {
-    /// The codes that a warning may have; all others are those of errors alone.
+    /// The codes of warnings.
+    ///
+    /// All other codes are used only for errors.
     public static let ofWarnings: [TableProblem.Code] = [
         .alwaysRejects, .expectsNothing, .foreignSyntax, .hiddenByRewrite, .neverHolds, .noOverlap, .redirectNowhere,
         .unboundField, .unproved,
@@ -176,7 +178,10 @@ extension TableProblem.Code {
 }
 
 extension TableProblem {
-    /// The problem as text for people: `file:line:column: error: … [code]`, then what to do, indented.
+    /// Returns the problem as readable text: `file:line:column: error: … [code]`, followed by the indented suggestion.
+    ///
+    /// - Parameter file: The name of the file.
+    /// - Returns: The text, which can have several lines.
     public func text(file: String) -> String {
         var out = "\(file):\(place.line):\(place.column): \(severity.text): \(message) [\(code.rawValue)]"
         if !place.pointer.isEmpty { out += "\n    at \(place.pointer)" }
@@ -186,8 +191,10 @@ extension TableProblem {
         return out
     }
 
-    /// Writes the problem as one JSON object, for programs: `severity`, `code`, `message`, `file`, `line`, `column`,
-    /// `pointer`, `routes`, then `link` and `device` (the witness) and `suggestion` where there is one.
+    /// Writes the problem as one JSON object, for programs.
+    ///
+    /// The members are `severity`, `code`, `message`, `file`, `line`, `column`, `pointer`, and `routes`, followed by
+    /// `link`, `device`, and `suggestion` if there are any.
     package func write(file: String, into out: inout OutputArena) {
         out.append("{\"severity\":")
         Self.write(severity.text, into: &out)

@@ -1,62 +1,64 @@
 package import StrictJSON
 
-/// A route table as its file says it: every key of route-table.md, 3.0, typed, with the place of each part.
+/// A route table in the form in which its file declares it: every key with its type and the position of each part.
 ///
-/// Names stay names here; `TableNames` finds what they stand for. Texts are in NFC and `vars` are put in, the links
-/// of examples aside. A table of this type has been read, not checked: `TableChecks` does that.
+/// Names are not resolved to indices here, which `TableNames` does. Texts are in NFC and `vars` are replaced, except in
+/// the links of examples. A value of this type has been read but not checked, which `TableChecks` does.
 package struct TableSource: Sendable {
-    /// `table.id`, the name of the table.
+    /// The id of the table (`table.id`).
     package var id: Placed<String>
 
-    /// `table.version`, free text.
+    /// The version of the table, any text (`table.version`).
     package var version: Placed<String>
 
-    /// Bundle ids and package names that the table serves.
+    /// The bundle ids and package names that the table serves.
     package var applications: [Placed<String>] = []
 
-    /// Share of traffic for a trial of this table; no effect on a decision.
+    /// The share of traffic for a canary of this table, which has no effect on decisions.
     package var canary: Canary?
 
-    /// The link blocks, at least one; their schemes are disjoint.
+    /// The link blocks, at least one, with disjoint schemes.
     package var blocks: [LinkBlock] = []
 
-    /// Whether literals, affixes and enum values of paths fold ASCII case; one for the whole table.
+    /// A Boolean value that indicates whether literals, affixes, and enumeration values of all paths ignore ASCII case.
     package var foldsPathCase = false
 
-    /// Where a push payload holds its link (N10).
+    /// The pointers that find the link of a push payload.
     package var payload = PayloadPointers()
 
-    /// Bounds on a link.
+    /// The limits on a link.
     package var limits = LinkLimits()
 
-    /// Vars, in the order of the file.
+    /// The vars, in the order of the file.
     package var vars: [Var] = []
 
-    /// Models in the order of the file, which is the order of binding.
+    /// The models in the order of the file, which is the order of binding.
     package var models: [Model] = []
 
-    /// Capabilities, in the order of the file.
+    /// The capabilities, in the order of the file.
     package var capabilities: [Capability] = []
 
-    /// Coordinators, in the order of the file.
+    /// The coordinators, in the order of the file.
     package var coordinators: [Coordinator] = []
 
-    /// Guards, in the order of the file.
+    /// The guards, in the order of the file.
     package var guards: [Guard] = []
 
-    /// Where external targets may lead.
+    /// The allowlist of external targets.
     package var externals = Externals()
 
-    /// Routes, in the order of the file, which counts nowhere.
+    /// The routes, in the order of the file, which has no effect.
     package var routes: [Route] = []
 
-    /// Rules per reason; of several the first that names it counts.
+    /// The fallback rules.
+    ///
+    /// For each reason, the first matching rule is used.
     package var fallback: [FallbackRule] = []
 
-    /// Examples that must hold.
+    /// The examples, all of which must hold.
     package var examples: [Example] = []
 
-    /// Makes a table without parts.
+    /// Creates an empty table.
     package init(id: Placed<String>, version: Placed<String>) {
         self.id = id
         self.version = version
@@ -64,78 +66,86 @@ package struct TableSource: Sendable {
 }
 
 extension TableSource {
-    /// `table.canary`: for tools and the worker.
+    /// The `table.canary`, for tools and the worker.
     package struct Canary: Sendable {
-        /// Share of devices in percent, 0 to 100; nil if the file does not say.
+        /// The share of devices in percent, from 0 to 100, or nil if the file has none.
         package var percent: Double?
 
-        /// Makes the choice of devices differ from other trials.
+        /// A text that varies the selection of devices between canaries.
         package var salt: String
 
-        /// Version of the table to compare with.
+        /// The version of the table to compare with.
         package var compareTo: String?
 
-        /// Byte offset in the file.
+        /// The byte offset in the file.
         package var offset: Int
     }
 
-    /// A var of `vars`; its text has been put in wherever it is used.
+    /// A var of `vars`.
+    ///
+    /// Its text has been inserted wherever it is used.
     package struct Var: Sendable {
-        /// The name.
+        /// The name of the var.
         package var name: Placed<String>
 
-        /// Whether `<name>` stands anywhere.
+        /// A Boolean value that indicates whether `<name>` is used.
         package var isUsed: Bool
     }
 
-    /// `externals`: the allow list of external targets, hosts as rules in lower case.
+    /// The `externals`: the allowlist of external targets, with lowercase hosts.
     package struct Externals: Sendable {
-        /// Schemes; `https` by default.
+        /// The schemes.
+        ///
+        /// The default is `https`.
         package var schemes: [String] = ["https"]
 
-        /// Hosts; by default those of the link blocks but `""` and `*`.
+        /// The hosts.
+        ///
+        /// The default is the hosts of the link blocks except `""` and `*`.
         package var hosts: [HostRule] = []
 
-        /// Makes the default list.
+        /// Creates the default list.
         package init() {}
 
-        /// Whether a URL of this scheme, host and port may be opened.
+        /// Returns a Boolean value that indicates whether a URL with this scheme, host, and port can be opened.
         package func allow(scheme: String, host: [UInt8], port: UInt16?) -> Bool {
             schemes.contains(scheme) && hosts.contains { $0.takes(host: host, port: port) }
         }
     }
 
-    /// An example of `examples`: a request, the device's facts and what must come out.
+    /// An example of `examples`: a request, the facts about the device, and the expected decision.
     package struct Example: Sendable {
-        /// What is asked.
+        /// The request of an example.
         package enum Request: Sendable {
-            /// `link`: the text as the file has it, never brought to NFC.
+            /// `link`: the original text, which is not normalized.
             case link(String)
-            /// `request`: an object with `link`, `path` + `mode`, `route` + `params`, or `payload`.
+            /// `request`: an object with `link`, `path` and `mode`, `route` and `params`, or `payload`.
             case request(JSONValue)
         }
 
-        /// One expected member of the decision.
+        /// An expected member of the decision.
         package struct Expectation: Sendable {
-            /// Name of the member, one of `Example.members`.
+            /// The name of the member, one of `Example.members`.
             package var member: String
-            /// What it must be equal to; null means that there is no such member.
+            /// The expected value.
+            ///
+            /// Null means that the member is absent.
             package var value: JSONValue
         }
 
-        /// What is asked.
+        /// The request.
         package var request: Request
 
-        /// The facts, an object; nil if nothing is known.
+        /// The facts about the device as an object, or nil if nothing is known.
         package var device: JSONValue?
 
-        /// What must hold, in the order of the file.
+        /// The expected members, in the order of `Example.members`.
         package var expectations: [Expectation]
 
-        /// Byte offset in the file.
+        /// The byte offset in the file.
         package var offset: Int
 
-        /// Members that an example may name beside `link`, `request` and `device`.
+        /// The keys of an example besides `link`, `request`, and `device`.
         package static let members = [
             "outcome", "route", "variant", "via", "mode", "dismissModals", "path", "url", "notice", "reason", "detail",
             "guard", "notes", "screens", "present", "identity", "models",

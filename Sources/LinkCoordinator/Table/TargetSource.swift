@@ -1,96 +1,104 @@
 extension TableSource {
-    /// `to` of a route, variant, guard or fallback: what a request leads to.
+    /// The `to` of a route, variant, guard, or fallback: the target of a request.
     package struct Target: Sendable {
-        /// Where it leads.
+        /// The destination of a target.
         package enum Destination: Sendable {
-            /// A static coordinator path, its segments without slashes.
+            /// A static coordinator path, as segments without slashes.
             case path(segments: [String])
-            /// `{name}`: the path that a coordinatorPath captured.
+            /// `{name}`: the path that a `coordinatorPath` captured.
             case captured(Placed<String>)
             /// The empty stack.
             case root
-            /// A URL outside the app.
+            /// A URL to open externally.
             case external(ExternalTemplate)
         }
 
-        /// How the device applies the stack.
+        /// The mode in which the device applies the stack.
         package enum Mode: String, Sendable, CaseIterable {
-            /// The stack takes the place of the device's.
+            /// The stack replaces the device's stack.
             case replace
-            /// The entries go on top.
+            /// The entries are added on top.
             case append
-            /// The device goes back to the last entry if it is there, else as `append`.
+            /// The device goes back to the last entry if it is in the device's stack.
+            ///
+            /// Otherwise, the mode works like `append`.
             case reuse
         }
 
-        /// What is put before the target's entries.
+        /// The parents, which precede the target's entries.
         package enum Parents: Sendable {
-            /// Nothing.
+            /// There are no parents.
             case none
-            /// The initial screens of the coordinators above.
+            /// The initial screens of the parent coordinators.
             case initial
-            /// Another route's entries with their own parents.
+            /// The entries of another route, with their own parents.
             case route(Placed<String>)
-            /// Static coordinator paths, one after another; each as segments without slashes.
+            /// Static coordinator paths in order, each as segments without slashes.
             case paths([Placed<[String]>])
         }
 
-        /// Where it leads.
+        /// The destination.
         package var destination: Destination
 
-        /// The mode; nil where the file leaves it to the default of 2.6.
+        /// The mode, or nil for the default.
         package var mode: Mode?
 
-        /// What is put before.
+        /// The parents.
         package var parents: Parents
 
-        /// How the last entry is presented, if not as its screen says.
+        /// The presentation of the last entry, or nil for the default of its screen.
         package var present: Placed<Presentation>?
 
-        /// Whether sheets and covers are closed first.
+        /// A Boolean value that indicates whether sheets and covers are closed first.
         package var dismissModals: Bool
 
-        /// Byte offset of the target in the file.
+        /// The byte offset of the target in the file.
         package var offset: Int
 
-        /// Byte offset of the path, the URL or the `true` of the root.
+        /// The byte offset of the path, the URL, or the `true` of the root.
         package var destinationOffset: Int
     }
 
-    /// An external URL: literal scheme and host, then text with captures.
+    /// An external URL with a literal scheme and host, followed by text with captures.
     package struct ExternalTemplate: Sendable {
-        /// Scheme, lower case.
+        /// The scheme in lowercase.
         package var scheme: String
 
-        /// Host, lower case.
+        /// The host in lowercase.
         package var host: [UInt8]
 
-        /// Port, if one is written other than the scheme's own.
+        /// The port, or nil if none is written or it is the default port of the scheme.
         package var port: UInt16?
 
-        /// The whole URL in parts, scheme and host at the start of the first.
+        /// The parts of the whole URL.
+        ///
+        /// The first one begins with the scheme and host.
         package var parts: [TemplatePart]
 
-        /// The template as the file has it.
+        /// The template as written in the file.
         package var text: String
     }
 
-    /// A path template of a redirect: segments of text and captures.
+    /// The path template of a redirect: segments of text and captures.
     package struct PathTemplate: Sendable {
-        /// The parts of each segment; a tail stands alone in its segment.
+        /// The parts of each segment.
+        ///
+        /// A tail is the only part of its segment.
         package var segments: [[TemplatePart]]
 
-        /// The template as the file has it.
+        /// The template as written in the file.
         package var text: String
     }
 
     /// A part of a template.
     package enum TemplatePart: Sendable, Equatable {
-        /// Text as it stands.
+        /// Literal text.
         case text(String)
-        /// `{name}`: a capture, or what a rewrite took.
+        /// `{name}`: a capture of a pattern or of a rewrite.
         case name(Placed<String>)
-        /// `{query.name}`: a value of the query, empty if absent. In external targets only.
+        /// `{query.name}`: a value of the query, or empty if absent.
+        ///
+        /// It is allowed only in external targets.
         case query(Placed<String>)
     }
 }

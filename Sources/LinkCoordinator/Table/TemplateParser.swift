@@ -1,8 +1,8 @@
 internal import ByteStorage
 
-/// Reads the texts with braces: redirects, external targets and identities.
+/// Parses texts with braces: redirects, external targets, and identities.
 struct TemplateParser {
-    /// A piece of a text: literal, or what stands between braces; with its byte offset in the text.
+    /// A piece of a text: literal text or the content of braces, with its byte offset.
     private enum Piece {
         case text(String, Int)
         case braces(String, Int)
@@ -16,28 +16,30 @@ struct TemplateParser {
             let text = reader.text(until: "{", "}")
             if !text.isEmpty { pieces.append(.text(text, start)) }
             if reader.isAtEnd { break }
-            guard reader.take("{") else { throw TextError("a '}' without its '{'", at: reader.at) }
+            guard reader.take("{") else { throw TextError("there is a `}` without a `{`", at: reader.at) }
             let inside = reader.at
             let name = reader.text(until: "{", "}")
-            guard reader.take("}") else { throw TextError("expected '}'", at: reader.at) }
+            guard reader.take("}") else { throw TextError("expected `}` after the name", at: reader.at) }
             pieces.append(.braces(name, inside))
         }
         return pieces
     }
 
-    /// Reads the template of a redirect: `/orders/{order}`.
+    /// Parses the template of a redirect, such as `/orders/{order}`.
     ///
-    /// - Parameter place: Turns a byte offset in the text into one in the file.
+    /// - Parameters:
+    ///   - text: The template.
+    ///   - place: A closure that converts a byte offset in the text into one in the file.
     static func path(_ text: String, place: (Int) -> Int) throws(TextError) -> TableSource.PathTemplate {
         let bytes = Array(text.utf8)
         if bytes.count > 1, bytes.last == UInt8(ascii: "/") {
-            throw TextError("a template does not end with '/'", at: bytes.count - 1)
+            throw TextError("a template must not end with `/`", at: bytes.count - 1)
         }
         var segments: [[TableSource.TemplatePart]] = []
         var start = 1
         while start < bytes.count {
             let end = bytes[start...].firstIndex(of: UInt8(ascii: "/")) ?? bytes.count
-            if end == start { throw TextError("a template has no empty segments", at: start) }
+            if end == start { throw TextError("a template must not have empty segments", at: start) }
             var reader = TextReader(bytes, from: start, to: end)
             var parts: [TableSource.TemplatePart] = []
             for piece in try pieces(&reader) {
@@ -50,13 +52,14 @@ struct TemplateParser {
                 }
             }
             if case .text(let only) = parts.first, parts.count == 1, only == "." || only == ".." {
-                throw TextError("no link has the segment '.' or '..'", at: start)
+                throw TextError("a link cannot have the segment `.` or `..`", at: start)
             }
             segments.append(parts)
             start = end + 1
         }
         if segments.count > PatternParser.maxSegments {
-            throw TextError("a template has at most \(PatternParser.maxSegments) segments", at: 0)
+            throw TextError(
+                "the template has \(segments.count) segments, the limit is \(PatternParser.maxSegments)", at: 0)
         }
         return TableSource.PathTemplate(segments: segments, text: text)
     }
@@ -65,7 +68,8 @@ struct TemplateParser {
         _ text: String, at offset: Int, _ place: (Int) -> Int
     ) throws(TextError) -> Placed<String> {
         if text.hasPrefix("query.") {
-            throw TextError("a redirect keeps the query; '{query.…}' belongs to external targets", at: offset)
+            throw TextError(
+                "`{query.…}` is only allowed in external targets; a redirect keeps the query of the link", at: offset)
         }
         guard NameRule.identifier.takes(text) else {
             throw TextError("expected the name of a capture between the braces", at: offset, kind: .name)
@@ -73,7 +77,7 @@ struct TemplateParser {
         return Placed(text, at: place(offset))
     }
 
-    /// Reads an external target: `https://shop.example/p/{id}?q={query.q}`.
+    /// Parses an external target, such as `https://shop.example/p/{id}?q={query.q}`.
     static func external(_ text: String, place: (Int) -> Int) throws(TextError) -> TableSource.ExternalTemplate {
         var reader = TextReader(text)
         var read: [TableSource.TemplatePart] = []
@@ -93,34 +97,35 @@ struct TemplateParser {
             return (url.scheme.string, host, url.port, host.elementsEqual(url.host.buffer) && !url.rest.isEmpty)
         }
         guard let (scheme, host, port, isWhole) = parts, !host.isEmpty else {
-            throw TextError("expected scheme://host with a literal scheme and host and no userinfo", at: 0)
+            throw TextError("expected scheme://host with a literal scheme and host, and without userinfo", at: 0)
         }
         guard scheme == scheme.lowercased(), isWhole || head.count == text.utf8.count, host.last != UInt8(ascii: ".")
         else {
             throw TextError(
-                "scheme and host are literal and in lower case; captures come after the host's '/', '?' or '#'", at: 0)
+                "scheme and host must be literal and lowercase; captures are only allowed after `/`, `?`, or `#`", at: 0
+            )
         }
         return TableSource.ExternalTemplate(scheme: scheme, host: host, port: port, parts: read, text: text)
     }
 
-    /// Refuses what no URL holds unescaped.
+    /// Throws an error for characters that a URL can have only percent-encoded.
     private static func checkURL(_ bytes: [UInt8], at offset: Int) throws(TextError) {
         for (index, byte) in bytes.enumerated() {
             switch byte {
             case UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\\"), UInt8(ascii: "^"),
                 UInt8(ascii: "`"), UInt8(ascii: "|"), 0...0x20, 0x7F...0xFF:
-                throw TextError("a URL has this character only percent-encoded", at: offset + index)
+                throw TextError("this character must be percent-encoded in a URL", at: offset + index)
             case UInt8(ascii: "%"):
                 let digits = bytes[(index + 1)...].prefix(2)
                 guard digits.count == 2, digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }) else {
-                    throw TextError("a '%' without two hexadecimal digits", at: offset + index)
+                    throw TextError("expected two hexadecimal digits after `%`", at: offset + index)
                 }
             default: continue
             }
         }
     }
 
-    /// Reads the identity of a screen: text with `{Model.field}`.
+    /// Parses the identity of a screen: text with `{Model.field}`.
     static func identity(_ text: String) throws(TextError) -> [TableSource.IdentityTemplate.Part] {
         var reader = TextReader(text)
         var parts: [TableSource.IdentityTemplate.Part] = []
@@ -131,8 +136,8 @@ struct TemplateParser {
                 let halves = name.split(separator: ".", omittingEmptySubsequences: false)
                 guard halves.count == 2, halves.allSatisfy({ NameRule.identifier.takes(String($0)) }) else {
                     throw TextError(
-                        "expected {Model.field}", at: offset,
-                        suggestion: halves.count == 1 ? "write '{MODEL.\(name)}'" : nil)
+                        "expected a model and a field, `{MODEL.FIELD}`", at: offset,
+                        suggestion: halves.count == 1 ? "write `{MODEL.\(name)}`" : nil)
                 }
                 parts.append(.field(model: String(halves[0]), field: String(halves[1])))
             }

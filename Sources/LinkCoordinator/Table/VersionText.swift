@@ -1,11 +1,11 @@
 internal import ByteStorage
 
-/// A version that a table names, known to read.
+/// A valid version in a table.
 package struct VersionText: Sendable, Hashable {
-    /// The version as written, ASCII.
+    /// The ASCII bytes of the version as written.
     package let bytes: [UInt8]
 
-    /// Takes a text that reads as a version, or gives nil.
+    /// Creates a version from its text, or returns nil if the text is not a version.
     package init?(_ text: String) {
         bytes = [UInt8](text.utf8)
         let reads = bytes.withUnsafeBufferPointer { Version(ByteView($0)) != nil }

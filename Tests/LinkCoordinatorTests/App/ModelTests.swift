@@ -27,7 +27,7 @@ import Testing
 
     static let uuid = LinkTests.uuid
 
-    @Test("a model is taken from the entry that it is bound to, with the app's own types")
+    @Test("A model of the app is decoded from the entry that it is bound to")
     func extract() throws {
         let decision = try ExplainTests.anchor().resolve(
             "shop:///p/\(Self.uuid.lowercased())?count=3", device: DeviceFacts(app: "6.0.0"))
@@ -38,7 +38,7 @@ import Testing
         #expect(try StackEntry(decision.stack[2]).models.extract(Product.self) == product)
     }
 
-    @Test("what is not there, or is not of the type, is a typed error that names model and field")
+    @Test("An absent model or a wrong type is a typed error that names the model and the field")
     func errors() throws {
         struct Wrong: LinkModel {
             static let modelName = "Product"
@@ -54,11 +54,11 @@ import Testing
         #expect(error { _ = try models.extract(Product.self, at: 9) }?.code == .noEntry)
         #expect(error { _ = try models.extract(Product.self, at: 0) }?.code == .noModel)
         #expect(error { _ = try models.extract(Search.self) }?.code == .noModel)
-        #expect(error { _ = try models.extract(Wrong.self) }?.detail == "field id is no Int")
-        #expect(error { _ = try models.extract(Wanting.self) }?.detail == "field price is wanting")
+        #expect(error { _ = try models.extract(Wrong.self) }?.detail == "field id is not of the type Int")
+        #expect(error { _ = try models.extract(Wanting.self) }?.detail == "field price is missing")
     }
 
-    @Test("every type of field is read, and written the way it was")
+    @Test("Every type of field is decoded, and encoded unchanged")
     func types() throws {
         let values: Models = [
             "All": ["text": .null, "ratio": 2.5, "isOn": true, "kind": "large", "small": 255, "list": [1, -2]]
@@ -66,13 +66,13 @@ import Testing
         let model = try values.extract(Everything.self)
         #expect(model == Everything(text: nil, ratio: 2.5, isOn: true, kind: .large, small: 255, list: [1, -2]))
         var written = try Models(model)
-        // An optional without a value is not written at all.
+        // An optional property without a value is not encoded.
         written.fields["All"]?["text"] = .null
         #expect(written == values)
         #expect(throws: ModelError.self) { try Models(["All": ["ratio": 2.5, "small": 256]]).extract(Everything.self) }
     }
 
-    @Test("a structure inside a model is refused: no field holds one")
+    @Test("A nested structure is rejected")
     func nested() throws {
         struct Inner: Codable { var a = 1 }
         struct Outer: LinkModel, Encodable { var inner = Inner() }

@@ -1,7 +1,7 @@
 import LinkCoordinator
 import Testing
 
-@Suite("What a deferred decision asks again") struct ResumeTests {
+@Suite("Requests that a deferred decision resumes") struct ResumeTests {
     private static let file = #"""
         {"schemaVersion":1,"table":{"id":"t","version":"1"},
          "link":{"schemes":["t"],"host":"authority","hosts":["*"],
@@ -26,11 +26,11 @@ import Testing
         (.route("s", params: "{ \"id\" : 5 }"), .route("s", params: #"{"id":5}"#)),
         (.payload(#"{"l":"t:///s/z","other":1}"#), .link("t:///s/z")),
         (.payload(#"{"r":"s","p":{"id":"z"}}"#), .route("s", params: #"{"id":"z"}"#)),
-        // The route binds from the payload, which is asked again whole.
+        // The route binds from the payload, so the whole payload is resumed.
         (.payload(#"{"l":"t:///x","x":["v"]}"#), .payload(#"{"l":"t:///x","x":["v"]}"#)),
     ]
 
-    @Test("the request comes back in its form, and asked again with the claim it shows what it is about")
+    @Test("The request keeps its form, and with the claim it leads to its destination")
     func forms() throws {
         let table = try RouteTable(json: [UInt8](Self.file.utf8))
         for (request, expected) in Self.asked {
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test("once and the time are the guard's; a guard that resumes nothing, and any other outcome, ask nothing again")
+    @Test("The guard determines `once` and the time, and no other outcome resumes a request")
     func others() throws {
         let table = try RouteTable(json: [UInt8](Self.file.utf8))
         let hours = try #require(table.resolve("t:///b").resume)

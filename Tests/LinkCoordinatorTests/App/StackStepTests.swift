@@ -2,10 +2,10 @@ import LinkCoordinator
 import TestSupport
 import Testing
 
-@Suite("Steps from a shown stack to a decision's") struct StackStepTests {
+@Suite("Steps from a shown stack to that of a decision") struct StackStepTests {
     static let cases = 100_000
 
-    /// A decision with this stack, as a server would send it.
+    /// Returns a decision with this stack, as a server would send it.
     static func decision(
         _ stack: [StackEntry], mode: LinkRequest.Mode = .replace, dismissModals: Bool = false,
         outcome: String = "navigate"
@@ -25,8 +25,10 @@ import Testing
         return try Decision(json: text.utf8)
     }
 
-    /// An entry written in short: `a` a push, `A` a sheet with navigation, `B` one without, `!` an alert, then what
-    /// tells it from others.
+    /// Returns the entries of a short notation: `a` is a push, `A` a sheet with navigation, `B` a sheet without
+    /// navigation, and `!` an alert.
+    ///
+    /// The identity follows after `=`.
     static func entries(_ text: String) -> [StackEntry] {
         text.split(separator: " ").map { word in
             let parts = word.split(separator: "=")
@@ -40,7 +42,7 @@ import Testing
     }
 
     @Test(
-        "the steps are those that a person would take",
+        "The steps are the expected ones",
         arguments: [
             ("", "a b", LinkRequest.Mode.replace, false, "push a b"), ("a b c", "a", .replace, false, "pop 2"),
             ("a b", "a c", .replace, false, "pop 1, push c"),
@@ -68,7 +70,7 @@ import Testing
         #expect(steps.joined(separator: ", ") == expected)
     }
 
-    @Test("what shows no stack changes none", arguments: ["external", "none", "reject"])
+    @Test("A decision without a stack changes nothing", arguments: ["external", "none", "reject"])
     func others(outcome: String) throws {
         let shown = Self.entries("a A b")
         let decision = try Self.decision(Self.entries("c"), dismissModals: true, outcome: outcome)
@@ -80,7 +82,7 @@ import Testing
         let words = ["a", "b", "c", "d=1", "d=2", "A", "S", "B", "!x"]
         var stack: [String] = []
         for _ in 0..<Int.random(in: 0...7, using: &generator) {
-            // Only what the rules of presentation allow: nothing on an alert, no push onto what has no navigation.
+            // The rules of presentation allow nothing on an alert, and no push onto an entry without navigation.
             if stack.last == "!x" { break }
             let next = words.randomElement(using: &generator) ?? "a"
             if stack.last == "B", next.first?.isLowercase == true { continue }
@@ -89,10 +91,10 @@ import Testing
         return stack.joined(separator: " ")
     }
 
-    @Test("law: the steps, one after another, turn the shown stack into the decision's, each possible when it comes")
+    @Test("Law: the steps turn the shown stack into the decision's stack, and each step is possible")
     func law() throws {
         var generator = SeededGenerator(seed: 40_2026_11)
-        // The decisions, each used with many shown stacks: to read one is the costly part.
+        // Each decision is used with many shown stacks, because parsing it is the expensive part.
         let modes: [LinkRequest.Mode] = [.replace, .append, .reuse]
         var decisions: [Decision] = []
         for _ in 0..<500 {
@@ -143,7 +145,7 @@ import Testing
         }
     }
 
-    /// Why a step cannot be carried out on what is shown then.
+    /// Returns the reason why a step cannot be performed on the shown stack, or nil.
     private static func fault(_ step: StackStep, _ stack: [StackEntry]) -> String? {
         switch step {
         case .dismiss: return stack.contains(where: \.isModal) ? nil : "nothing to dismiss"
@@ -162,7 +164,8 @@ import Testing
         }
     }
 
-    /// Dismiss and pop, then updates, then push and present.
+    /// Returns a Boolean value that indicates whether the steps are in order: dismiss and pop, update, push and
+    /// present.
     private static func isInOrder(_ steps: [StackStep]) -> Bool {
         let ranks = steps.map { step in
             switch step {
@@ -175,7 +178,7 @@ import Testing
         return zip(ranks, ranks.dropFirst()).allSatisfy { $0 <= $1 }
     }
 
-    @Test("an applier is asked for one step after another and shows the decision's stack")
+    @Test("An applier performs the steps one after another and shows the decision's stack")
     @MainActor func applier() async throws {
         let shop = try ExplainTests.anchor()
         let router = RecordingRouter()

@@ -4,10 +4,10 @@ import StrictJSON
 import TestSupport
 import Testing
 
-@Suite("An explanation agrees with the decision") struct ExplainLawTests {
+@Suite("Explanations agree with decisions") struct ExplainLawTests {
     static let cases = 20_000
 
-    /// Links of the shipped tables' routes with values, whole and damaged, and links of nothing.
+    /// Links of the shipped tables' routes with values, both intact and damaged, and links of no route.
     private struct Links {
         var arguments: ArgumentGenerator
         let table: RouteTable
@@ -40,7 +40,7 @@ import Testing
         DeviceFacts(app: "3.9.1"), DeviceFacts(app: "5.3.0", claims: []),
     ]
 
-    @Test("the chosen candidate, variant, stack, values, guard and failure are those of the decision")
+    @Test("The selected candidate, variant, stack, values, guard, and failure equal those of the decision")
     func agrees() throws {
         var kinds: [String: Int] = [:]
         let tables = try ReverseTables.all()
@@ -48,7 +48,7 @@ import Testing
         let seed: UInt64 = 36_2026_11
         for (index, table) in tables.enumerated() {
             var links = Links(arguments: ArgumentGenerator(seed: seed &+ UInt64(index)), table: table)
-            // Half of the links are of the shipped tables, which come first.
+            // Half of the links belong to the shipped tables, which come first.
             let count = index < shipped ? Self.cases / 2 / shipped : Self.cases / 2 / (tables.count - shipped)
             for number in 0..<count {
                 let link = links.next()
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    /// What of a trace is not as the decision has it; nil if nothing.
+    /// Returns the part of a trace that differs from the decision, or nil.
     static func difference(_ trace: Explanation) -> String? {
         let decision = trace.decision
         let chain = decision.via + [decision.route].compactMap { $0 }
@@ -103,7 +103,7 @@ import Testing
         return nil
     }
 
-    @Test("the parts of a link are the segments and query pieces that the phases read")
+    @Test("The parts of a link are the segments and query pieces that the phases read")
     func parts() throws {
         for table in try ReverseTables.all() {
             var links = Links(arguments: ArgumentGenerator(seed: 37_2026_11), table: table)
@@ -121,7 +121,7 @@ import Testing
                     #expect(raw == own, "\(link)")
                 }
                 let queries = texts.filter { $0.0 == .query }.count
-                // Where the dialect cannot be cut by eye the query is one part.
+                // If the dialect does not split at fixed characters, the query is a single part.
                 let isCut = !read.dialect.contains("pairs flattened") && !read.dialect.contains("decoded before")
                 #expect(isCut ? queries == read.query.count : queries <= 1, "\(link)")
                 #expect(trace.text.split(separator: "\n").allSatisfy { !$0.unicodeScalars.contains("\u{7}") })

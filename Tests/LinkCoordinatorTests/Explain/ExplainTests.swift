@@ -3,12 +3,12 @@ import LinkCoordinator
 import StrictJSON
 import Testing
 
-@Suite("The trace of a decision") struct ExplainTests {
+@Suite("Traces of decisions") struct ExplainTests {
     static func anchor() throws -> RouteTable {
         try RouteTable(json: TableFiles.fixture("anchor-features.json"))
     }
 
-    @Test("the trace names candidates, what the others wanted, and the variants up to the one taken")
+    @Test("The trace has the candidates, the reasons why others do not match, and the variants up to the selected one")
     func anchorTrace() throws {
         let trace = try Self.anchor().explain(
             .link("https://shop.example/ru/p/B121D5E7-EA65-49F8-8B33-B3C43FA93866?COUNT=3"),
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(
-        "every request has a trace and the same decision as without one",
+        "Every request has a trace with the same decision as without a trace",
         arguments: [
             LinkRequest.link(""), .link("%"), .link("shop:///nope"), .link("shop:///o/12"), .path("/home/feed"),
             .path("x/y"), .route("order", params: #"{"order":12}"#), .route("nope"),
@@ -43,7 +43,7 @@ import Testing
         #expect(Set(members).isSuperset(of: ["redirects", "captures", "compose", "bind", "guards"]))
     }
 
-    @Test("the first candidate is the route that the resolver chose, redirects aside")
+    @Test("The first candidate is the selected route, apart from redirects")
     func candidateIsChosen() throws {
         let table = try Self.anchor()
         for link in ["shop:///p/new", "shop:///search?q=a", "shop:///legal/a/b", "shop:///", "shop:///orders/7"] {
@@ -54,7 +54,7 @@ import Testing
 
     static let item = "https://shop.example/ru/p/b121d5e7-ea65-49f8-8b33-b3c43fa93866?COUNT=3&x=1"
 
-    @Test("the text marks the link's parts under the link and tells every phase")
+    @Test("The text marks the parts of the link and describes every phase")
     func text() throws {
         let trace = try Self.anchor().explain(.link(Self.item), device: DeviceFacts(app: "6.1.0"))
         let expected = #"""
@@ -90,7 +90,7 @@ import Testing
         #expect(trace.text.hasSuffix(end), "\(trace.text)")
     }
 
-    @Test("redirects are told with the path that was selected again, guards with the claim that is wanting")
+    @Test("A redirect has the path that was searched again, and a guard has the missing claim")
     func redirects() throws {
         let trace = try Self.anchor().explain(.link("shop:///o/12"), device: DeviceFacts(app: "6.0.0"))
         #expect(trace.candidates.first { $0.chosen }?.route == "old-order")
@@ -103,7 +103,7 @@ import Testing
         #expect(trace.decision.guard == "signedIn")
     }
 
-    @Test("a failure names its phase, its reason and the rule of the fallback that counts")
+    @Test("A failure has its phase, its reason, and the applied fallback rule")
     func failures() throws {
         let anchor = try Self.anchor()
         let cases: [(String, Explanation.Phase, String, String, Int?)] = [
@@ -122,7 +122,7 @@ import Testing
         #expect(failure.phase == .compose && failure.reason == "unknown_screen" && failure.detail == "nowhere")
     }
 
-    @Test("each bound field says where it was looked for, what stood there and what came of it")
+    @Test("Each bound field has its source, its original text, and its result")
     func bindings() throws {
         let trace = try Self.anchor().explain(.link("shop:///search?q=%41b&tag=x&tag=%C3%A9"))
         #expect(trace.bindings.map(\.field) == ["Search.q", "Search.tags"])

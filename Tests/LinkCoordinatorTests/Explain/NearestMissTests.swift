@@ -3,15 +3,15 @@ import LinkCoordinator
 import StrictJSON
 import Testing
 
-/// A link that fails, and what a newcomer is to be told.
+/// A failing link with the expected explanation.
 struct FailingLink: Sendable, CustomTestStringConvertible {
     var link: String
-    /// The nearest pattern's route and what alone keeps it from taking the link; nil where nothing is near.
+    /// The route of the nearest pattern, and the only reason why it does not match, or nil if no pattern is near.
     var route: String?
     var miss: String?
     /// The first suggestion.
     var meant: String?
-    /// The text of the link that is marked as being at fault, and how; `""` for a place where something is missing.
+    /// The marked text of the link and its fault, with `""` for the position of a missing part.
     var marked: String
     var fault: String
 
@@ -29,7 +29,7 @@ struct FailingLink: Sendable, CustomTestStringConvertible {
     }
 }
 
-@Suite("The nearest miss of a link") struct NearestMissTests {
+@Suite("Nearest misses of links") struct NearestMissTests {
     static let new = "https://shop.example/p/new"
 
     static let links = [
@@ -68,7 +68,7 @@ struct FailingLink: Sendable, CustomTestStringConvertible {
             marked: "99999", "not a port number"),
         FailingLink(
             "https://shop.exmaple/p/nwe", "new-items", nil, meant: new, marked: "shop.exmaple", "not listed"),
-        // The path.
+        // Path.
         FailingLink(
             "https://shop.example/p/nwe", "new-items", "segment 1 is not `new`", meant: new, marked: "nwe",
             "not `new`"),
@@ -116,7 +116,7 @@ struct FailingLink: Sendable, CustomTestStringConvertible {
 
     private static func shop() throws -> RouteTable { try RouteTable(json: TableFiles.shipped("shop")) }
 
-    @Test("is told first, with what alone is in the way, a link that leads on, and the part marked", arguments: links)
+    @Test("The nearest miss has the only obstacle, a suggested link, and the marked part", arguments: links)
     func told(one: FailingLink) throws {
         let table = try Self.shop()
         let trace = table.explain(.link(one.link), device: DeviceFacts(app: "6.0"))
@@ -145,7 +145,7 @@ struct FailingLink: Sendable, CustomTestStringConvertible {
         #expect(trace.text.contains(one.fault))
     }
 
-    @Test("a host that is not listed is told with those that are, a scheme with its own")
+    @Test("An unlisted host or scheme is reported with the listed ones")
     func listed() throws {
         let table = try Self.shop()
         let host = table.explain(.link("https://shop.exmaple/x"))
@@ -157,7 +157,7 @@ struct FailingLink: Sendable, CustomTestStringConvertible {
         #expect(json["link"]?["parts"]?.array?.contains { $0["fault"]?.string == "not listed" } == true)
     }
 
-    @Test("a web link without a host is told that it needs one, whatever is listed", arguments: ["http", "https"])
+    @Test("A web link without a host is reported as needing one, regardless of the list", arguments: ["http", "https"])
     func missingHost(scheme: String) throws {
         let file = """
             {"schemaVersion": 1, "table": {"id": "t", "version": "1"},
@@ -174,14 +174,14 @@ struct FailingLink: Sendable, CustomTestStringConvertible {
         #expect(!trace.text.contains("(no host)"), "\(trace.text)")
     }
 
-    @Test("what a rewrite took off is its prefix, whatever becomes of the rest")
+    @Test("The segments that a rewrite removes are its prefix, regardless of the rest")
     func prefixes() throws {
         let trace = try Self.shop().explain(.link("https://shop.example/ru/zzzz"))
         #expect(trace.parts.filter { $0.kind == .segment }.map(\.use) == ["rewrite", nil])
         #expect(!trace.text.contains("not taken"))
     }
 
-    @Test("a fallback is called one, and only a fallback")
+    @Test("Only the result of a fallback rule is called a fallback")
     func fallbacks() throws {
         let anchor = try ExplainTests.anchor()
         let missed = anchor.explain(.link("shop:///zzzz"))
@@ -195,7 +195,7 @@ struct FailingLink: Sendable, CustomTestStringConvertible {
         #expect(!shop.explain(.payload("{}")).decision.isFallback)
     }
 
-    @Test("classes are told as the table writes them: order, bounds, spelling")
+    @Test("Classes are written as in the table, with order, bounds, and spelling")
     func classes() throws {
         let file = #"""
             { "schemaVersion": 1, "table": { "id": "t", "version": "1" },
@@ -215,7 +215,7 @@ struct FailingLink: Sendable, CustomTestStringConvertible {
         }
     }
 
-    @Test("requests that are no links have suggestions too")
+    @Test("Requests other than links have suggestions too")
     func others() throws {
         let table = try Self.shop()
         #expect(table.explain(.route("ordr")).suggestions.map(\.text) == ["order"])
@@ -227,7 +227,7 @@ struct FailingLink: Sendable, CustomTestStringConvertible {
         #expect(payload.text.contains("neither a link nor a route at the table's pointers"))
     }
 
-    @Test("a pattern has no miss exactly where it takes the link, whatever the links")
+    @Test("A pattern has no miss exactly if it matches the link")
     func agreement() throws {
         for table in try [Self.shop(), ExplainTests.anchor()] {
             for link in Self.links.map(\.link) + ["shop:///", "shop:///o/7", "https://shop.example/legal/a/b"] {
@@ -240,7 +240,7 @@ struct FailingLink: Sendable, CustomTestStringConvertible {
         }
     }
 
-    @Test("a link of 64 segments is explained in a table of 500 routes")
+    @Test("A link of 64 segments is explained in a table of 500 routes")
     func large() throws {
         let routes = (0..<500).map {
             #"{ "id": "r\#($0)", "match": "/section-\#($0)/{id:int}/x", "to": { "root": true } }"#

@@ -2,14 +2,14 @@ import RouteAnalysis
 import LinkCoordinator
 import StrictJSON
 
-/// A table made at random, in parts, so that its routes can be shuffled, added and dropped.
+/// A random table in parts, so that its routes can be shuffled, added, and removed.
 struct GeneratedTable: Sendable {
-    /// One route as JSON members.
+    /// A route as JSON members.
     struct Route: Sendable {
         var id: String
         /// The members after `id`, each as `"name": value`.
         var members: [String]
-        /// What stands in `overlaps`.
+        /// The ids in `overlaps`.
         var overlaps: [String] = []
 
         var json: String {
@@ -21,21 +21,23 @@ struct GeneratedTable: Sendable {
         }
     }
 
-    /// Members of the file other than `routes`, each as `"name": value`.
+    /// The members of the file other than `routes`, each as `"name": value`.
     var parts: [String]
     var routes: [Route]
 
-    /// The file.
+    /// The bytes of the file.
     var json: [UInt8] {
         let routes = self.routes.map { "  " + $0.json }.joined(separator: ",\n")
         return Array(("{ " + parts.joined(separator: ",\n") + ",\n\"routes\": [\n\(routes)\n] }").utf8)
     }
 
-    /// Loads the table; while it is refused, routes that are complained of acknowledge their overlap or are dropped.
+    /// Loads the table.
     ///
-    /// Works the same whether loading proves that routes are reachable and disjoint or not.
+    /// While it is refused, routes with problems declare their overlap or are removed.
     ///
-    /// - Returns: The table, or nil where a complaint concerns no route or none is left.
+    /// The result does not depend on whether loading proves that routes are reachable and disjoint.
+    ///
+    /// - Returns: The table, or nil if a problem concerns no route or no route is left.
     mutating func settle() -> RouteTable? {
         for _ in 0..<(routes.count * 3 + 1) {
             let (table, problems) = RouteTable.check(json)
@@ -60,7 +62,7 @@ struct GeneratedTable: Sendable {
         return (changed || !dropped.isEmpty) && !routes.isEmpty
     }
 
-    /// Lets the first of two routes name the other; false where it did already.
+    /// Declares that the first of two routes overlaps the other one, and returns `false` if it already did.
     private mutating func acknowledge(_ ids: [String]) -> Bool {
         guard ids.count >= 2, let index = routes.firstIndex(where: { $0.id == ids[0] }),
             !routes[index].overlaps.contains(ids[1])

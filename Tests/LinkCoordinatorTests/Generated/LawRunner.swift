@@ -3,19 +3,19 @@ import LinkCoordinator
 import ByteStorage
 import TestSupport
 
-/// Resolves as the worker does: one resolver and one arena for all requests.
+/// Resolves as the worker does, with one resolver and one arena for all requests.
 struct LawRunner: ~Copyable {
     private var resolver = Resolver()
     private var arena = OutputArena(chunkBytes: 32 << 10)
 
-    /// The decision's bytes for a link.
+    /// Returns the JSON of the decision for a link.
     mutating func decide(_ link: [UInt8], _ facts: DeviceView, _ table: CompiledTable) -> [UInt8] {
         link.withUnsafeBufferPointer { bytes in
             decide(RequestView(form: .link, text: ByteView(bytes), isPlain: false), facts, table)
         }
     }
 
-    /// The decision's bytes for any request.
+    /// Returns the JSON of the decision for any request.
     mutating func decide(_ request: RequestView, _ facts: DeviceView, _ table: CompiledTable) -> [UInt8] {
         arena.reset()
         arena.begin()
@@ -29,7 +29,7 @@ struct LawRunner: ~Copyable {
     }
 }
 
-/// Devices of all sorts, lent to the resolver for as long as this object lives.
+/// The facts of various devices, valid as long as this object.
 final class LawDevices {
     let facts: [DeviceView]
     private var texts: [UnsafeMutableBufferPointer<UInt8>] = []
@@ -86,7 +86,7 @@ final class LawDevices {
         for list in lists { list.deallocate() }
     }
 
-    /// A spread of devices: unknown, old, new, with and without claims and capabilities.
+    /// Various devices: unknown, old, and new ones, with and without claims and capabilities.
     static let all: [DeviceFacts] = [
         DeviceFacts(), DeviceFacts(app: "1.0", os: "1"),
         DeviceFacts(platform: "ios", app: "3.2", os: "17.1", claims: ["session"]),
@@ -101,7 +101,7 @@ final class LawDevices {
     ]
 }
 
-/// What stands at the head of a decision's bytes, read without parsing all of it.
+/// The first members of a decision, read without parsing all of it.
 struct DecisionStart: Equatable {
     var route: String?
     var variant: Int?
@@ -119,21 +119,21 @@ struct DecisionStart: Equatable {
             if let route = Self.find("\"route\":\"", in: text), route < end { self.route = Self.word(route) }
             if let number = Self.find("\"variant\":", in: text), number < end { variant = Int(atoi(number)) }
             guard let list = Self.find("\"via\":[", in: text), list < end else { return }
-            // Ids have no escapes, so that the list ends at its bracket.
+            // Ids have no escapes, so the list ends at its bracket.
             via = String(cString: list).prefix { $0 != "]" }.split(separator: ",").map {
                 String($0.dropFirst().dropLast())
             }
         }
     }
 
-    /// What follows the first occurrence of a text.
+    /// Returns the text after the first occurrence of another text.
     private static func find(_ wanted: StaticString, in text: UnsafePointer<CChar>) -> UnsafePointer<CChar>? {
         wanted.withUTF8Buffer { buffer in
             buffer.withMemoryRebound(to: CChar.self) { strstr(text, $0.baseAddress.unsafelyUnwrapped) }
         }.map { UnsafePointer($0) + wanted.utf8CodeUnitCount }
     }
 
-    /// The text up to the next quote.
+    /// Returns the text up to the next quotation mark.
     private static func word(_ start: UnsafePointer<CChar>) -> String {
         let length = strcspn(start, "\"")
         return start.withMemoryRebound(to: UInt8.self, capacity: length) {
@@ -145,10 +145,10 @@ struct DecisionStart: Equatable {
     var firstRoute: String? { via.first ?? route }
 }
 
-/// How many cases a law runs: `LAW_CASES`, else 100,000.
+/// The number of cases of each law: `LAW_CASES`, or 100,000.
 let lawCases = lawSize("LAW_CASES", 100_000)
 
-/// A number from the environment, or what stands for it.
+/// Returns a number from the environment, or a default.
 func lawSize(_ variable: String, _ otherwise: Int) -> Int {
     ProcessInfo.processInfo.environment[variable].flatMap { Int($0) } ?? otherwise
 }

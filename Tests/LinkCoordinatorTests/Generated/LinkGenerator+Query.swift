@@ -1,8 +1,8 @@
 import LinkCoordinator
 
-// Queries of generated links.
+// Generates the queries of links.
 extension LinkGenerator {
-    /// A query with what the route's constraints and bindings read, wrong and unknown items among it.
+    /// Returns a query with items for the route's constraints and bindings, including invalid and unknown ones.
     mutating func query(_ block: TableSource.LinkBlock, _ route: TableSource.Route?) -> String? {
         var items: [String] = []
         for constraint in route?.query ?? [] {
@@ -20,7 +20,7 @@ extension LinkGenerator {
         if one(in: 4) {
             items.append(pick(["mode=ar", "mode", "mode=", "w=1", "w", "%77=%31", "zz=1", "zz", "=", "%zz=1"]))
         }
-        // Of many items the names are found in another way than of a few.
+        // The lookup of names differs for many items.
         if one(in: 12) { items += (0..<40).map { "w\($0)=1" } }
         if items.isEmpty { return one(in: 10) ? "" : nil }
         if one(in: 3) { items.shuffle(using: &generator) }
@@ -34,7 +34,7 @@ extension LinkGenerator {
         return text
     }
 
-    /// An item as typography and HTML leave it, now and then.
+    /// Returns an item, occasionally with damage by typography and HTML.
     private mutating func damaged(_ item: String) -> String {
         guard one(in: 3) else { return item }
         switch Int.random(in: 0..<4, using: &generator) {
@@ -49,7 +49,7 @@ extension LinkGenerator {
         source.models.first { $0.name.value == binding.model.value }?.field(named: binding.field.value)?.type
     }
 
-    /// One item of a name, or two; at times in another case, null, empty or of another type.
+    /// Returns one or two items of a name, sometimes in another case, null, empty, or of another type.
     private mutating func items(_ name: String, _ type: FieldType?) -> [String] {
         var items: [String] = []
         for _ in 0..<(one(in: 8) ? 2 : 1) {
@@ -67,7 +67,7 @@ extension LinkGenerator {
         pick(["", "07", "abc", "%zz", "%C3%A9", "é", "99999999999999999999", "a%20b", " 5 ", "-0", "2025-02-30", "+5"])
     }
 
-    /// Text of a type, as a query writes it.
+    /// Returns a text of a type in the form of a query.
     mutating func value(_ type: FieldType?) -> String {
         switch type {
         case .uuid: pick(["B121D5E7-EA65-49F8-8B33-B3C43FA93866", "b121d5e7-ea65-49f8-8b33-b3c43fa93866"])

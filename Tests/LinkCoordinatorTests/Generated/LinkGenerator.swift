@@ -1,18 +1,18 @@
 import LinkCoordinator
 import TestSupport
 
-/// A link with the parts that it was made of.
+/// A link with its parts.
 struct GeneratedLink: Sendable {
     var scheme: String
-    /// Host and perhaps port as they stand in the link; nil for a link without an authority.
+    /// The host and optional port as written in the link, or nil for a link without an authority.
     var authority: String?
-    /// The segment that the authority is, decoded, where a block reads it as one.
+    /// The decoded authority, if a block reads it as a segment.
     var authoritySegment: [UInt8]?
-    /// Segments of the path, decoded, empty ones left out; without the authority.
+    /// The decoded segments of the path, without empty ones and without the authority.
     var segments: [[UInt8]]
-    /// The path as it stands in the link.
+    /// The path as written in the link.
     var path: String
-    /// The query as it stands in the link; nil for none.
+    /// The query as written in the link, or nil for none.
     var query: String?
     var fragment: String?
 
@@ -21,13 +21,13 @@ struct GeneratedLink: Sendable {
             + (fragment.map { "#\($0)" } ?? "")
     }
 
-    /// Bytes of the link before its path.
+    /// The number of bytes before the path.
     var pathStart: Int { scheme.utf8.count + 1 + (authority.map { $0.utf8.count + 2 } ?? 0) }
-    /// Bytes of the link before its fragment.
+    /// The number of bytes before the fragment.
     var fragmentStart: Int { pathStart + path.utf8.count + (query.map { $0.utf8.count + 1 } ?? 0) }
 }
 
-/// Makes links that are likely to be taken by the routes of a table, and near misses.
+/// Generates links that routes of a table are likely to match, and near misses.
 struct LinkGenerator {
     let source: TableSource
     var generator: SeededGenerator
@@ -43,7 +43,7 @@ struct LinkGenerator {
         targets = source.routes.enumerated().flatMap { index, route in route.patterns.map { (index, $0) } }
     }
 
-    /// Makes links for these routes only.
+    /// Limits the generator to links for these routes.
     mutating func keep(_ routes: Set<String>) {
         targets.removeAll { !routes.contains(source.routes[$0.route].id.value) }
     }
@@ -54,14 +54,14 @@ struct LinkGenerator {
 
     mutating func one(in count: Int) -> Bool { Int.random(in: 0..<count, using: &generator) == 0 }
 
-    /// Segments that patterns of generated tables may take or just miss.
+    /// Segments that patterns of generated tables may match or nearly match.
     private static let words = [
         "a", "b", "x", "ab", "a7", "7", "12", "15", "100", "201", "a1b", "zz", "true", "0", "2025-01-31", "07",
         "80674450-aaec-4704-9d0f-63c7b2068ff1", "long-segment", "home", "shop", "feed", "é", "a b", "en", "v1", "A",
         "%41", "日本",
     ]
 
-    /// One link: mostly made for a route of the table, at times of any words.
+    /// Returns a link, usually for a route of the table, and sometimes with random words.
     mutating func link() -> GeneratedLink {
         let block = source.blocks[Int.random(in: 0..<source.blocks.count, using: &generator)]
         guard !targets.isEmpty, !one(in: 12) else { return render(block, nil, anySegments(), nil) }
@@ -92,7 +92,7 @@ struct LinkGenerator {
 
     // MARK: Paths
 
-    /// Segments that the pattern takes.
+    /// Returns segments that the pattern matches.
     mutating func segments(for pattern: Pattern) -> [[UInt8]] {
         var segments = pattern.matchers.dropLast().map { segment(for: $0) }
         switch pattern.matchers[pattern.matchers.count - 1] {
@@ -117,7 +117,7 @@ struct LinkGenerator {
         return path.map { Array($0.utf8) }
     }
 
-    /// A segment that the matcher takes.
+    /// Returns a segment that the matcher matches.
     mutating func segment(for matcher: Matcher) -> [UInt8] {
         switch matcher {
         case .literal(let own), .anySegment(let own): return cased(own)
@@ -198,7 +198,8 @@ struct LinkGenerator {
         ])
     }
 
-    /// The segment in a path: what is not unreserved escaped, the rest now and then, text over ASCII at times.
+    /// Returns the segment in the encoding of a path: reserved bytes are escaped, others only occasionally, and
+    /// non-ASCII text sometimes.
     private mutating func escaped(_ segment: [UInt8]) -> String {
         let raw = one(in: 2)
         var out = ""

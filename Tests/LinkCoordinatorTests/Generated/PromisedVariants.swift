@@ -1,9 +1,9 @@
 import LinkCoordinator
 import ByteStorage
 
-/// Which routes of a table promise their screens: whatever a condition lets through has what the screens behind it ask.
+/// The routes of a table whose conditions ensure that the device supports their screens.
 ///
-/// A variant without a condition promises nothing: what a device lacks of it, it lacked before.
+/// A variant without a condition ensures nothing, because a device that does not support it did not support it before.
 struct PromisedVariants {
     private let source: TableSource
     private let names: TableNames
@@ -13,7 +13,8 @@ struct PromisedVariants {
         names = TableNames(source)
     }
 
-    /// Whether every condition of the route, and of the routes that its parents may come from, promises its screens.
+    /// Returns a Boolean value that indicates whether every condition of the route, and of the routes that supply its
+    /// parents, ensures support for the screens.
     func hold(for route: TableSource.Route) -> Bool {
         routes(from: route, seen: []).allSatisfy { route in
             route.variants.allSatisfy { variant in
@@ -23,7 +24,7 @@ struct PromisedVariants {
         }
     }
 
-    /// The route and all whose entries may be its parents.
+    /// Returns the route and all routes that can supply its parents.
     private func routes(from route: TableSource.Route, seen: Set<String>) -> [TableSource.Route] {
         guard !seen.contains(route.id.value) else { return [] }
         var found = [route]
@@ -34,7 +35,7 @@ struct PromisedVariants {
         return found
     }
 
-    /// The screens that a target may show, parents by any of their variants included; nil where a link names them.
+    /// Returns the screens that a target may show, including parents of any variant, or nil if the link names them.
     private func screens(of target: TableSource.Target, seen: Set<String>) -> [TableSource.Screen]? {
         guard case .path(let segments) = target.destination,
             let own = try? StaticStack.compose(segments, in: source, names: names)
@@ -64,7 +65,8 @@ struct PromisedVariants {
         return found + entries.map { source.coordinators[$0.coordinator].screens[$0.screen] }
     }
 
-    /// Whether a device for which the condition holds has the screen, in a table without `until`.
+    /// Returns a Boolean value that indicates whether a device for which the condition holds supports the screen, in a
+    /// table without `until`.
     private func covers(_ when: TableSource.Condition, _ screen: TableSource.Screen) -> Bool {
         let given = when.capabilities.map(\.value)
         guard screen.requires.allSatisfy({ given.contains($0.value) }) else { return false }

@@ -1,16 +1,16 @@
 import LinkCoordinator
 import StrictJSON
 
-/// A query read by the letter of rule N8, without regard to speed: what the resolver's is compared with.
+/// A straightforward reader of queries, which the resolver's results are compared with.
 struct ReferenceQuery {
-    /// What a name stands for.
+    /// The value of a name.
     enum Value: Equatable {
         case absent, null, invalid
         case text([UInt8])
     }
 
     private let dialect: TableSource.QueryDialect
-    /// Names as they are matched (nil for one that does not decode) and values as they came (nil for null).
+    /// The decoded names, with nil for one that cannot be decoded, and the undecoded values, with nil for null.
     private var items: [(name: [UInt8]?, value: [UInt8]?)] = []
 
     init(_ text: String?, _ dialect: TableSource.QueryDialect) {
@@ -42,7 +42,8 @@ struct ReferenceQuery {
         dialect.decode == .none ? raw : Self.decoded(raw, plusIsSpace: dialect.plus == .space)
     }
 
-    /// Text decoded once and in NFC; nil where an escape is broken or a control or no text comes out.
+    /// Returns the text decoded once and in NFC, or nil if an escape is malformed or the result has control characters
+    /// or is not text.
     static func decoded(_ raw: [UInt8], plusIsSpace: Bool) -> [UInt8]? {
         var out: [UInt8] = []
         var index = 0
@@ -65,10 +66,10 @@ struct ReferenceQuery {
         return Array(nfc(text).utf8)
     }
 
-    /// Whether the name is there, null included.
+    /// Returns a Boolean value that indicates whether the name is present, including null.
     func has(_ name: String) -> Bool { items.contains { $0.name == folded(Array(name.utf8)) } }
 
-    /// The value of a name.
+    /// Returns the value of a name.
     func value(_ name: String) -> Value {
         var own = items.filter { $0.name == folded(Array(name.utf8)) }.map(\.value)
         if own.isEmpty { return .absent }
@@ -79,15 +80,15 @@ struct ReferenceQuery {
         return text(raw).map { .text($0) } ?? .invalid
     }
 
-    /// Whether the last piece is one of these names, spaces around it aside, so that what follows it may be its value
-    /// (`flatten`).
+    /// Returns a Boolean value that indicates whether the last piece is one of these names, ignoring surrounding
+    /// spaces, so that the next piece may be its value (`flatten`).
     func endsIn(_ names: [String]) -> Bool {
         guard let last = items.last?.name else { return false }
         let own = String(decoding: last, as: UTF8.self).split(separator: " ").joined(separator: " ")
         return names.contains { String(decoding: folded(Array($0.utf8)), as: UTF8.self) == own }
     }
 
-    /// Whether a constraint of a table holds.
+    /// Returns a Boolean value that indicates whether a constraint of a table holds.
     func holds(_ constraint: TableSource.QueryConstraint) -> Bool {
         switch constraint.test {
         case .present: has(constraint.name.value)

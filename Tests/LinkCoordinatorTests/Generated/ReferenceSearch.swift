@@ -1,6 +1,6 @@
 import LinkCoordinator
 
-/// Selecting by definition: of all patterns that take a link, the least under the order.
+/// Selects a route by definition: the least of all matching patterns in the order of precedence.
 struct ReferenceSearch {
     let source: TableSource
     private let coordinators: Set<[UInt8]>
@@ -9,23 +9,23 @@ struct ReferenceSearch {
     init(_ source: TableSource) {
         self.source = source
         coordinators = Set(source.coordinators.map { Array($0.name.value.utf8) })
-        // The order depends on nothing of a link, so that the first pattern that takes it is the least.
+        // The order does not depend on the link, so the first matching pattern is the least.
         patterns = source.routes.flatMap { route in
             route.patterns.map { (route, $0, route.precedence(of: $0)) }
         }.sorted { Precedence.compare($0.key, $1.key) < 0 }
     }
 
-    /// A link after *normalise*, as far as selecting asks.
+    /// The parts of a normalized link that the selection uses.
     struct Normalised {
         var block: TableSource.LinkBlock
         var scheme: String
-        /// Host and port; nil where the block reads the authority as a segment.
+        /// The host and port, or nil if the block reads the authority as a segment.
         var host: (name: [UInt8], port: UInt16?)?
         var segments: [[UInt8]]
         var query: ReferenceQuery
     }
 
-    /// The link's parts under the block that reads it; nil for a scheme that no block lists.
+    /// Returns the link's parts under the block that reads it, or nil for a scheme that no block lists.
     func normalised(_ link: GeneratedLink) -> Normalised? {
         let lower = link.scheme.lowercased()
         let listed = source.blocks.first { block in
@@ -61,12 +61,12 @@ struct ReferenceSearch {
         return (name, halves.count > 1 ? UInt16(halves[1]) : nil)
     }
 
-    /// The route with the least pattern that takes the link, and that pattern; nil where none does.
+    /// Returns the route with the least matching pattern, and that pattern, or nil.
     func select(_ link: Normalised) -> (route: TableSource.Route, pattern: TableSource.RoutePattern)? {
         patterns.first { takes($0.route, $0.pattern, link) }.map { ($0.route, $0.pattern) }
     }
 
-    /// How many patterns take the link.
+    /// Returns the number of matching patterns.
     func candidates(_ link: Normalised) -> Int { patterns.count { takes($0.route, $0.pattern, link) } }
 
     private func takes(

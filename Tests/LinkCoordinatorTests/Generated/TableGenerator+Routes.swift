@@ -1,8 +1,10 @@
 import LinkCoordinator
 
-// Routes of generated tables.
+// Generates the routes of tables.
 extension TableGenerator {
-    /// A route of one of the kinds; `ids` are all routes of the table.
+    /// Returns a route of a random kind.
+    ///
+    /// `ids` are those of all routes of the table.
     mutating func route(_ id: String, of ids: [String], _ models: Models) -> GeneratedTable.Route {
         let text = patterns.patternText()
         let captures = (try? PatternParser.parse(text, foldsCase: false))?.first?.captures ?? []

@@ -1,30 +1,30 @@
 import LinkCoordinator
 import TestSupport
 
-/// Makes tables that use every part of the format: patterns of all kinds, dialects, rewrites, models, variants,
-/// guards, capabilities, redirects, exclusions, notices and fallbacks.
+/// Generates tables that use every part of the format: all kinds of patterns, dialects, rewrites, models, variants,
+/// guards, capabilities, redirects, exclusions, notices, and fallbacks.
 ///
-/// Most of what it makes loads; `GeneratedTable.settle` drops the routes that do not.
+/// Most of the tables can be loaded. `GeneratedTable.settle` removes the routes that have problems.
 struct TableGenerator {
-    /// What the tables of a law must not have, or have more of.
+    /// The features that the tables of a law must not have, or have more often.
     struct Options: Sendable {
-        /// No `until`, no `<`, `<=` and `=` in conditions.
+        /// Excludes `until`, and `<`, `<=`, and `=` in conditions.
         var isMonotone = false
-        /// No `claim` in conditions.
+        /// Includes `claim` in conditions.
         var hasClaimConditions = true
-        /// Every dialect decodes once.
+        /// Makes every dialect decode once.
         var decodesOnce = false
-        /// Half of the dialects flatten.
+        /// Makes half of the dialects flatten.
         var flattensMore = false
-        /// Most routes redirect.
+        /// Makes most routes redirect.
         var redirectsMore = false
-        /// Most routes have variants, and most targets parents of a route.
+        /// Gives most routes variants, and most targets the parents of a route.
         var variantsMore = false
-        /// Most coordinators are guarded.
+        /// Gives most coordinators a guard.
         var guardsMore = false
-        /// Every table says how large links may be.
+        /// Gives every table limits for links.
         var limitsLinks = false
-        /// Most routes in a table.
+        /// The maximum number of routes in a table.
         var maxRoutes = 12
     }
 
@@ -38,10 +38,10 @@ struct TableGenerator {
 
     mutating func pick<Element>(_ choices: [Element]) -> Element { patterns.pick(choices) }
 
-    /// True in one of `count` cases.
+    /// Returns `true` in one of `count` cases.
     mutating func one(in count: Int) -> Bool { Int.random(in: 0..<count, using: &patterns.generator) == 0 }
 
-    /// A table of 1 to `maxRoutes` routes, not settled.
+    /// Returns a table of 1 to `maxRoutes` routes that is not settled.
     mutating func table() -> GeneratedTable {
         let count = Int.random(in: 1...options.maxRoutes, using: &patterns.generator)
         let ids = (0..<count).map { "r\($0)" }
@@ -56,7 +56,7 @@ struct TableGenerator {
         return table
     }
 
-    /// A table that loads; nil only if a hundred tries in a row gave none.
+    /// Returns a table that can be loaded, or nil if a hundred attempts in a row failed.
     mutating func settledTable() -> (generated: GeneratedTable, table: RouteTable)? {
         for _ in 0..<100 {
             var made = table()
@@ -80,7 +80,7 @@ struct TableGenerator {
         return "\"link\": " + block(schemes: schemes, pathCase: pathCase, extra: payload)
     }
 
-    /// Limits of links: bounds that the links of generated tables keep, meet and pass.
+    /// Returns limits that the links of generated tables satisfy, meet, and exceed.
     mutating func limits() -> String {
         #""limits": { "maxBytes": \#(pick([8192, 8192, 300, 150])), "maxSegments": \#(pick([64, 64, 9, 5])), "#
             + #""maxQueryItems": \#(pick([128, 128, 12, 5])) }"#
@@ -117,7 +117,7 @@ struct TableGenerator {
             "\"pairSeparators\": \"\(pick(["&", "&", "&;", ","]))\"",
             "\"names\": \"\(pick(["sensitive", "insensitive"]))\"",
             "\"duplicates\": \"\(pick(["first", "last", "reject"]))\"", "\"decode\": \"\(decode)\"",
-            // Nothing is decoded there that a plus could stand in.
+            // Without decoding, a plus can only be literal.
             "\"plus\": \"\(pick(["literal", decode == "none" ? "literal" : "space"]))\"",
             "\"nulls\": \"\(pick(["keep", "erase"]))\"",
             "\"flatten\": \(one(in: options.flattensMore ? 2 : 8))",
@@ -127,7 +127,7 @@ struct TableGenerator {
 
     // MARK: Models, devices, screens
 
-    /// Types of the fields that routes bind.
+    /// The types of the fields that routes bind.
     struct Models {
         var id: String
         var count: String
@@ -150,7 +150,7 @@ struct TableGenerator {
             tags: pick(["list<string>", "list<int>(0..3)", "list<string>(1..)", "list<string(1..3)>"]))
     }
 
-    // Every table asks for both versions, so that adding a route never makes notes of them appear.
+    // Every table uses both versions, so that adding a route never adds notes about them.
     private let capabilities = """
         "capabilities": { "cap": { "minApp": "2.0", "minOS": "1" }, "listed": { "listed": true },
                           "phones": { "platforms": ["ios", "android"] } }

@@ -3,8 +3,8 @@ import Foundation
 import LinkCoordinator
 import Observation
 
-// The code of the guides in LinkCoordinator.docc, compiled: `GuideTests` compares every block of Swift in a guide with
-// lines of this file.
+// The code of the guides in LinkCoordinator.docc. `GuideTests` compares every Swift block of a guide with lines of this
+// file.
 
 struct Product: LinkModel, Encodable, Equatable {
     let id: UUID

@@ -5,7 +5,7 @@ import StrictJSON
 import TestSupport
 import Testing
 
-@Suite("The guides of LinkCoordinator") struct GuideTests {
+@Suite("Guides of LinkCoordinator") struct GuideTests {
     /// A block of code in a guide.
     struct Block: Sendable, CustomTestStringConvertible {
         let guide: String
@@ -40,7 +40,7 @@ import Testing
         return blocks
     }()
 
-    @Test("every guide has code, and it is of a kind that is checked")
+    @Test("Every guide has code in languages that are checked")
     func kinds() {
         #expect(Self.blocks.filter { $0.language == "swift" }.count >= 10)
         #expect(Self.blocks.filter { $0.language == "json" }.count >= 5)
@@ -51,7 +51,7 @@ import Testing
         text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
     }
 
-    @Test("the Swift code of a guide is code that was compiled", arguments: blocks.filter { $0.language == "swift" })
+    @Test("The Swift code of a guide is compiled", arguments: blocks.filter { $0.language == "swift" })
     func swift(block: Block) throws {
         let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "GuideSnippets.swift")
         let compiled = Self.lines(try String(contentsOf: file, encoding: .utf8))
@@ -63,7 +63,7 @@ import Testing
         #expect(isThere, "\(block.text)")
     }
 
-    @Test("a whole table in a guide loads; a part of one stands in a table that loads")
+    @Test("Every complete table in a guide can be loaded, and every part is part of such a table")
     func tables() throws {
         var known: [String] = []
         for seed in TableFiles.seeds {
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test("an explanation in a guide is what explains that link")
+    @Test("The explanation in a guide equals that of the link")
     func explanations() throws {
         let tables = Self.blocks.filter { $0.guide == "YourFirstTable.md" && $0.text.contains("schemaVersion") }
         let table = try RouteTable(json: [UInt8](try #require(tables.first).text.utf8))
@@ -89,7 +89,7 @@ import Testing
         #expect(table.explain(.link("shop://p/7?from=mail")).text == wanted)
     }
 
-    @Test("the app of the guide shows what it says it shows")
+    @Test("The app of the guide shows the described stacks")
     @MainActor func app() async throws {
         let file = try TableFiles.fixture("anchor-features.json")
         let app = try AppModel(tableFile: file, router: Router(pause: .zero))

@@ -8,8 +8,8 @@ import Testing
 
     @Test(
         """
-        P10: raising the app's version chooses the same variant or an earlier one, and never makes a decision less \
-        supported where conditions promise what their screens ask and the table removes nothing
+        P10: a newer version of the app selects the same variant or an earlier one, and never makes a decision \
+        unsupported if conditions ensure support for their screens and the table removes no screens
         """)
     func raising() throws {
         var options = TableGenerator.Options()
@@ -66,14 +66,14 @@ import Testing
                 "unsupported on the older": unsupported, "no more on the newer": gained,
             ])
         #expect(judged > cases / 3 && gained > cases / 1000)
-        // A few tables need not have such routes.
+        // A small number of tables need not have such routes.
         #expect(cases < 100_000 || (other > cases / 500 && parents > cases / 200))
     }
 
-    /// The routes of a table by what P10 says of them.
+    /// The routes of a table, classified for law P10.
     private struct RaisedRoutes {
         private let promising: Set<String>
-        /// Routes with a target whose parents another route gives.
+        /// The routes with a target whose parents another route supplies.
         let withParents: Set<String>
 
         init(_ source: TableSource) {
@@ -84,14 +84,15 @@ import Testing
                     .map(\.id.value))
         }
 
-        /// Of a route that does not promise, the same stack is judged: the same variant, without another route's.
+        /// For a route that does not ensure support, only the same stack is compared: the same variant without parents
+        /// of another route.
         func areJudged(_ route: String, sameVariant: Bool) -> Bool {
             promising.contains(route) || (sameVariant && !withParents.contains(route))
         }
     }
 
     @Test(
-        "a variant for newer apps whose screen asks more than its condition may be less supported than the one before")
+        "A variant for newer apps can be unsupported if its screen requires more than its condition")
     func unpromised() throws {
         let table = try RouteTable(
             json: [UInt8](
@@ -111,14 +112,14 @@ import Testing
         }
     }
 
-    /// Whether a decision says that the device lacks a screen.
+    /// Returns a Boolean value that indicates whether a decision reports that the device does not support a screen.
     private static func lacks(_ json: [UInt8]) -> Bool {
         guard let decision = try? Decision(json: json) else { return true }
         return decision.reason == "unsupported"
             || decision.notes.contains { $0.hasPrefix("unsupported:") && !$0.hasSuffix("sys.update") }
     }
 
-    @Test("P13: a deferred request with the claim added navigates or is deferred by another guard")
+    @Test("P13: a deferred request with the added claim navigates or is deferred by another guard")
     func resuming() throws {
         var options = TableGenerator.Options()
         options.hasClaimConditions = false
@@ -139,7 +140,7 @@ import Testing
         while cases < lawCases {
             let law = try LawTable.next(&tables)
             var generator = LinkGenerator(law.table.source, seed: tables.patterns.generator.next())
-            // Only routes that a device without claims was seen to be stopped at.
+            // Only routes that deferred a device without claims are used.
             var guarded = Set<String>()
             for _ in 0..<100 {
                 let start = DecisionStart(
@@ -152,7 +153,7 @@ import Testing
                 let link = Array(generator.link().text.utf8)
                 links += 1
                 if DecisionStart(runner.decide(link, devices.facts[3], law.compiled)).outcome != "deferred" { continue }
-                // The device's kind and which claims it has to begin with.
+                // The kind of the device and the claims that it has initially.
                 for (device, set) in product(0..<kinds, 0..<3) {
                     let json = runner.decide(link, devices.facts[set * kinds + device], law.compiled)
                     let start = DecisionStart(json)
@@ -178,5 +179,5 @@ import Testing
     }
 }
 
-/// All pairs of two ranges.
+/// Returns all pairs of two ranges.
 private func product(_ a: Range<Int>, _ b: Range<Int>) -> [(Int, Int)] { a.flatMap { x in b.map { (x, $0) } } }

@@ -3,7 +3,7 @@ import StrictJSON
 import TestSupport
 import Testing
 
-/// A decision without what echoes the link: `resume.link` and the `url` of an excluded link.
+/// Returns a decision without the members that contain the link: `resume.link`, and the `url` of an excluded link.
 func withoutEcho(_ json: [UInt8], link: String) -> String? {
     guard let value = (try? Decision(json: json))?.value, let members = value.object else { return nil }
     let kept = members.compactMap { member -> JSONMember? in
@@ -23,8 +23,8 @@ func withoutEcho(_ json: [UInt8], link: String) -> String? {
 
     @Test(
         """
-        P8: query parameters that the table does not name never change the decision; under flatten, where a name's \
-        value is what stands behind it, those that do not stand behind a name of the table
+        P8: query parameters that the table does not use never change the decision; with flatten, in which the \
+        next piece is the value of a name, this applies to those that do not follow a name of the table
         """)
     func undeclared() throws {
         var options = TableGenerator.Options()
@@ -67,7 +67,7 @@ func withoutEcho(_ json: [UInt8], link: String) -> String? {
         #expect(read > cases / 10 && (flat > cases / 20 || cases < 100_000))
     }
 
-    /// The link with one to three items more in its query.
+    /// Returns the link with one to three additional query items.
     private static func adding(
         to link: GeneratedLink, _ dialect: TableSource.QueryDialect, _ names: [String], _ links: inout LinkGenerator
     ) -> GeneratedLink {
@@ -79,8 +79,8 @@ func withoutEcho(_ json: [UInt8], link: String) -> String? {
         for _ in 0..<Int.random(in: 1...3, using: &links.generator) {
             var place = Int.random(in: 0...items.count, using: &links.generator)
             if dialect.flatten {
-                // The whole query may not decode where its beginning does, and a repair may read it otherwise: no
-                // reading of what stands before may end in a name.
+                // The beginning of the query may be decodable even if the whole query is not, and a repair may read it
+                // differently. No reading of the preceding part may end in a name.
                 while place > 0 {
                     let before = items[..<place].joined(separator: separator)
                     let repaired = before.replacing("&amp;", with: "&").replacing("\u{B6}", with: "&para")
@@ -99,7 +99,7 @@ func withoutEcho(_ json: [UInt8], link: String) -> String? {
         return more
     }
 
-    @Test("under flatten a parameter behind a name is that name's value, as the pieces of article 002 are (N8)")
+    @Test("With flatten, a parameter after a name is the value of that name")
     func flattened() throws {
         let table = try RouteTable(
             json: [UInt8](
@@ -114,7 +114,7 @@ func withoutEcho(_ json: [UInt8], link: String) -> String? {
         #expect(value("a=1") == "1" && value("zz&a=1&yy=2") == "1")
     }
 
-    @Test("P9: percent-encoding unreserved bytes of path or query never changes the decision")
+    @Test("P9: percent-encoding unreserved bytes of the path or query never changes the decision")
     func encoding() throws {
         var options = TableGenerator.Options()
         options.decodesOnce = true
@@ -156,7 +156,7 @@ func withoutEcho(_ json: [UInt8], link: String) -> String? {
 
     private static let repairNote = Array("\"repaired:query.".utf8)
 
-    /// The link with some of the unreserved bytes in a range escaped, those of escapes aside.
+    /// Returns the link with some of the unreserved bytes in a range escaped, except those of escapes.
     private static func encoded(_ link: [UInt8], from start: Int, to end: Int, _ generator: inout SeededGenerator)
         -> [UInt8]
     {
@@ -183,7 +183,7 @@ func withoutEcho(_ json: [UInt8], link: String) -> String? {
 }
 
 extension TableSource {
-    /// The names of the query that the table reads anywhere: in constraints, conditions, bindings and templates.
+    /// The query names that the table reads in constraints, conditions, bindings, and templates.
     fileprivate var queryNames: [String] {
         var names: [String] = []
         for route in routes {

@@ -4,14 +4,14 @@ import StrictJSON
 import TestSupport
 import Testing
 
-/// A generated table that loaded, in the forms that laws want.
+/// A generated table that was loaded, in the forms that the laws use.
 struct LawTable {
     var generated: GeneratedTable
     let table: RouteTable
-    /// The table without a hash of its own, so that decisions of variants of it can be compared byte for byte.
+    /// The table with a fixed hash, so that decisions of its variants can be compared byte for byte.
     let compiled: CompiledTable
 
-    /// The next table of a generator.
+    /// Returns the next table of a generator.
     static func next(_ generator: inout TableGenerator) throws -> LawTable {
         let seed = generator.patterns.generator.seed
         let found = generator.settledTable()
@@ -21,22 +21,22 @@ struct LawTable {
     }
 }
 
-/// Cases of a law: links per table, so that tables are few enough to load in a debug build.
+/// The number of links per table, which is large enough that a debug build loads few tables.
 let linksPerTable = 500
 
-/// Prints what a law ran, for the record of a test run.
+/// Prints the counts of a law for the record of a test run.
 func report(_ law: String, seed: UInt64, _ counts: KeyValuePairs<String, Int>) {
     print("law \(law): seed \(seed), " + counts.map { "\($0.key) \($0.value)" }.joined(separator: ", "))
 }
 
-/// Notes that a law does not hold, with what shows it: links, decisions, the table.
+/// Records that a law does not hold, with the evidence: links, decisions, and the table.
 func broken(_ texts: [UInt8]..., sourceLocation: SourceLocation = #_sourceLocation) {
     let lines = texts.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "\n")
     Issue.record("\(lines)", sourceLocation: sourceLocation)
 }
 
-@Suite("Laws of selecting") struct SelectionLawTests {
-    @Test("P4: the search chooses what scanning all patterns and taking the least chooses")
+@Suite("Laws of selection") struct SelectionLawTests {
+    @Test("P4: the search selects the least of all matching patterns")
     func scan() throws {
         var tables = TableGenerator(seed: 4_2026_11)
         var runner = LawRunner()
@@ -113,7 +113,7 @@ func broken(_ texts: [UInt8]..., sourceLocation: SourceLocation = #_sourceLocati
         #expect(stacks > cases / 100)
     }
 
-    @Test("P6: adding a route changes only links that the new route takes, before or after redirects")
+    @Test("P6: adding a route changes only links that the new route matches, before or after redirects")
     func adding() throws {
         var tables = TableGenerator(seed: 6_2026_11)
         var runner = LawRunner()
@@ -125,7 +125,7 @@ func broken(_ texts: [UInt8]..., sourceLocation: SourceLocation = #_sourceLocati
             var fewer = law.generated
             let added = fewer.routes.remove(
                 at: Int.random(in: 0..<fewer.routes.count, using: &tables.patterns.generator))
-            // Others may lean on it: then it is not an addition that a table could get.
+            // Other routes may depend on it. In that case, the route is not a possible addition.
             guard let before = RouteTable.check(fewer.json).table else {
                 refused += 1
                 continue
@@ -161,7 +161,7 @@ func broken(_ texts: [UInt8]..., sourceLocation: SourceLocation = #_sourceLocati
         #expect(changed > cases / 100 && (redirected > 0 || cases < 100_000))
     }
 
-    @Test("P11: redirects end, each route redirects once and at most five do")
+    @Test("P11: redirects end, with at most five redirects and one for each route")
     func redirects() throws {
         var options = TableGenerator.Options()
         options.redirectsMore = true

@@ -1,16 +1,17 @@
 import Foundation
 
-/// The deep link service and the split coordinator of article 000, without views: what a link makes of an app that
-/// was just started.
+/// The deep link service and the split coordinator of article 000, without views.
+///
+/// They show the result of a link in an app that was just started.
 struct Article000 {
-    /// What the service left in its store.
+    /// The value that the service stored.
     enum Stored: Equatable {
         case product(id: UUID, count: Int)
         case dictionary(id: String, count: String)
     }
 
     enum Answer: Equatable {
-        /// The service returned before it told the coordinator anything.
+        /// The service returned before it called the coordinator.
         case nothing
         /// The coordinator's path was replaced.
         case path([ParityScreen], Stored?)

@@ -1,10 +1,10 @@
 import Foundation
 
-/// The coordinator of article 001 that is led by a string, without views.
+/// The coordinator of article 001 that a string controls, without views.
 struct Article001 {
     private static let screens = ["auth": ["a", "b", "c"], "profile": ["a", "b", "c"]]
 
-    /// The screens that are shown.
+    /// The shown screens.
     private(set) var path: [ParityScreen]
     private var currentSegment: String?
 

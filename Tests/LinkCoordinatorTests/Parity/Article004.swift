@@ -1,4 +1,4 @@
-/// The flow coordinator of article 004: which view a navigation event shows, with what, and under which identity.
+/// The flow coordinator of article 004: the view for a navigation event, its data, and its identity.
 enum ContentLink: Equatable, Sendable {
     case firstLink
     case firstLinkParametrized(text: String)
@@ -7,7 +7,7 @@ enum ContentLink: Equatable, Sendable {
     case thirdLink
     case sheetLink(item: String)
 
-    /// What is on the screen then.
+    /// The content of the screen.
     enum Shown: Equatable, Sendable {
         case firstView(text: String?)
         case secondView(number: Int?)
@@ -15,12 +15,12 @@ enum ContentLink: Equatable, Sendable {
         case emptyView
     }
 
-    /// What is shown for this as the state's active link, and whether as a sheet.
+    /// The view for this active link, and a Boolean value that indicates whether it is a sheet.
     var shown: (view: Shown, isSheet: Bool) {
         if case .sheetLink(let item) = self { return (.sheetView(text: item), true) }
         switch navigationLink {
         case .firstLink: return (firstDestination, false)
-        // Both tags name the second destination: the article's slip.
+        // Both tags lead to the second destination, which is a mistake in the article.
         case .secondLink, .thirdLink: return (secondDestination, false)
         default: return (.emptyView, false)
         }

@@ -6,26 +6,26 @@ import Testing
 
 /// Compares an article's own code with its table over generated links.
 ///
-/// The app of an article is handed a `URL`; the table gets that URL's `absoluteString`, which is what an app would
-/// hand on. A text that is no URL for Foundation never reaches an app and is not compared.
+/// The app of an article receives a `URL`. The table receives its `absoluteString`, which an app would pass on. A text
+/// that is not a URL for Foundation never reaches an app and is not compared.
 struct ParityRun<Input, Answer: Equatable> {
-    /// The parity table's name.
+    /// The name of the parity table.
     let name: String
     let seed: UInt64
-    /// What is generated; nil for a text that is no URL.
+    /// Returns the generated input, or nil for a text that is not a URL.
     let input: (inout SeededGenerator) -> Input?
-    /// The link that the table gets for it.
+    /// Returns the link for the table.
     let link: (Input) -> String
-    /// What the article's code makes of it.
+    /// Returns the result of the article's code.
     let article: (Input) -> Answer
-    /// What the table's decision comes to.
+    /// Returns the result of the table's decision.
     let table: (Decision, Input) -> Answer
-    /// Why it is left out, in words of the table's documentation; nil for most.
+    /// Returns the reason for leaving the input out, in the words of the table's documentation, or nil.
     let leftOut: (Input) -> String?
-    /// The kind of an answer, for the count.
+    /// Returns the kind of a result, for counting.
     let kind: (Answer) -> String
 
-    /// Runs until 10,000 links were compared; prints and returns how many there were of each kind.
+    /// Compares 10,000 links, prints the counts, and returns the number of each kind.
     func run(limit: Int = 10_000) throws -> [String: Int] {
         let parity = try RouteTable(json: TableFiles.parity(name))
         var generator = SeededGenerator(seed: seed)
@@ -65,7 +65,7 @@ struct ParityRun<Input, Answer: Equatable> {
     }
 }
 
-/// One screen of a stack.
+/// A screen of a stack.
 struct ParityScreen: Equatable, Sendable {
     var coordinator: String
     var screen: String
@@ -79,7 +79,7 @@ struct ParityScreen: Equatable, Sendable {
 }
 
 extension Decision {
-    /// A field of the last entry's data as text; nil where it is null or absent.
+    /// Returns a field of the last entry's data as text, or nil if it is null or absent.
     func field(_ model: String, _ field: String) -> String? {
         guard let value = stack.last?.value["data"]?[model]?[field], !value.isNull else { return nil }
         return value.string ?? value.text
@@ -93,15 +93,15 @@ extension SeededGenerator {
 
     mutating func one(in count: Int) -> Bool { Int.random(in: 0..<count, using: &self) == 0 }
 
-    /// So many of the choices, with repetitions, joined.
+    /// Returns a number of random choices, joined.
     mutating func joined(_ range: ClosedRange<Int>, of choices: [String], by separator: String) -> String {
         (0..<Int.random(in: range, using: &self)).map { _ in pick(choices) }.joined(separator: separator)
     }
 }
 
-/// What links have that no table reads as Foundation does, whatever its switches (rules N1, N4 and N8).
+/// The differences between tables and Foundation that no setting of a table removes.
 enum ParityLimits {
-    /// A reason to leave a link out that holds for every article; nil for most links.
+    /// Returns a reason for leaving out a link that applies to every article, or nil.
     static func leftOut(_ url: URL) -> String? {
         let text = url.absoluteString
         let body = text.prefix { $0 != "#" }
@@ -116,7 +116,8 @@ enum ParityLimits {
         return plain == "." || plain == ".."
     }
 
-    /// Whether some part decodes to a control character or to bytes that are no text.
+    /// Returns a Boolean value that indicates whether a part decodes to a control character or to bytes that are not
+    /// text.
     private static func hasUnreadable(_ text: String) -> Bool {
         let parts = text.split { "/?&=,".contains($0) }
         return parts.contains { part in

@@ -29,7 +29,7 @@ import Testing
         return "\(scheme)://\(host)\(path)\(tail)" + (generator.one(in: 12) ? "#reference=7" : "")
     }
 
-    @Test("article 002: the trips calendar's deep linker")
+    @Test("Article 002: the deep linker of the trips calendar")
     func article002() throws {
         let kinds = try ParityRun(
             name: "trips-calendar", seed: 2026_002, input: { URL(string: Self.link002(&$0)) }, link: \.absoluteString,
@@ -78,7 +78,7 @@ import Testing
         return ParityLimits.leftOut(url)
     }
 
-    @Test("article 003: the parser")
+    @Test("Article 003: the parser")
     func article003Parser() throws {
         let names = ["id", "id", "id", "ID", "x", "i%64", "", "foo"]
         let hosts = [
@@ -118,7 +118,7 @@ import Testing
         return nil
     }
 
-    @Test("article 003: the parameters")
+    @Test("Article 003: the parameters")
     func article003Parameters() throws {
         let bound = ["foo", "baz", "id", "param1", "param2"]
         let names = bound + ["FOO", "Foo", "BAZ", "f%6Fo", "f%256Fo", "x", "Param1", ""]
@@ -173,7 +173,7 @@ import Testing
         }
     }
 
-    /// What a decision shows: which view, whether as a sheet, and under which identity.
+    /// The result of a decision: the view, its presentation as a sheet, and its identity.
     struct Shown: Equatable {
         var view: ContentLink.Shown
         var isSheet: Bool
@@ -189,11 +189,11 @@ import Testing
             case "sheet": .sheetView(text: decision.field("SheetItem", "item") ?? "")
             default: .emptyView
             }
-        // An identity that comes out empty is left out of a decision.
+        // An empty identity is omitted from a decision.
         return Shown(view: view, isSheet: entry?.present == "sheet", identity: entry?.identity ?? "")
     }
 
-    @Test("article 004: the flow coordinator")
+    @Test("Article 004: the flow coordinator")
     func article004() throws {
         let kinds = try ParityRun(
             name: "content-flow", seed: 2026_004, input: { Self.event(&$0) }, link: Self.link,

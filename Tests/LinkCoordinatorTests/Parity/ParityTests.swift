@@ -5,13 +5,13 @@ import StrictJSON
 import TestSupport
 import Testing
 
-@Suite("Tables that do as the articles do") struct ParityTests {
+@Suite("Tables that behave as the articles do") struct ParityTests {
     static let tables = [
         "coordinator-demo", "string-paths", "trips-calendar", "easydev991-parser", "easydev991-parameters",
         "content-flow",
     ]
 
-    @Test("a parity table loads, its examples hold, and nothing but unused captures is remarked", arguments: tables)
+    @Test("A parity table is loaded, its examples hold, and only unused captures are reported", arguments: tables)
     func loads(name: String) throws {
         let (table, problems) = RouteTable.check(try TableFiles.parity(name))
         #expect(problems.filter { $0.code != .unusedCapture }.map { $0.text(file: name) } == [])
@@ -72,7 +72,7 @@ import Testing
         return ParityLimits.leftOut(url)
     }
 
-    @Test("article 000: the deep link service and the split coordinator")
+    @Test("Article 000: the deep link service and the split coordinator")
     func article000() throws {
         let kinds = try ParityRun(
             name: "coordinator-demo", seed: 2026_000, input: { URL(string: Self.link000(&$0)) },
@@ -103,7 +103,9 @@ import Testing
         }
     }
 
-    /// What a user sees: data stand with the entries that need them, so that without such a screen nobody sees any.
+    /// Returns the result that a user sees.
+    ///
+    /// Data belongs to the entries that need it, so it is not visible without such a screen.
     private static func seen(_ answer: Article000.Answer) -> Article000.Answer {
         guard case .path(let stack, _) = answer, !stack.contains(where: { $0.coordinator == "products" }) else {
             return answer
@@ -123,7 +125,7 @@ import Testing
         return generator.one(in: 50) ? generator.pick(["", "/", "//", "/auth/a//b/c/profile/a/c", "auth//"]) : path
     }
 
-    /// The string as a link that no part of which means anything but itself.
+    /// Returns the string as a link in which every part is literal.
     private static func link001(_ path: String) -> String {
         let plain = CharacterSet(charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
         return "path:" + (path.addingPercentEncoding(withAllowedCharacters: plain) ?? path)
@@ -141,7 +143,7 @@ import Testing
         return nil
     }
 
-    /// The stack that the device has before.
+    /// The stack of the device before the request.
     private static let before = [ParityScreen("profile", "b"), ParityScreen("auth", "c")]
 
     private static func after(_ decision: Decision) -> [ParityScreen] {
@@ -160,7 +162,7 @@ import Testing
         return path.starts(with: before) ? (path == before ? "unchanged" : "appended") : "replaced"
     }
 
-    @Test("article 001: the coordinator that is led by a string")
+    @Test("Article 001: the coordinator that a string controls")
     func article001() throws {
         let kinds = try ParityRun(
             name: "string-paths", seed: 2026_001, input: { Self.path001(&$0) }, link: Self.link001,
@@ -170,7 +172,7 @@ import Testing
         for kind in ["root", "appended", "replaced"] { #expect(kinds[kind, default: 0] > 300) }
     }
 
-    @Test("article 001: its strings without unknown screens as requests for a path, and back again")
+    @Test("Article 001: strings without unknown screens as path requests, and back")
     func article001Requests() throws {
         let parity = try RouteTable(json: TableFiles.parity("string-paths"))
         var generator = SeededGenerator(seed: 2026_0011)

@@ -2,10 +2,10 @@ import LinkCoordinator
 import ByteStorage
 import TestSupport
 
-/// Makes values for the fields and captures of a route that its link could carry.
+/// Generates values for the fields and captures of a route that its link can carry.
 struct ArgumentGenerator {
     var generator: SeededGenerator
-    /// Characters of the classes met so far: a class keeps them as bits.
+    /// The characters of the classes that were used before, because a class stores them as bits.
     private var classes: [CharacterClass: [UInt8]] = [:]
 
     init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
@@ -16,19 +16,19 @@ struct ArgumentGenerator {
         choices[Int.random(in: 0..<choices.count, using: &generator)]
     }
 
-    /// Models and captures for a route.
+    /// The models and captures for a route.
     struct Arguments {
         var models = Models()
         var captures: [String: String] = [:]
     }
 
-    /// Values for every bound field, optional ones now and then left out, and for every capture without a field.
+    /// Returns values for every bound field, sometimes without optional ones, and for every capture without a field.
     ///
-    /// Fields that read one place of the link get what one text means to each of them; where no text was found that all
-    /// of them take, those that do not take it get nothing.
+    /// Fields that read the same place of the link get the value that one text has for each of them. If no text is
+    /// valid for all of them, the fields for which it is invalid get no value.
     mutating func arguments(for route: TableSource.Route, in source: TableSource) -> Arguments {
         var made = Arguments()
-        // One pattern is meant, so that the values fit it; what only others capture is left out.
+        // The values fit one pattern. Captures of other patterns are left out.
         let pattern = pick(route.patterns).path
         var captured: [String: [String]] = [:]
         for place in Self.places(of: route, in: source) {
@@ -69,7 +69,7 @@ struct ArgumentGenerator {
         return places.map(\.place)
     }
 
-    /// Takes models away that are not whole, and says which captures are given by the fields that stay.
+    /// Removes incomplete models and returns the captures that the remaining fields supply.
     private static func removeParts(
         of models: inout Models, _ route: TableSource.Route, _ source: TableSource
     ) -> Set<String> {
@@ -97,7 +97,7 @@ struct ArgumentGenerator {
         return captures
     }
 
-    /// A name of a place, the same for all spellings of it.
+    /// Returns the name of a place, which is the same for all spellings.
     static func sourceName(_ source: TableSource.Binding.Source) -> String {
         switch source {
         case .path(let name): "path.\(name)"
@@ -109,7 +109,7 @@ struct ArgumentGenerator {
         }
     }
 
-    /// What is to stand at a place: if it can be found, texts that all fields take; nil where nothing can or should.
+    /// Returns texts for a place that are valid for all fields, if there are any, or nil if the place has no text.
     private mutating func texts(for place: Place, _ pattern: Pattern, _ source: TableSource) -> [String]? {
         var capture: Capture?
         switch place.source {
@@ -135,7 +135,7 @@ struct ArgumentGenerator {
         return last
     }
 
-    /// Texts that the capture takes, or that are of one of the types, whichever may be the narrower.
+    /// Returns texts that the capture matches, or that are of one of the types.
     private mutating func texts(_ capture: Capture?, _ types: [FieldType], _ source: TableSource) -> [String]? {
         guard let capture else { return value(of: pick(types)).asTexts }
         if one(in: 2) {
@@ -145,7 +145,7 @@ struct ArgumentGenerator {
         guard let texts = value(of: pick(types)).asTexts, !texts.isEmpty, texts.allSatisfy(Self.isSegment) else {
             return nil
         }
-        // A tail is given as a path, so that a slash would divide it.
+        // A tail is given as a path, in which a slash would separate segments.
         if capture.isTail { return texts.contains { $0.contains("/") } ? nil : texts }
         guard texts.count == 1 else { return nil }
         let takes = Array(texts[0].utf8).withUnsafeBufferPointer {
@@ -158,7 +158,7 @@ struct ArgumentGenerator {
         !text.isEmpty && text != "." && text != ".." && !text.unicodeScalars.contains("\u{200D}")
     }
 
-    /// What a capture makes of a text that it takes (2.2).
+    /// Returns the canonical form of a captured text.
     private static func canonical(_ text: String, of matcher: Matcher) -> String {
         switch matcher {
         case .bool: text == "1" || text == "true" ? "true" : "false"
@@ -167,7 +167,7 @@ struct ArgumentGenerator {
         }
     }
 
-    /// What texts mean to a field; nil where they are not of its type.
+    /// Returns the value of texts for a field, or nil if they are not of its type.
     static func value(of texts: [String], _ type: FieldType) -> ModelValue? {
         if case .list(let element, let min, let max) = type {
             let items = texts.compactMap { value(of: [$0], element) }
@@ -181,7 +181,7 @@ struct ArgumentGenerator {
         }
     }
 
-    /// A value of a type.
+    /// Returns a value of a type.
     mutating func value(of type: FieldType) -> ModelValue {
         switch type {
         case .uuid: return .text(uuid())
@@ -208,20 +208,20 @@ struct ArgumentGenerator {
         }
     }
 
-    /// Characters that a link gives a meaning to, that want escapes, or that are composed of several.
+    /// Characters that have a meaning in links, need escapes, or are composed of several characters.
     static let characters = [
         "a", "b", "Z", "7", "-", "_", ".", "~", " ", "&", "=", "?", "#", "/", "%", "+", ",", ";", ":", "@", "\"", "'",
         "<", "é", "ж", "漢", "👩‍🚀", "ﬁ", "\u{1E9B}\u{323}", "%2", "%31", "&amp;", "¶", "\\", "|", "^",
     ]
 
-    /// Text of so many bytes, of all sorts of characters.
+    /// Returns a text of the given size with all sorts of characters.
     mutating func text(min: Int, max: Int) -> String {
         let wanted = Int.random(in: min...Swift.min(max, min + 12), using: &generator)
         var text = ""
         while text.utf8.count < wanted {
             let next = one(in: 2) ? pick(Self.characters) : pick(["a", "k", "0", "e"])
             let longer = text + next
-            // What joins with the character before it may need fewer bytes than were counted.
+            // A character that composes with the previous one may need fewer bytes than counted.
             if nfc(longer).utf8.count > max { text += "a" } else { text = longer }
             if nfc(text).utf8.count > max { return String(repeating: "a", count: min) }
         }
@@ -233,7 +233,7 @@ struct ArgumentGenerator {
         return [8, 4, 4, 4, 12].map { length in String((0..<length).map { _ in pick(digits) }) }.joined(separator: "-")
     }
 
-    /// Texts that a capture takes; of a tail one for each segment.
+    /// Returns texts that a capture matches, with one text for each segment of a tail.
     mutating func texts(_ capture: Capture, _ source: TableSource) -> [String] {
         switch capture.matcher {
         case .restPlus: return (0..<Int.random(in: 1...3, using: &generator)).map { _ in segment() }
@@ -249,7 +249,7 @@ struct ArgumentGenerator {
 
     private mutating func segment() -> String {
         let text = text(min: 1, max: 12)
-        // A tail is given as a path, so that a slash would divide it.
+        // A tail is given as a path, in which a slash would separate segments.
         let safe = String(text.unicodeScalars.filter { $0 != "/" && $0 != "\u{200D}" }.map(Character.init))
         return safe.isEmpty || safe.allSatisfy { $0 == "." } ? "seg" : safe
     }
@@ -267,7 +267,7 @@ struct ArgumentGenerator {
             classes[set] = characters
             return String(decoding: (0..<count).map { _ in pick(characters) }, as: UTF8.self)
         default:
-            // Joiners are refused in paths, as all that cannot be seen.
+            // Joiners are rejected in paths, as all invisible characters are.
             let made = String(text(min: 1, max: 12).unicodeScalars.filter { $0 != "\u{200D}" }.map(Character.init))
             return made.allSatisfy { $0 == "." } ? "x" : made
         }

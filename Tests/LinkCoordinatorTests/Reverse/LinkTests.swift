@@ -1,10 +1,10 @@
 import LinkCoordinator
 import Testing
 
-@Suite("The link of a route") struct LinkTests {
+@Suite("Links of routes") struct LinkTests {
     static let uuid = "B121D5E7-EA65-49F8-8B33-B3C43FA93866"
 
-    @Test("the links of the shipped tables are written as people write them")
+    @Test("The links of the shipped tables have their usual form")
     func shipped() throws {
         let demo = try RouteTable(json: TableFiles.shipped("seeds/coordinator-demo"))
         #expect(try demo.link(route: "root") == "coordinator:///")
@@ -27,7 +27,7 @@ import Testing
         #expect(try flow.link(route: "first") == "content://first")
     }
 
-    @Test("a rewrite's prefix, an optional, a query constraint, a fragment and a host rule are written")
+    @Test("A rewrite's prefix, an optional segment, a query constraint, a fragment, and a host rule are written")
     func everything() throws {
         let table = try Self.table(
             link: #"""
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(
-        "a dialect that decodes otherwise is written so that it comes back",
+        "Links are written so that each dialect decodes them back",
         arguments: [
             (#"{"decode":"before"}"#, "a&b=c%", "s://h/p?q=a%2526b%253Dc%2525"),
             (#"{"decode":"none","pairSeparators":","}"#, "a&b=c%", "s://h/p?q=a&b=c%"),
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test(
-        "what no link can carry is a typed error that names the place",
+        "A value that no link can carry is a typed error that names its place",
         arguments: [
             ("p", ["Q": [:]], [:], LinkError.Code.wanting, "Q.q"), ("p", [:], [:], .wanting, "Q.q"),
             ("p", ["Q": ["q": 5]], [:], .value, "Q.q"), ("p", ["Q": ["q": "x,y"]], [:], .unwritable, "query.q"),
@@ -142,13 +142,13 @@ import Testing
         """#
 
     @Test(
-        "what only another spelling, a name without a value or a prefix once more makes a link of is written so",
+        "Other spellings, names without values, and repeated prefixes are written if they are needed",
         arguments: [
             ("other", [:], "s://q?mode&ref"), ("bare", [:], "s://q"),
             ("digit", ["M": ["id": "x", "flag": true]], "s://d/1"),
             ("digit", ["M": ["id": "x", "flag": false]], "s://d/0"),
             ("small", ["M": ["id": "x", "code": .text(uuid)]], "s://u/\(uuid.lowercased())"),
-            // Of the note nothing is said: it comes back as what its place holds.
+            // The note has no given value, so it gets the value of its place.
             ("twice", ["M": ["id": "a"]], "s://t/a"), ("twice", ["M": ["id": "a", "note": "a"]], "s://t/a"),
             ("both", ["M": ["id": "0", "flag": false]], "s://b/0"),
             ("both", ["M": ["id": "true", "flag": true]], "s://b/true"),
@@ -161,7 +161,7 @@ import Testing
         #expect(table.resolve(link).route == route)
     }
 
-    @Test("of two values for one place, and of a null where the place holds a text, the error names the field")
+    @Test("Contradicting values for one place are an error that names the field")
     func contradicting() throws {
         let table = try RouteTable(json: [UInt8](Self.odd.utf8))
         for (models, code, place) in [
@@ -176,7 +176,7 @@ import Testing
     }
 
     @Test(
-        "empty segments of a tail that is given as a path are written where they reset, and nowhere else",
+        "Empty segments of a tail are written only if they reset the path",
         arguments: [
             ("reset", "auth/a//profile/b", "s://p/auth/a//profile/b", "/profile/b"),
             ("reset", "/auth/a/b/", "s://p/auth/a/b/", "/"), ("reset", "auth/a", "s://p/auth/a", "/auth/a"),
@@ -194,13 +194,13 @@ import Testing
                 """#.utf8))
         #expect(try table.link(route: "p", captures: ["path": tail]) == link)
         #expect(table.resolve(link).path == path)
-        // The same parameter in a request by id means the same.
+        // The same parameter of a request by id has the same meaning.
         if empties != "reject" {
             #expect(table.resolve(.route("p", params: #"{"path":"\#(tail)"}"#)).path == path)
         }
     }
 
-    @Test("an app's own model goes into a link and comes out of its decision")
+    @Test("A model of the app is written into a link and decoded from its decision")
     func ownModel() throws {
         struct Product: LinkModel, Encodable, Equatable {
             var id: String

@@ -1,35 +1,35 @@
 import LinkCoordinator
 import ByteStorage
 
-/// Why values of a route go into no link: the kinds of them that there are.
+/// The reasons why the values of a route cannot be written into a link.
 enum RefusalCause: String, CaseIterable {
-    /// The dialect decodes nothing, and a text has a character that parts the query.
+    /// The dialect does not decode, and a text has a separator of the query.
     case nothingDecoded = "a separator where nothing is decoded"
     /// The dialect flattens, and a text is empty.
     case emptyPiece = "an empty text under flatten"
-    /// The dialect flattens, and a list has several items, where a name has one value.
+    /// The dialect flattens, so a name has a single value, and a list has several items.
     case severalItems = "several items under flatten"
-    /// The dialect flattens, and a text is a name of the table, so that what follows it is taken for its value.
+    /// The dialect flattens, and a text is a name of the table, so the next piece is read as its value.
     case textIsName = "a text that is a name under flatten"
-    /// A screen needs a field that no link of the route carries: not bound, bound from a payload, or not captured.
+    /// A screen needs a field that no link of the route carries: it is not bound, bound to a payload, or not captured.
     case neverCarried = "a field that no link carries"
-    /// The text that stands at a place, for its capture or for another field that reads it, is not of a field's type.
+    /// The text at a place, for its capture or for another field that reads it, is not of a field's type.
     case contradiction = "a place whose capture and fields contradict each other"
-    /// The only pattern left takes other texts in the place of a capture.
+    /// The only remaining pattern matches other texts at a capture.
     case notTaken = "a capture that takes other texts"
-    /// The route wants another value in the query than the field that is bound to that name.
+    /// The route requires another query value than the field that is bound to the name.
     case constraint = "a value against the route's own constraint"
-    /// A better pattern, mostly of another route, takes the path with these values.
+    /// A better pattern, usually of another route, matches the path with these values.
     case shadowed = "a better pattern takes the path"
-    /// A rewrite takes off what no link can put there again.
+    /// A rewrite removes segments that no link can restore.
     case rewritten = "a rewrite takes the path's first segments"
-    /// The stack that the values ask for breaks a rule of presentation, or is too deep.
+    /// The stack of the values violates a rule of presentation, or is too deep.
     case presentation = "a stack that cannot be shown"
-    /// The route is excluded to outside, and no link of it is on the allow list.
+    /// The route is excluded to open externally, and none of its links is on the allowlist.
     case notAllowed = "an excluded link off the allow list"
 }
 
-/// Judges refusals by the table and the values alone, without what the library did.
+/// Classifies refusals by the table and the values alone, without the library.
 struct RefusalJudge {
     let table: RouteTable
     private var source: TableSource { table.source }
@@ -40,7 +40,7 @@ struct RefusalJudge {
         coordinators = Set(table.source.coordinators.map { Array($0.name.value.utf8) })
     }
 
-    /// The cause, or nil where none of the kinds is there.
+    /// Returns the cause, or nil if no cause applies.
     func cause(
         of error: LinkError, _ route: TableSource.Route, _ given: ArgumentGenerator.Arguments, _ device: DeviceFacts
     ) -> RefusalCause? {
@@ -59,9 +59,9 @@ struct RefusalJudge {
         }
     }
 
-    // MARK: What the query cannot say
+    // MARK: Values that a query cannot express
 
-    /// Texts that the route's bindings put into the query.
+    /// Returns the texts that the route's bindings write into the query.
     private func texts(_ route: TableSource.Route, _ given: ArgumentGenerator.Arguments) -> [String] {
         route.bindings.flatMap { binding -> [String] in
             guard case .query = binding.source.value else { return [] }
@@ -93,9 +93,9 @@ struct RefusalJudge {
         }
     }
 
-    // MARK: What a link does not carry
+    // MARK: Values that a link does not carry
 
-    /// Whether a field could have had a value that was not given.
+    /// Returns a Boolean value that indicates whether a field could have had a value that was not given.
     private func isCarried(
         _ place: String, _ route: TableSource.Route, _ given: ArgumentGenerator.Arguments
     ) -> Bool {
@@ -119,7 +119,8 @@ struct RefusalJudge {
         }
     }
 
-    /// Whether a required field of the model has no place in a link, so that the model was not given at all.
+    /// Returns a Boolean value that indicates whether a required field of the model has no place in a link, so that the
+    /// model was not given at all.
     private func isSiblingUnbound(_ model: String, _ route: TableSource.Route) -> Bool {
         source.models.first { $0.name.value == model }?.fields.contains { field in
             guard field.absence == .required else { return false }
@@ -132,7 +133,7 @@ struct RefusalJudge {
         } ?? false
     }
 
-    // MARK: What comes back otherwise
+    // MARK: Values that are read back differently
 
     private func lost(
         _ place: String, _ route: TableSource.Route, _ given: ArgumentGenerator.Arguments, _ texts: [String],
@@ -160,11 +161,12 @@ struct RefusalJudge {
         return source.blocks.contains(where: \.query.flatten) && texts.contains { names.contains($0.lowercased()) }
     }
 
-    /// Whether a pattern of the winner takes the path that these values make, and comes before the one meant.
+    /// Returns a Boolean value that indicates whether a pattern of the other route matches the path of these values and
+    /// precedes the intended one.
     private func isShadowed(
         by other: String, _ route: TableSource.Route, _ given: ArgumentGenerator.Arguments
     ) -> Bool {
-        // A route that redirects wins for the one that it leads to.
+        // A route that redirects can be selected in place of its destination.
         let winners = source.routes.filter { $0.id.value == other || ($0.redirects && $0.id.value != route.id.value) }
         return route.patterns.contains { own in
             guard let segments = segments(own.path, route, given) else { return false }
@@ -177,7 +179,7 @@ struct RefusalJudge {
         }
     }
 
-    /// The segments that a pattern has with these values, where they are all known.
+    /// Returns the segments of a pattern with these values, or nil if some are unknown.
     private func segments(
         _ pattern: Pattern, _ route: TableSource.Route, _ given: ArgumentGenerator.Arguments
     ) -> [[UInt8]]? {
@@ -217,7 +219,7 @@ struct RefusalJudge {
         return nil
     }
 
-    /// Whether another field reads the same place as this one.
+    /// Returns a Boolean value that indicates whether another field reads the same place.
     private func sharesPlace(_ field: String, _ route: TableSource.Route) -> Bool {
         guard let own = route.bindings.first(where: { "\($0.model.value).\($0.field.value)" == field }) else {
             return false
@@ -226,7 +228,7 @@ struct RefusalJudge {
         return route.bindings.count { ArgumentGenerator.sourceName($0.source.value) == place } > 1
     }
 
-    /// Whether the texts at the place of a field are not of its type.
+    /// Returns a Boolean value that indicates whether the texts at the place of a field are not of its type.
     private func contradicts(
         _ field: String, _ route: TableSource.Route, _ given: ArgumentGenerator.Arguments
     ) -> Bool {
@@ -243,7 +245,8 @@ struct RefusalJudge {
         return texts.contains { ArgumentGenerator.value(of: $0, type) == nil }
     }
 
-    /// Whether each pattern has a capture that does not take its text, or none for it, or is left to a better one.
+    /// Returns a Boolean value that indicates whether each pattern lacks a capture, has one that does not match its
+    /// text, or is preceded by a better pattern.
     private func isNotTaken(_ route: TableSource.Route, _ given: ArgumentGenerator.Arguments) -> Bool {
         let names = route.bindings.compactMap { binding -> String? in
             guard case .path(let name) = binding.source.value else { return nil }
@@ -265,7 +268,8 @@ struct RefusalJudge {
         }
     }
 
-    /// Whether the captured path breaks a rule of presentation, with the entries that any parents put under it.
+    /// Returns a Boolean value that indicates whether the captured path violates a rule of presentation, with the
+    /// entries of any parents below it.
     private func isNotShown(_ route: TableSource.Route, _ given: ArgumentGenerator.Arguments) -> Bool {
         let names = TableNames(source)
         for text in given.captures.values {
@@ -298,7 +302,7 @@ struct RefusalJudge {
         return false
     }
 
-    /// Whether an excluded route has a link that may be opened outside.
+    /// Returns a Boolean value that indicates whether an excluded route has a link that can be opened externally.
     private func isAllowed(_ route: TableSource.Route) -> Bool {
         route.patterns.contains { pattern in
             source.blocks.contains { block in

@@ -4,11 +4,11 @@ import StrictJSON
 import TestSupport
 import Testing
 
-/// The tables of the laws of the reverse: the shipped ones, the fixture, and tables made at random.
+/// The tables for the laws of links from routes: the shipped ones, the fixture, and random ones.
 enum ReverseTables {
     static func all() throws -> [RouteTable] { try shipped() + generated(94) }
 
-    /// Tables made at random that load.
+    /// Returns random tables that can be loaded.
     static func generated(_ count: Int) throws -> [RouteTable] {
         var generator = TableGenerator(seed: 123_2026_11)
         var tables: [RouteTable] = []
@@ -27,10 +27,10 @@ enum ReverseTables {
     }
 }
 
-@Suite("Laws of the reverse") struct ReverseLawTests {
+@Suite("Laws of paths and links of routes") struct ReverseLawTests {
     static let cases = 100_000
 
-    @Test("P1: a stack that is printed and parsed is the same stack")
+    @Test("P1: a stack that is printed and parsed is unchanged")
     func printAndParse() throws {
         let tables = try ReverseTables.all()
         var generator = SeededGenerator(seed: 1_2026_11)
@@ -54,7 +54,8 @@ enum ReverseTables {
         #expect(long > Self.cases / 3 && switches > Self.cases / 4)
     }
 
-    /// A stack that a path can stand for: screens as they are presented by default, of a single slot one entry.
+    /// Returns a stack that a path can represent: screens in their default presentation, and one entry of a single
+    /// slot.
     static func stack(_ source: TableSource, _ generator: inout SeededGenerator) -> [StackEntry] {
         var stack: [StackEntry] = []
         var taken = Set<String>()
@@ -78,7 +79,7 @@ enum ReverseTables {
         return stack
     }
 
-    @Test("P2: a path that is parsed and printed is canonical: to do it again changes nothing")
+    @Test("P2: a path that is parsed and printed is canonical, and repeating it changes nothing")
     func parseAndPrint() throws {
         let tables = try ReverseTables.all()
         var generator = SeededGenerator(seed: 2_2026_11)
@@ -103,7 +104,8 @@ enum ReverseTables {
         #expect(parsedCount > Self.cases / 3 && changed > Self.cases / 10)
     }
 
-    /// A path of names of the table, with empty segments, escapes, names twice, and now and then a wrong one.
+    /// Returns a path of names of the table with empty segments, escapes, repeated names, and occasionally an unknown
+    /// one.
     static func path(_ source: TableSource, _ generator: inout SeededGenerator) -> String {
         var segments: [String] = []
         for _ in 0..<Int.random(in: 0...4, using: &generator) {
@@ -132,7 +134,7 @@ enum ReverseTables {
     static let device = DeviceFacts(
         platform: "ios", app: "6.1.0", os: "18.0", capabilities: ["ar"], claims: ["session"])
 
-    @Test("P3: the link of a route and values resolves to that route with these values")
+    @Test("P3: the link of a route with values resolves to that route with these values")
     func linkAndResolve() throws {
         let shipped = try linkAndResolve(ReverseTables.shipped(), "shipped tables", seed: 3_2026_11)
         #expect(shipped.linked > Self.cases / 2 * 9 / 10 && shipped.valued > Self.cases / 4)
@@ -141,7 +143,7 @@ enum ReverseTables {
         #expect(made.linked > Self.cases / 2 * 7 / 10 && made.valued > Self.cases / 2 * 7 / 10)
     }
 
-    /// What became of routes with values.
+    /// The results for routes with values.
     struct Linked {
         var linked = 0
         var valued = 0
@@ -190,7 +192,7 @@ enum ReverseTables {
         return result
     }
 
-    @Test("what a link resolved to can be written as a link again, and comes back the same")
+    @Test("The values of a resolved link can be written as a link and read back unchanged")
     func writtenAgain() throws {
         var refused: [String: Int] = [:]
         var written = 0
@@ -203,14 +205,14 @@ enum ReverseTables {
                 guard let route = trace.decision.route, trace.decision.via.isEmpty, trace.failure == nil,
                     trace.bindings.allSatisfy({ $0.result != .dropped && !$0.source.hasPrefix("payload") })
                 else { continue }
-                // What an empty segment cuts off is not a value that a link of the route carries.
+                // The part before a resetting empty segment is not a value that a link of the route carries.
                 if trace.decision.notes.contains("empty segments reset") { continue }
                 guard let (models, captures) = Self.arguments(trace, table.source) else { continue }
                 do throws(LinkError) {
                     let again = try table.link(
                         route: route, models: models, captures: captures, device: Self.device)
                     let values = table.explain(.link(again), device: Self.device)
-                    // A variant may hang on a part of the query that no field is bound to.
+                    // A variant may depend on a part of the query that no field is bound to.
                     if values.decision.variant != trace.decision.variant { continue }
                     written += 1
                     guard values.bindings.map(\.value) == trace.bindings.map(\.value),
@@ -225,11 +227,11 @@ enum ReverseTables {
             }
         }
         print("written again: seed \(seed): \(written) links; refused: \(refused)")
-        // A flattened query may take a name for a value, and a variant may hang on what no field is bound to.
+        // A flattened query may read a name as a value, and a variant may depend on a value that no field is bound to.
         #expect(written > 500 && refused.values.reduce(0, +) < written / 10)
     }
 
-    /// What an explanation says that a link carries; nil where it gives a model in part only.
+    /// Returns the values that a link carries according to its explanation, or nil if a model is incomplete.
     static func arguments(_ trace: Explanation, _ source: TableSource) -> (Models, [String: String])? {
         var models = Models()
         for binding in trace.bindings where binding.result == .bound || binding.result == .repaired {
@@ -244,7 +246,7 @@ enum ReverseTables {
         return (models, captures)
     }
 
-    /// What of a decision is not as it was asked; nil if nothing.
+    /// Returns the part of a decision that differs from the request, or nil.
     static func difference(
         _ decision: Decision, _ route: TableSource.Route, _ given: ArgumentGenerator.Arguments, _ source: TableSource
     ) -> String? {
@@ -253,14 +255,14 @@ enum ReverseTables {
         if case .variants = route.action, let reason = decision.reason, reason != "unsupported" { return reason }
         guard decision.outcome == .navigate, decision.reason == nil else { return nil }
         for (model, fields) in given.models.fields {
-            // The last entry with the model is the route's own; parents may bind theirs from other places.
+            // The last entry with the model belongs to the route itself. Parents may bind theirs from other places.
             guard let came = decision.models.entries.last(where: { $0[model] != nil })?[model] else { continue }
             for (field, value) in fields where !same(value, came[field]) { return "\(model).\(field)" }
         }
         return nil
     }
 
-    /// Whether a value came back; a uuid in capitals, text however it is composed.
+    /// Returns a Boolean value that indicates whether a value was read back, with an uppercase UUID and composed text.
     private static func same(_ given: ModelValue, _ came: ModelValue?) -> Bool {
         guard let came else { return false }
         switch (given, came) {
@@ -272,7 +274,7 @@ enum ReverseTables {
 }
 
 extension TableSource.Route {
-    /// Whether the route leads to another one.
+    /// A Boolean value that indicates whether the route redirects.
     var redirects: Bool {
         if case .redirect = action { true } else { false }
     }

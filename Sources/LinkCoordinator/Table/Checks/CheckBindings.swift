@@ -1,5 +1,5 @@
 extension TableChecks {
-    /// Binds of one route: names, sources, types.
+    /// Checks the bindings of one route: names, sources, and types.
     mutating func checkBindings(_ index: Int) {
         if damage.models { return }
         let route = source.routes[index]
@@ -11,7 +11,7 @@ extension TableChecks {
             }
             guard let field = names.fields[model][binding.field.value] else {
                 unknown(
-                    .unknownField, binding.field, "field of '\(binding.model.value)'",
+                    .unknownField, binding.field, "field of `\(binding.model.value)`",
                     among: source.models[model].fields.map(\.name.value), routes: [route.id.value])
                 continue
             }
@@ -29,12 +29,14 @@ extension TableChecks {
         case .rewrite(let name): checkRewrite(name, at: offset, field, id)
         case .fragment where isList:
             problems.error(
-                .incompatibleTypes, at: offset, "the fragment is one text, and '\(field.name.value)' is a list",
+                .incompatibleTypes, at: offset,
+                "the fragment is a single text, but the field `\(field.name.value)` is a list",
                 routes: [id])
         case .constant(let text):
             if isList || field.type.canonicalText(text) == nil {
                 problems.error(
-                    .incompatibleTypes, at: offset, "the constant '\(text)' is not of the type \(field.type.text)",
+                    .incompatibleTypes, at: offset,
+                    "the constant `\(text)` is not a value of the type `\(field.type.text)`",
                     routes: [id])
             }
         case .fragment, .query, .payload: break
@@ -48,23 +50,24 @@ extension TableChecks {
         if captures.isEmpty {
             let known = patterns.flatMap { $0.path.captures.map(\.name) }
             problems.error(
-                .uncapturedSource, at: offset, "no pattern of '\(id)' captures '\(name)'",
-                suggestion: NearestName.of(name, among: known).map { "did you mean 'path.\($0)'?" }
-                    ?? "write '{\(name)}' in the pattern", routes: [id])
+                .uncapturedSource, at: offset, "no pattern of the route `\(id)` captures `\(name)`",
+                suggestion: NearestName.of(name, among: known).map { "did you mean `path.\($0)`?" }
+                    ?? "add the capture `{\(name)}` to the pattern", routes: [id])
             return
         }
         if field.absence == .required, let lacking = patterns.first(where: { $0.path.capture(named: name) == nil }) {
             problems.error(
                 .uncapturedSource, at: offset,
-                "the pattern '\(lacking.path.text)' lacks '{\(name)}', which the required field "
-                    + "'\(field.name.value)' is bound to",
-                suggestion: "capture it there, or make the field optional or give it a default", routes: [id])
+                "the pattern `\(lacking.path.text)` does not capture `{\(name)}`, to which the required field "
+                    + "`\(field.name.value)` is bound",
+                suggestion: "add the capture to the pattern, make the field optional, or give it a default",
+                routes: [id])
         }
         if let unfit = captures.first(where: { !field.type.fits($0.matcher) }) {
             problems.error(
                 .incompatibleTypes, at: offset,
-                "the capture '{\(name)}' takes \(unfit.matcher.typeText), and '\(field.name.value)' is "
-                    + field.type.text, routes: [id])
+                "the capture `{\(name)}` is \(unfit.matcher.typeText), but the field `\(field.name.value)` "
+                    + "has the type `\(field.type.text)`", routes: [id])
         }
     }
 
@@ -78,13 +81,15 @@ extension TableChecks {
         for capture in rewrites.compactMap(\.pattern.captures.first) where !field.type.fits(capture.matcher) {
             problems.error(
                 .incompatibleTypes, at: offset,
-                "the rewrite '\(name)' takes \(capture.matcher.typeText), and '\(field.name.value)' is "
-                    + field.type.text, routes: [id])
+                "the rewrite `\(name)` captures \(capture.matcher.typeText), but the field "
+                    + "`\(field.name.value)` has the type `\(field.type.text)`", routes: [id])
             return
         }
     }
 
-    /// Warns of required fields that a static target needs and nothing binds: such a target is never shown.
+    /// Warns about required fields that a static target needs and the route never binds.
+    ///
+    /// Such a target is never shown.
     private mutating func warnOfUnboundFields(_ route: TableSource.Route) {
         if damage.coordinators { return }
         let bound = Set(route.bindings.map { "\($0.model.value).\($0.field.value)" })
@@ -101,8 +106,9 @@ extension TableChecks {
                         guard !bound.contains(name), warned.insert(name).inserted else { continue }
                         problems.warning(
                             .unboundField, at: variant.to.destinationOffset,
-                            "'\(screen.name.value)' needs '\(name)', which '\(route.id.value)' never binds",
-                            suggestion: "bind it, or make the field optional or give it a default",
+                            "the screen `\(screen.name.value)` needs `\(name)`, which the route "
+                                + "`\(route.id.value)` does not bind",
+                            suggestion: "bind the field, make it optional, or give it a default",
                             routes: [route.id.value])
                     }
                 }
@@ -110,8 +116,9 @@ extension TableChecks {
         }
     }
 
-    /// Warns of captures that no bind, template or redirect uses; tails and captures that are named `any`, or `any` and
-    /// a number, stand for whatever comes.
+    /// Warns about captures that no binding, template, or redirect uses.
+    ///
+    /// Tails are exempt, and so are captures named `any`, optionally with a number, which accept any segment.
     mutating func checkUnusedCaptures(_ index: Int) {
         let route = source.routes[index]
         var warned = Set<String>()
@@ -119,8 +126,8 @@ extension TableChecks {
             for capture in pattern.path.captures where !capture.isTail && warned.insert(capture.name).inserted {
                 if Self.isAnything(capture.name) || uses(capture.name, index, visited: []) { continue }
                 problems.warning(
-                    .unusedCapture, at: pattern.offset, "nothing uses the capture '{\(capture.name)}'",
-                    suggestion: "bind it with 'path.\(capture.name)', or name it 'any' if any segment may stand there",
+                    .unusedCapture, at: pattern.offset, "the capture `{\(capture.name)}` is not used",
+                    suggestion: "bind it with `path.\(capture.name)`, or name it `any` if every segment is accepted",
                     routes: [route.id.value])
             }
         }
@@ -137,13 +144,12 @@ extension TableChecks {
         }
         if isBound || visited.contains(index) { return isBound }
         switch route.action {
-        // What is excluded has captures as wildcards only.
+        // An excluded route uses captures only as wildcards.
         case .exclude: return true
         case .redirect(.template(let template)):
             return template.value.segments.contains { Self.names(name, $0) }
         case .redirect(.route(let id)):
-            // Captures go along, as far as one request is redirected; where the target is not known, another complaint
-            // says so.
+            // Captures are carried over within the limit of redirects. An unknown destination is reported elsewhere.
             if visited.count >= Self.maxRedirects { return true }
             return names.routes[id.value].map { uses(name, $0, visited: visited + [index]) } ?? true
         case .variants(let variants):
@@ -163,8 +169,10 @@ extension TableChecks {
 }
 
 extension FieldType {
-    /// Whether a capture may be bound to a field of this type: the same kind, or one of the two is text; tails go
-    /// with lists and nothing else does.
+    /// Returns a Boolean value that indicates whether a capture can be bound to a field of this type.
+    ///
+    /// Both have the same kind, or one of them is text. Tails can be bound to lists only, and nothing else can be bound
+    /// to a list.
     func fits(_ capture: Matcher) -> Bool {
         switch (self, capture) {
         case (.list, _): capture.isTerminal
@@ -177,7 +185,7 @@ extension FieldType {
 }
 
 extension Matcher {
-    /// The kind of text that a capture takes, for messages.
+    /// The kind of the captured text, for messages.
     var typeText: String {
         switch self {
         case .enumeration: "an enum"

@@ -1,5 +1,5 @@
 extension TableChecks {
-    /// Coordinators, their screens and the names in them.
+    /// Checks coordinators, their screens, and the names that they refer to.
     mutating func checkCoordinators() {
         for coordinator in source.coordinators {
             if let initial = coordinator.initial, coordinator.screen(named: initial.value) == nil {
@@ -20,8 +20,8 @@ extension TableChecks {
         if names.coordinators[screen.name.value] != nil {
             problems.error(
                 .nameClash, at: screen.name.offset,
-                "the screen '\(screen.name.value)' has the name of a coordinator, so no path can name it",
-                suggestion: "give one of them another name")
+                "the screen `\(screen.name.value)` has the name of a coordinator, so no path can refer to it",
+                suggestion: "rename one of them")
         }
         if !damage.models {
             for model in screen.needs where names.models[model.value] == nil {
@@ -58,13 +58,14 @@ extension TableChecks {
             if field.absence == .null || isList {
                 problems.error(
                     .badTemplate, at: identity.offset,
-                    "an identity is made of required or defaulted fields, no lists: '\(model).\(name)' may be absent",
-                    suggestion: "take another field, or give this one a default")
+                    "an identity requires fields that always have a single value, but `\(model).\(name)` is "
+                        + (isList ? "a list" : "optional"),
+                    suggestion: isList ? "use another field" : "use another field, or give this one a default")
             }
         }
     }
 
-    /// Parents that lead back to themselves; each circle once, at its first coordinator in the file.
+    /// Reports cycles of parents, each once, at its first coordinator in the file.
     private mutating func checkParentLines() {
         var done = Set<Int>()
         for start in source.coordinators.indices where !done.contains(start) {
@@ -80,20 +81,20 @@ extension TableChecks {
                 let parent = source.coordinators[next].parent
                 problems.error(
                     .parentCircle, at: parent?.offset ?? 0,
-                    "the parents of coordinators go in a circle: \((circle + [circle[0]]).joined(separator: " -> "))")
+                    "the parents of coordinators form a cycle: \((circle + [circle[0]]).joined(separator: " -> "))")
             }
             done.formUnion(line)
         }
     }
 
-    /// What guards show.
+    /// Checks the targets of guards.
     mutating func checkGuards() {
         for own in source.guards {
-            checkPlain(own.otherwise, "the target of the guard '\(own.name.value)'", allowsExternal: false)
+            checkPlain(own.otherwise, "the target of the guard `\(own.name.value)`", allowsExternal: false)
         }
     }
 
-    /// Rules of `fallback`.
+    /// Checks the rules of `fallback`.
     mutating func checkFallback() {
         for rule in source.fallback {
             if let target = rule.to { checkPlain(target, "the target of a fallback", allowsExternal: true) }

@@ -1,18 +1,18 @@
 extension TableChecks {
-    /// Most redirects of one request.
+    /// The maximum number of redirects of a request.
     package static let maxRedirects = 5
 
-    /// Where a redirect leads, scheme, host and query left aside.
+    /// The destination of a redirect, regardless of scheme, host, and query.
     private enum Step {
-        /// To one of the routes of a list, by the list's number.
+        /// One of the routes in a list, by the number of the list.
         case routes(Int)
-        /// To nothing.
+        /// No route.
         case nowhere
-        /// That depends on captures, or the route does not redirect.
+        /// A destination that depends on captures, or a route that does not redirect.
         case open
     }
 
-    /// Redirects by id or by a template without captures that end in a circle or in nothing.
+    /// Reports redirects, by id or by a template without captures, that lead into a cycle or to no route.
     mutating func checkRedirectEnds() {
         if !damage.routes.isEmpty || damage.routeIDs || damage.coordinators { return }
         var steps: [Int: Step] = [:]
@@ -27,7 +27,7 @@ extension TableChecks {
                 unknown(.unknownRoute, id, "route", among: names.routes.keys, routes: [route.id.value])
             case .template(let template):
                 problems.error(
-                    .redirectNowhere, at: template.offset, "no route takes the path '\(template.value.text)'",
+                    .redirectNowhere, at: template.offset, "no route matches the path `\(template.value.text)`",
                     routes: [route.id.value])
             }
         }
@@ -38,7 +38,7 @@ extension TableChecks {
         }
     }
 
-    /// The routes from which some way of as many redirects as a request may take comes to an end.
+    /// Returns the routes from which some chain of redirects ends within the limit of redirects.
     private func ending(_ steps: [Int: Step], _ lists: [[Int]]) -> Set<Int> {
         var ending = Set(source.routes.indices)
         for case (let index, .routes) in steps { ending.remove(index) }
@@ -54,9 +54,11 @@ extension TableChecks {
         return ending
     }
 
-    /// Where redirects lead, the same for the same text.
+    /// The destinations of redirects.
+    ///
+    /// Equal texts have the same destination.
     private struct RedirectEnds {
-        /// The lists of routes that steps name by number.
+        /// The lists of routes that steps refer to by number.
         var lists: [[Int]] = []
         private var known: [String: Step] = [:]
         private var paths: PathIndex?
@@ -70,7 +72,7 @@ extension TableChecks {
             return step
         }
 
-        /// The index of all patterns, made for the first template that needs it.
+        /// Returns the index of all patterns, created for the first template that needs it.
         mutating func index(of source: TableSource) -> PathIndex {
             let index = paths ?? PathIndex(source)
             paths = index
@@ -96,7 +98,7 @@ extension TableChecks {
         }
     }
 
-    /// Routes with the best of the patterns that take a path.
+    /// Returns the routes with the best of the patterns that match a path.
     private func routes(taking segments: [[UInt8]], _ paths: PathIndex) -> [Int] {
         var best: Pattern?
         var routes: [Int] = []
@@ -116,7 +118,7 @@ extension TableChecks {
         return routes
     }
 
-    /// Complains of a way without end and gives the routes on it.
+    /// Reports a chain of redirects that never ends, and returns its routes.
     private mutating func complainOfCircle(_ index: Int, _ steps: [Int: Step], _ lists: [[Int]]) -> [Int] {
         var way = [index]
         while case .routes(let list) = steps[way[way.count - 1]] ?? .open, let first = lists[list].first {
@@ -127,13 +129,13 @@ extension TableChecks {
         let route = source.routes[index]
         problems.error(
             .redirectCircle, at: route.offset,
-            "the redirects of '\(route.id.value)' never end: \(ids.joined(separator: " -> "))",
-            suggestion: "a route may redirect once, and a request at most \(Self.maxRedirects) times",
+            "the redirects of the route `\(route.id.value)` never end: \(ids.joined(separator: " -> "))",
+            suggestion: "redirect each route at most once, and a request at most \(Self.maxRedirects) times",
             routes: Array(Set(ids)).sorted())
         return way
     }
 
-    /// Parents by route that lead back to themselves, each circle once.
+    /// Reports cycles of parent routes, each once.
     mutating func checkParentRoutes() {
         let parents = source.routes.map { route in
             route.variants.compactMap { variant -> Int? in
@@ -170,7 +172,7 @@ extension TableChecks {
         let ids = (circle + circle.prefix(1)).map { source.routes[$0].id.value }
         problems.error(
             .parentCircle, at: source.routes[circle[0]].offset,
-            "the parents of routes go in a circle: \(ids.joined(separator: " -> "))",
+            "the parents of routes form a cycle: \(ids.joined(separator: " -> "))",
             routes: Array(Set(ids)).sorted())
     }
 }

@@ -1,5 +1,5 @@
 extension TableChecks {
-    /// One route: names, variants, targets, templates, binds, captures.
+    /// Checks one route: names, variants, targets, templates, bindings, and captures.
     mutating func checkRoute(_ index: Int) {
         let route = source.routes[index]
         let id = route.id.value
@@ -28,13 +28,15 @@ extension TableChecks {
             let isOpen = variant.when?.isEmpty ?? true
             if isLast, !isOpen {
                 problems.error(
-                    .variantOrder, at: variant.offset, "the last variant of '\(route.id.value)' has a condition",
-                    suggestion: "add a last variant without 'when'", routes: [route.id.value])
+                    .variantOrder, at: variant.offset,
+                    "the last variant of the route `\(route.id.value)` has a condition",
+                    suggestion: "add a last variant without `when`", routes: [route.id.value])
             } else if !isLast, isOpen {
                 problems.error(
                     .variantOrder, at: variant.offset,
-                    "variant \(index) of '\(route.id.value)' has no condition, so those after it are never taken",
-                    suggestion: "only the last variant has no 'when'", routes: [route.id.value])
+                    "variant \(index) of the route `\(route.id.value)` has no condition, "
+                        + "so the variants after it are never used",
+                    suggestion: "add a `when`, or move the variant to the end", routes: [route.id.value])
             }
         }
     }
@@ -65,19 +67,20 @@ extension TableChecks {
         case .captured:
             problems.error(
                 .targetNotPlain, at: target.destinationOffset,
-                "the target of 'unsupported' must be a static path, the root or an external URL",
+                "the target of `unsupported` must be a static path, the root, or an external URL",
                 routes: [route.id.value])
         case .external(let template):
             if template.parts.contains(where: { if case .text = $0 { false } else { true } }) {
                 problems.error(
-                    .targetNotPlain, at: target.destinationOffset, "the target of 'unsupported' takes no captures",
+                    .targetNotPlain, at: target.destinationOffset, "the target of `unsupported` must not use captures",
                     routes: [route.id.value])
             }
             checkAllowed(template, at: target.destinationOffset, routes: [route.id.value])
         }
     }
 
-    /// `{p}`: a coordinatorPath in every pattern of the route and of those that redirect to it by id.
+    /// Checks that the capture of the target `{p}` is a `coordinatorPath` in every pattern of the route and of those
+    /// that redirect to it by id.
     private mutating func checkCapturedPath(_ name: Placed<String>, of index: Int) {
         let concerned = [index] + redirectors[index]
         guard concerned.allSatisfy({ isWhole(source.routes[$0]) }) else { return }
@@ -88,8 +91,8 @@ extension TableChecks {
                 if pattern.path.capture(named: name.value)?.matcher == .coordinatorPath { continue }
                 problems.error(
                     .notCoordinatorPath, at: name.offset,
-                    "'{\(name.value)}' is no coordinatorPath in the pattern '\(pattern.path.text)'",
-                    suggestion: "end the pattern with '{\(name.value):coordinatorPath}'",
+                    "`{\(name.value)}` is not a coordinatorPath in the pattern `\(pattern.path.text)`",
+                    suggestion: "end the pattern with `{\(name.value):coordinatorPath}`",
                     routes: other == index
                         ? [source.routes[index].id.value]
                         : [source.routes[index].id.value, source.routes[other].id.value])
@@ -98,18 +101,20 @@ extension TableChecks {
         }
         if !hasPattern {
             problems.error(
-                .notCoordinatorPath, at: name.offset, "no pattern captures '{\(name.value)}'",
+                .notCoordinatorPath, at: name.offset, "no pattern captures `{\(name.value)}`",
                 routes: [source.routes[index].id.value])
         }
     }
 
-    /// Patterns whose captures a route has: its own, or without any those of the routes that redirect to it by id.
+    /// Returns the patterns whose captures a route has: its own, or if it has none, those of the routes that redirect
+    /// to it by id.
     func patterns(capturingFor index: Int) -> [TableSource.RoutePattern] {
         let own = source.routes[index].patterns
         return own.isEmpty ? redirectors[index].flatMap { source.routes[$0].patterns } : own
     }
 
-    /// `{name}` of a redirect or an external target: a rewrite's, or captured by every pattern of the route.
+    /// Checks that each `{name}` of a redirect or an external target belongs to a rewrite or is captured by every
+    /// pattern of the route.
     private mutating func checkTemplate(_ parts: [TableSource.TemplatePart], of index: Int) {
         let route = source.routes[index]
         let patterns = patterns(capturingFor: index).filter { !$0.leavesOptionalOut }
@@ -121,15 +126,15 @@ extension TableChecks {
             let captures = patterns.flatMap { $0.path.captures.map(\.name) } + rewrites
             problems.error(
                 .uncapturedName, at: name.offset,
-                lacking.map { "the pattern '\($0.path.text)' does not capture '{\(name.value)}'" }
-                    ?? "no pattern captures '{\(name.value)}'",
+                lacking.map { "the pattern `\($0.path.text)` does not capture `{\(name.value)}`" }
+                    ?? "no pattern captures `{\(name.value)}`",
                 suggestion: NearestName.of(name.value, among: captures).flatMap {
-                    $0 == name.value ? nil : "did you mean '{\($0)}'?"
+                    $0 == name.value ? nil : "did you mean `{\($0)}`?"
                 }, routes: [route.id.value])
         }
     }
 
-    /// A tail in the template of a redirect stands alone in its segment.
+    /// Checks that a tail in the template of a redirect is the only part of its segment.
     private mutating func checkTails(_ template: TableSource.PathTemplate, of route: TableSource.Route) {
         for segment in template.segments where segment.count > 1 {
             for case .name(let name) in segment {
@@ -137,7 +142,7 @@ extension TableChecks {
                     continue
                 }
                 problems.error(
-                    .badTemplate, at: name.offset, "the tail '{\(name.value)}' takes whole segments",
+                    .badTemplate, at: name.offset, "the tail `{\(name.value)}` must be a whole segment",
                     routes: [route.id.value])
             }
         }

@@ -1,8 +1,8 @@
 extension TableChecks {
-    /// Most different stacks of parents that are looked at for one target.
+    /// The maximum number of different parent stacks that are checked for a target.
     private static let maxParentStacks = 256
 
-    /// Checks a static path and gives its entries, nil if it has none for certain.
+    /// Checks a static path and returns its stack, or nil if the path has an error or cannot be checked.
     mutating func compose(_ segments: [String], at offset: Int, routes: [String]) -> StaticStack? {
         if damage.coordinators { return nil }
         do throws(StaticStack.Failure) {
@@ -22,12 +22,13 @@ extension TableChecks {
         case .unknownScreen(let name, let coordinator):
             let own = source.coordinators[coordinator]
             unknown(
-                .unknownScreen, Placed(name, at: offset), "screen of '\(own.name.value)', nor a coordinator,",
+                .unknownScreen, Placed(name, at: offset), "coordinator or screen of `\(own.name.value)`",
                 among: own.screens.map(\.name.value) + names.coordinators.keys, routes: routes)
         }
     }
 
-    /// Stacks that a target without captures can give, parents included; empty for all other targets.
+    /// Returns the stacks that a target without captures can have, including parents, or no stacks for any other
+    /// target.
     func stacks(of target: TableSource.Target, visited: [Int] = []) -> [StaticStack] {
         var own = StaticStack()
         switch target.destination {
@@ -60,7 +61,8 @@ extension TableChecks {
             let parts = paths.map { try? StaticStack.compose($0.value, in: source, names: names) }
             return [StaticStack(parts.flatMap { $0?.entries ?? [] })]
         case .route(let id):
-            // A line of parents that is longer than a stack gives one that is too deep without being followed further.
+            // A chain of parents that is longer than the maximum stack is reported as too deep without being followed
+            // further.
             guard let route = names.routes[id.value], !visited.contains(route),
                 visited.count <= StaticStack.maxEntries
             else { return [StaticStack()] }
@@ -72,7 +74,7 @@ extension TableChecks {
         }
     }
 
-    /// Checks names and presentation of a target's path and parents.
+    /// Checks the names and presentation of a target's path and parents.
     mutating func checkStack(_ target: TableSource.Target, routes: [String] = []) {
         guard let own = checkNames(of: target, routes: routes) else { return }
         if let present = target.present, let last = own.entries.last {
@@ -81,8 +83,8 @@ extension TableChecks {
             if !allowed.contains(present.value) {
                 problems.error(
                     .presentation, at: present.offset,
-                    "the screen '\(screen.name.value)' cannot be presented as '\(present.value.rawValue)'",
-                    suggestion: "add it to the screen's 'present'", routes: routes)
+                    "the screen `\(screen.name.value)` cannot be presented as `\(present.value.rawValue)`",
+                    suggestion: "add it to `present` of the screen", routes: routes)
                 return
             }
         }
@@ -90,7 +92,7 @@ extension TableChecks {
             if stack.entries.count > StaticStack.maxEntries {
                 problems.error(
                     .stackTooDeep, at: target.destinationOffset,
-                    "a stack has at most \(StaticStack.maxEntries) entries, and this one has \(stack.entries.count)",
+                    "the stack has \(stack.entries.count) entries, the limit is \(StaticStack.maxEntries)",
                     routes: routes)
                 return
             }
@@ -105,7 +107,7 @@ extension TableChecks {
         }
     }
 
-    /// Checks the names in a target's path and parents; gives the path's own entries.
+    /// Checks the names in a target's path and parents, and returns the stack of the path.
     private mutating func checkNames(of target: TableSource.Target, routes: [String]) -> StaticStack? {
         var own: StaticStack? = StaticStack()
         if case .path(let segments) = target.destination {
@@ -127,7 +129,7 @@ extension TableChecks {
         return own
     }
 
-    /// A route whose entries are parents leads to paths or the root, never elsewhere.
+    /// Checks that the targets of a route whose entries are parents are paths or the root.
     private mutating func checkParent(_ parent: TableSource.Route, _ id: Placed<String>, routes: [String]) {
         guard isWhole(parent) else { return }
         let isStatic = parent.variants.allSatisfy { variant in
@@ -139,22 +141,22 @@ extension TableChecks {
         if parent.variants.isEmpty || !isStatic {
             problems.error(
                 .targetNotPlain, at: id.offset,
-                "the route '\(id.value)' gives no parents: it redirects, is excluded, leads outside or takes a path",
+                "the route `\(id.value)` cannot supply parents: all of its targets must be static paths or the root",
                 routes: routes + [id.value])
         }
     }
 
-    /// A target that must be static and needs neither data nor a claim.
+    /// Checks that a target is static and needs neither data nor a claim.
     mutating func checkPlain(_ target: TableSource.Target, _ what: String, allowsExternal: Bool) {
         switch target.destination {
         case .captured:
-            problems.error(.targetNotPlain, at: target.destinationOffset, "\(what) must be static")
+            problems.error(.targetNotPlain, at: target.destinationOffset, "\(what) must be static, without `{…}`")
             return
         case .external(let template):
             if !allowsExternal {
                 problems.error(.targetNotPlain, at: target.destinationOffset, "\(what) must be a path or the root")
             } else if template.parts.contains(where: { if case .text = $0 { false } else { true } }) {
-                problems.error(.targetNotPlain, at: target.destinationOffset, "\(what) takes no captures")
+                problems.error(.targetNotPlain, at: target.destinationOffset, "\(what) must not use captures")
             }
             checkAllowed(template, at: target.destinationOffset, routes: [])
             return
@@ -167,16 +169,17 @@ extension TableChecks {
         }
     }
 
-    /// Whether no entry needs data or is guarded; complains of the first that is.
+    /// Returns a Boolean value that indicates whether no entry needs data or has a guard, and reports the first entry
+    /// that does.
     private mutating func checkPlain(_ stack: StaticStack, _ what: String, at offset: Int, routes: [String]) -> Bool {
         for entry in stack.entries {
             let coordinator = source.coordinators[entry.coordinator]
             let screen = coordinator.screens[entry.screen]
             let name = "\(coordinator.name.value).\(screen.name.value)"
             guard screen.needs.isEmpty, coordinator.guarding == nil else {
-                let why = screen.needs.isEmpty ? "is guarded" : "needs data"
+                let why = screen.needs.isEmpty ? "has a guard" : "needs data"
                 problems.error(
-                    .targetNotPlain, at: offset, "\(what) must need no data and no guard, but \(name) \(why)",
+                    .targetNotPlain, at: offset, "\(what) must not need data or a guard, but `\(name)` \(why)",
                     routes: routes)
                 return false
             }
@@ -184,7 +187,7 @@ extension TableChecks {
         return true
     }
 
-    /// A notice: a static path to screens without data and guard.
+    /// Checks that a notice is a static path to screens without data and guard.
     mutating func checkNotice(_ notice: Placed<[String]>, routes: [String]) {
         guard let stack = compose(notice.value, at: notice.offset, routes: routes) else { return }
         if let (_, rule) = stack.brokenPresentation(in: source) {
@@ -193,17 +196,17 @@ extension TableChecks {
         _ = checkPlain(stack, "a notice", at: notice.offset, routes: routes)
     }
 
-    /// An external target whose scheme and host must be on the allow list.
+    /// Checks that the scheme and host of an external target are on the allowlist.
     mutating func checkAllowed(_ template: TableSource.ExternalTemplate, at offset: Int, routes: [String]) {
         if damage.externals || damage.link { return }
         if source.externals.allow(scheme: template.scheme, host: template.host, port: template.port) { return }
         let host = String(decoding: template.host, as: UTF8.self)
         problems.error(
-            .externalNotAllowed, at: offset, "\(template.scheme)://\(host) is not on the allow list",
-            suggestion: "add it to 'externals'", routes: routes)
+            .externalNotAllowed, at: offset, "\(template.scheme)://\(host) is not on the allowlist",
+            suggestion: "add the scheme and the host to `externals`", routes: routes)
     }
 
-    /// The canonical print of a stack: a coordinator where it changes, then the screen.
+    /// Returns the canonical path of a stack: each screen, preceded by the coordinator where it changes.
     func print(_ stack: StaticStack) -> String {
         var out = ""
         var last: Int?

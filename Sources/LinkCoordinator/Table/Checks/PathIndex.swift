@@ -1,21 +1,21 @@
 internal import ByteStorage
 
-/// Finds the patterns that may take a path without looking at all of them: a trie over literals.
+/// An index that finds the patterns that may match a path without testing all of them: a trie of literals.
 ///
-/// Scheme, host and query are left aside.
+/// Scheme, host, and query are ignored.
 struct PathIndex {
-    /// A pattern of a table.
+    /// The position of a pattern in the table.
     struct Place: Hashable {
-        /// Index of the route.
+        /// The index of the route.
         var route: Int
-        /// Index of the pattern in the route.
+        /// The index of the pattern in the route.
         var pattern: Int
     }
 
     private struct Node {
         var literals: [[UInt8]: Int] = [:]
         var others: [Matcher: Int] = [:]
-        /// Patterns that end here, and those whose tail begins here.
+        /// The patterns that end here, and those whose tail begins here.
         var ended: [Place] = []
         var tailed: [Place] = []
     }
@@ -23,7 +23,7 @@ struct PathIndex {
     private var nodes = [Node()]
     private let source: TableSource
 
-    /// Adds all patterns of a table.
+    /// Creates an index of all patterns of a table.
     init(_ source: TableSource) {
         self.source = source
         for (route, one) in source.routes.enumerated() {
@@ -51,7 +51,7 @@ struct PathIndex {
         return nodes.count - 1
     }
 
-    /// The patterns that take a path, in the order of the table.
+    /// Returns the patterns that match a path, in the order of the table.
     func patterns(taking segments: [[UInt8]], isCoordinator: ([UInt8]) -> Bool) -> [Place] {
         var found: [Place] = []
         let folded = source.foldsPathCase ? segments.map { $0.map(lowerASCII) } : segments

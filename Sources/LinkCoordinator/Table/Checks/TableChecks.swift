@@ -1,22 +1,22 @@
-/// Checks the structure of a table that was read.
+/// The structural checks of a table that was read.
 ///
-/// What needs a proof over languages is found by `RouteAnalysis`.
+/// `RouteAnalysis` finds the problems that require a proof about all possible links.
 ///
-/// Where reading was incomplete, what would only follow from that is not complained of. Once the list is full of
-/// errors, no more are looked for.
+/// If reading was incomplete, problems that are only a consequence of that are not reported. When the list is full of
+/// errors, the checks stop.
 package struct TableChecks {
     let source: TableSource
     let names: TableNames
     let damage: TableDamage
     var problems: ProblemList
 
-    /// For each route the routes that redirect to it by id, directly or through as many others as a request may take.
+    /// The routes that redirect to each route by id, directly or through other routes within the limit of redirects.
     let redirectors: [[Int]]
 
-    /// Names of the screens of all coordinators.
+    /// The names of the screens of all coordinators.
     let screenNames: Set<String>
 
-    /// Checks the table and gives all problems, those of reading included.
+    /// Checks the table and returns all problems, including those of reading.
     package static func run(_ reading: TableReading) -> ProblemList {
         guard let source = reading.source else { return reading.problems }
         var checks = TableChecks(source, problems: reading.problems, damage: reading.damage)
@@ -27,7 +27,7 @@ package struct TableChecks {
         return checks.problems
     }
 
-    /// What concerns all routes together.
+    /// Checks all routes together.
     private mutating func checkWhole() {
         if problems.isFull { return }
         checkRedirectEnds()
@@ -61,31 +61,31 @@ package struct TableChecks {
         }
     }
 
-    /// Complains of a name that nothing has, with the nearest that there is.
+    /// Reports an unknown name, with the nearest known name as the suggestion.
     mutating func unknown(
         _ code: TableProblem.Code, _ name: Placed<String>, _ what: String, among known: some Sequence<String>,
         routes: [String] = []
     ) {
         problems.error(
-            code, at: name.offset, "there is no \(what) '\(name.value)'",
+            code, at: name.offset, "there is no \(what) `\(name.value)`",
             suggestion: Self.advice(name.value, problems.count < ProblemList.maxCount ? Array(known) : []),
             routes: routes)
     }
 
-    /// What to do about an unknown name: the nearest that there is, or what it may have been meant for.
+    /// Returns a suggestion for an unknown name: the nearest known name, or the likely intention.
     private static func advice(_ name: String, _ known: [String]) -> String? {
-        if name.hasPrefix(":") { return "data does not stand in a path: bind it" }
+        if name.hasPrefix(":") { return "remove it from the path, and bind the value in `bind`" }
         let parts = name.split { ",|; ".contains($0) }
         if parts.count > 1, parts.allSatisfy({ known.contains(String($0)) }) {
             return "write [\(parts.map { "\"\($0)\"" }.joined(separator: ", "))]"
         }
-        if let nearest = NearestName.of(name, among: known) { return "did you mean '\(nearest)'?" }
+        if let nearest = NearestName.of(name, among: known) { return "did you mean `\(nearest)`?" }
         let dotted = name.split(separator: ".")
-        if dotted.count == 2, known.contains(String(dotted[0])) { return "write '/\(dotted[0])/\(dotted[1])'" }
+        if dotted.count == 2, known.contains(String(dotted[0])) { return "write `/\(dotted[0])/\(dotted[1])`" }
         return known.isEmpty || known.count > 8
-            ? nil : "there are \(known.sorted().map { "'\($0)'" }.joined(separator: ", "))"
+            ? nil : "use \(known.sorted().map { "`\($0)`" }.joined(separator: ", "))"
     }
 
-    /// Whether a route read whole.
+    /// Returns a Boolean value that indicates whether a route was read completely.
     func isWhole(_ route: TableSource.Route) -> Bool { !damage.routes.contains(route.offset) }
 }

@@ -1,15 +1,15 @@
 internal import StrictJSON
 
-/// What is most likely wrong with a table's file that is no strict JSON, and what to do.
+/// The most likely mistake in a table file that is not strict JSON, with a suggestion.
 struct JSONAdvice {
-    /// What is wrong.
+    /// A description of the mistake.
     var message: String
-    /// What to do.
+    /// A description of what to do, or nil.
     var suggestion: String?
-    /// Byte offset in the file.
+    /// The byte offset in the file.
     var offset: Int
 
-    /// Looks at the bytes around the place where the reader stopped.
+    /// Examines the bytes around the position at which the reader stopped.
     init(_ error: JSONError, in file: [UInt8]) {
         message = error.text
         offset = error.offset
@@ -21,12 +21,12 @@ struct JSONAdvice {
 
     private static func encoding(_ file: [UInt8]) -> Found? {
         if file.starts(with: [0xEF, 0xBB, 0xBF]) {
-            return ("the file begins with a byte order mark", "save it as UTF-8 without one", 0)
+            return ("the file begins with a byte order mark", "save the file as UTF-8 without a byte order mark", 0)
         }
         if file.starts(with: [0xFF, 0xFE]) || file.starts(with: [0xFE, 0xFF]) || file.prefix(4).contains(0) {
-            return ("the file is no UTF-8 but UTF-16 or UTF-32", "save it as UTF-8", 0)
+            return ("the file is UTF-16 or UTF-32, not UTF-8", "save the file as UTF-8", 0)
         }
-        return file.allSatisfy(isBlank) ? ("the file is empty", "a table begins with {", 0) : nil
+        return file.allSatisfy(isBlank) ? ("the file is empty", "write a table, which begins with `{`", 0) : nil
     }
 
     private static func found(_ error: JSONError, _ file: [UInt8]) -> Found? {
@@ -34,13 +34,13 @@ struct JSONAdvice {
         let rest = file[at...]
         let before = file[..<at].lastIndex { !isBlank($0) }
         if starts(rest, "//") || starts(rest, "/*") || starts(rest, "#") {
-            return ("JSON has no comments", "take it away", at)
+            return ("comments are not allowed in JSON", "remove the comment", at)
         }
         if let before, file[before] == UInt8(ascii: ","), let byte = rest.first, "}]".utf8.contains(byte) {
-            return ("a comma stands before the closing bracket", "take the comma away", before)
+            return ("there is a comma before the closing bracket", "remove the comma", before)
         }
         if starts(rest, "'") || ["\u{201C}", "\u{201D}", "\u{2018}", "\u{2019}"].contains(where: { starts(rest, $0) }) {
-            return ("a text or a name stands in plain double quotes", "write \"…\"", at)
+            return ("strings and names need straight double quotes", "write \"…\"", at)
         }
         let word = String(decoding: rest.prefix { ($0 | 0x20) &- UInt8(ascii: "a") < 26 || $0 == 0x5F }, as: UTF8.self)
         if let advice = advice(error.code, rest.first, word) { return (nil, advice, error.offset) }
@@ -49,31 +49,31 @@ struct JSONAdvice {
 
     private static func advice(_ code: JSONError.Code, _ byte: UInt8?, _ word: String) -> String? {
         switch code {
-        case .unexpectedEnd: return "a closing bracket or quote is missing"
+        case .unexpectedEnd: return "add the missing closing bracket or quotation mark"
         case .expectedName: return word.isEmpty ? nil : "write \"\(word)\""
-        case .expectedColon: return "a name and its value have ':' between them"
+        case .expectedColon: return "write `:` between the name and its value"
         case .expectedCommaOrEnd:
             switch byte {
-            case UInt8(ascii: "}"), UInt8(ascii: "]"): return "an object ends with '}', and a list with ']'"
-            case UInt8(ascii: ":"): return "a name and its value stand in { … }, not in [ … ]"
-            default: return "put a comma before it"
+            case UInt8(ascii: "}"), UInt8(ascii: "]"): return "end an object with `}` and a list with `]`"
+            case UInt8(ascii: ":"): return "write a name and its value in `{ … }`, not in `[ … ]`"
+            default: return "add a comma before it"
             }
         case .expectedValue, .badLiteral: return self.word(byte, word)
-        case .trailingBytes: return "a file holds one table; perhaps a bracket before it is one too many"
-        case .badNumber: return "a number has no '+', no leading zeros, and digits on both sides of its dot"
-        case .controlCharacter: return "a text ends on the line where it begins; write '\\n' for a line break in it"
-        case .badEscape: return "write '\\\\' for a backslash"
+        case .trailingBytes: return "a file has one table; check for an extra closing bracket before it"
+        case .badNumber: return "write the number without `+` and leading zeros, and with digits on both sides of a dot"
+        case .controlCharacter: return "write `\\n` for a line break in a string"
+        case .badEscape: return "write `\\\\` for a backslash"
         default: return nil
         }
     }
 
     private static func word(_ byte: UInt8?, _ word: String) -> String? {
         switch word.lowercased() {
-        case "": return byte == UInt8(ascii: ",") ? "take the comma away" : nil
+        case "": return byte == UInt8(ascii: ",") ? "remove the comma" : nil
         case "true", "yes", "on": return "write true"
         case "false", "no", "off": return "write false"
-        case "null", "none", "nil", "undefined": return "write null, or leave the key out"
-        default: return "a text stands in double quotes: \"\(word)\""
+        case "null", "none", "nil", "undefined": return "write null, or remove the key"
+        default: return "write strings in double quotes: \"\(word)\""
         }
     }
 

@@ -1,8 +1,8 @@
 internal import StrictJSON
 
-/// Keys that authors write for others: by other names, or one level too high.
+/// Suggestions for unknown keys: other names of known keys, and keys of a nested object.
 enum LikelyKeys {
-    /// Names of other formats, with the keys that they may stand for.
+    /// The names that other formats use, with the keys that they may mean.
     private static let synonyms: [String: [String]] = [
         "name": ["id"], "pattern": ["match"], "patterns": ["match"], "url": ["external", "match"],
         "urls": ["match"], "uri": ["external", "match"], "path": ["match", "path"], "paths": ["match"],
@@ -19,7 +19,7 @@ enum LikelyKeys {
         "reasons": ["on"], "reason": ["on"], "order": ["priority"], "weight": ["priority"],
     ]
 
-    /// Keys with the keys of the objects that they belong into.
+    /// The keys, with the keys of the objects that contain them.
     private static let homes: [String: [String]] = [
         "path": ["to"], "root": ["to"], "external": ["to"], "mode": ["to"], "parents": ["to"], "present": ["to"],
         "dismissModals": ["to"], "scheme": ["match"], "host": ["match", "link"], "anySegment": ["match"],
@@ -36,21 +36,21 @@ enum LikelyKeys {
         "const": ["bind"],
     ]
 
-    /// Keys of `homes` whose values are lists, with what stands in them.
+    /// The keys in `homes` whose values are lists, with the form of their items.
     private static let lists = [
         "variants": "{ \"when\": …, \"to\": … }, { \"to\": … }", "rewrites": "{ \"stripPrefix\": … }",
     ]
 
-    /// What to do about a key that an object does not have.
+    /// Returns a suggestion for a key that an object does not have.
     static func advice(_ name: String, in object: JSONValue, keys: [String]) -> String {
         let free = keys.filter { object[$0] == nil }
-        if let nearest = NearestName.of(name, among: keys) { return "did you mean '\(nearest)'?" }
+        if let nearest = NearestName.of(name, among: keys) { return "did you mean `\(nearest)`?" }
         let other = synonyms[name].map { $0.filter(free.contains) } ?? []
         let home = homes[name].map { $0.filter(keys.contains) } ?? []
-        if let first = home.first, let items = lists[first] { return "it belongs into \"\(first)\": [ \(items) ]" }
-        if let first = home.first { return "it belongs into \"\(first)\": { … }" }
-        if let first = other.first { return "did you mean '\(first)'?" }
-        return "the keys are \(keys.joined(separator: ", "))"
+        if let first = home.first, let items = lists[first] { return "move it into \"\(first)\": [ \(items) ]" }
+        if let first = home.first { return "move it into \"\(first)\": { … }" }
+        if let first = other.first { return "did you mean `\(first)`?" }
+        return "use \(keys.map { "`\($0)`" }.joined(separator: ", "))"
     }
 }
 
@@ -58,7 +58,7 @@ extension JSONValue {
     /// The type of the value in words.
     var typeText: String {
         switch kind {
-        case .string: "a text"
+        case .string: "a string"
         case .number: "a number"
         case .bool(let truth): truth ? "true" : "false"
         case .null: "null"
@@ -67,19 +67,19 @@ extension JSONValue {
         }
     }
 
-    /// What to write where a value of another type is wanted; nil where that is not plain.
+    /// Returns a suggestion for a value of the wrong type, or nil.
     func advice(wanting wanted: String) -> String? {
         switch kind {
-        case .null: "leave the key out where there is nothing to say"
+        case .null: "remove the key if it has no value"
         case .string(let text) where wanted.hasPrefix("a list"): "write [\"\(text)\"]"
         case .string(let text) where wanted == "a number" && Int64(text) != nil: "write \(text) without quotes"
         case .string(let text) where wanted == "true or false" && ["true", "false"].contains(text):
             "write \(text) without quotes"
-        case .number(let text) where wanted.hasPrefix("a text"): "write \"\(text)\""
-        case .bool(let truth) where wanted.hasPrefix("a text"): "write \"\(truth)\" if that is meant"
+        case .number(let text) where wanted.hasPrefix("a string"): "write \"\(text)\""
+        case .bool(let truth) where wanted.hasPrefix("a string"): "write \"\(truth)\" for a string"
         case .object where wanted.hasPrefix("a list"): "write it as a list: [ … ]"
         case .array where wanted == "an object": "write it as an object: { \"NAME\": … }"
-        case .array(let elements) where wanted.hasPrefix("a text") && elements.count == 1: "take the brackets away"
+        case .array(let elements) where wanted.hasPrefix("a string") && elements.count == 1: "remove the brackets"
         default: nil
         }
     }

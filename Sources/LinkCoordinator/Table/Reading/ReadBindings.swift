@@ -1,13 +1,13 @@
 internal import StrictJSON
 
 extension TableReader {
-    /// Reads `bind` into the order of the models and their fields; unknown ones come last.
+    /// Reads `bind` in the order of the models and their fields, with unknown names at the end.
     mutating func bindings(_ value: JSONValue, models: [TableSource.Model]) -> [TableSource.Binding] {
         var read: [(key: (Int, Int), binding: TableSource.Binding)] = []
         for model in members(value, "bind") ?? [] {
             let known = modelIndices[model.name]
             let placed = Placed(model.name, at: model.nameOffset - 1)
-            for field in members(model.value, "bind of '\(model.name)'") ?? [] {
+            for field in members(model.value, "bind of `\(model.name)`") ?? [] {
                 guard let source = source(field.value) else { continue }
                 read.append(
                     (
@@ -32,7 +32,7 @@ extension TableReader {
             guard let text = text(value, "a source") else { return nil }
             return source(text)
         default:
-            wrongType(value, "a source", "a text, a number, true, false or { \"const\": … }")
+            wrongType(value, "a source", "a string, a number, true, false, or { \"const\": … }")
             return nil
         }
     }
@@ -43,7 +43,7 @@ extension TableReader {
         case .bool(let truth): return truth ? "true" : "false"
         case .string: return text(value, "const")?.value
         default:
-            wrongType(value, "const", "a text, a number, true or false")
+            wrongType(value, "const", "a string, a number, true, or false")
             return nil
         }
     }
@@ -57,7 +57,7 @@ extension TableReader {
         case "rewrite" where NameRule.identifier.takes(name): return Placed(.rewrite(name), at: text.offset)
         case "query" where !name.isEmpty:
             if NameRule.isReserved(name) {
-                problems.error(.reservedName, at: text.offset, "the query name '\(name)' is reserved")
+                problems.error(.reservedName, at: text.offset, "the query name `\(name)` is reserved")
             }
             return Placed(.query(name), at: text.offset)
         case "payload":
@@ -67,9 +67,10 @@ extension TableReader {
             let words = ["path", "query", "rewrite", "payload", "fragment"]
             let nearest = words.contains(halves[0]) ? nil : NearestName.of(halves[0], among: words)
             problems.error(
-                .badSource, at: text.offset, "'\(text.value)' is no source",
-                suggestion: LikelySource.source(text.value) ?? nearest.map { "did you mean '\($0)'?" }
-                    ?? "use path.NAME, query.NAME, rewrite.NAME, payload./POINTER, fragment or { \"const\": … }")
+                .badSource, at: text.offset, "`\(text.value)` is not a source of a value",
+                suggestion: LikelySource.source(text.value) ?? nearest.map { "did you mean `\($0)`?" }
+                    ?? "use `path.NAME`, `query.NAME`, `rewrite.NAME`, `payload./POINTER`, `fragment`, or { \"const\": … }"
+            )
             return nil
         }
     }

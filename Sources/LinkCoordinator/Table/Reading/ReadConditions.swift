@@ -1,7 +1,9 @@
 internal import StrictJSON
 
 extension TableReader {
-    /// Reads query constraints: name -> text, `*` for there, null for not there.
+    /// Reads query constraints.
+    ///
+    /// The value is a text, `*` for a name that must be present, or null for one that must be absent.
     mutating func constraints(_ value: JSONValue) -> [TableSource.QueryConstraint] {
         var seen = Set<String>()
         return (members(value, "query") ?? []).compactMap { member in
@@ -9,12 +11,12 @@ extension TableReader {
             let offset = member.nameOffset - 1
             if name.isEmpty { problems.error(.badName, at: offset, "a query name must not be empty") }
             if !seen.insert(name).inserted {
-                problems.error(.duplicate, at: offset, "the query name '\(name)' stands twice")
+                problems.error(.duplicate, at: offset, "the query name `\(name)` occurs twice")
             }
             let placed = Placed(name, at: offset)
             if member.value.isNull { return TableSource.QueryConstraint(name: placed, test: .absent) }
             guard case .string = member.value.kind, let text = text(member.value, "a query constraint") else {
-                wrongType(member.value, "a query constraint", "a text, \"*\" or null")
+                wrongType(member.value, "a query constraint", "a string, \"*\", or null")
                 return nil
             }
             return TableSource.QueryConstraint(
@@ -38,7 +40,7 @@ extension TableReader {
             condition.attributes = (self.members(attributes, "attributes") ?? []).map { member in
                 TableSource.Condition.Attribute(
                     name: Placed(nfc(member.name), at: member.nameOffset - 1),
-                    values: textOrTexts(member.value, "the attribute '\(member.name)'").map(\.value))
+                    values: textOrTexts(member.value, "the attribute `\(member.name)`").map(\.value))
             }
         }
         return condition
@@ -55,9 +57,9 @@ extension TableReader {
                 continue
             }
             problems.error(
-                .badValue, at: text.offset, "\(what) must be comparisons with a version, separated by one space",
-                suggestion: LikelyVersion.comparisons(text.value).map { "write '\($0)'" }
-                    ?? "such as '>=4.0.0' or '>=4.0.0 <6'")
+                .badValue, at: text.offset, "\(what) must have comparisons with a version, separated by single spaces",
+                suggestion: LikelyVersion.comparisons(text.value).map { "write `\($0)`" }
+                    ?? "write a comparison such as `>=4.0.0` or `>=4.0.0 <6`")
             return []
         }
         return tests

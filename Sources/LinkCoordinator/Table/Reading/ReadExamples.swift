@@ -21,25 +21,26 @@ extension TableReader {
         let leads = rule.outcome == .navigate || rule.outcome == .external
         if let to = members["to"], !leads {
             problems.error(
-                .keyNotAllowed, at: to.offset, "'to' makes no sense with the outcome '\(rule.outcome.rawValue)'")
+                .keyNotAllowed, at: to.offset, "`to` is not allowed with the outcome `\(rule.outcome.rawValue)`")
             rule.to = nil
         } else if leads, members["to"] == nil {
             problems.error(
-                .missingKey, at: value.offset, "a fallback rule with outcome '\(rule.outcome.rawValue)' lacks 'to'")
+                .missingKey, at: value.offset,
+                "a fallback rule with the outcome `\(rule.outcome.rawValue)` needs the key `to`")
         }
         guard let target = rule.to else { return rule }
         let isExternal = if case .external = target.destination { true } else { false }
         if isExternal != (rule.outcome == .external) {
             problems.error(
                 .badValue, at: target.offset,
-                "the outcome '\(rule.outcome.rawValue)' wants \(isExternal ? "a path or the root" : "an external URL")")
+                "the outcome `\(rule.outcome.rawValue)` needs \(isExternal ? "a path or the root" : "an external URL")")
         }
         return rule
     }
 
     private mutating func reasons(_ value: JSONValue) -> [Placed<Reason>] {
         if case .array(let elements) = value.kind, elements.isEmpty {
-            problems.error(.badValue, at: value.offset, "on must name at least one reason")
+            problems.error(.badValue, at: value.offset, "on must list at least one reason")
         }
         let known = Reason.allCases.filter { ![.excluded, .noLink, .internalError].contains($0) }
         return texts(value, "on").compactMap { text in
@@ -47,7 +48,7 @@ extension TableReader {
                 return Placed(reason, at: text.offset)
             }
             if Reason(rawValue: text.value) != nil {
-                problems.error(.badValue, at: text.offset, "'\(text.value)' never comes to the fallback")
+                problems.error(.badValue, at: text.offset, "the reason `\(text.value)` has no fallback")
             } else {
                 badWord(text, "on", known.map(\.rawValue))
             }
@@ -67,7 +68,7 @@ extension TableReader {
         var request = TableSource.Example.Request.request(asked)
         if key == "link" {
             guard case .string(let link) = asked.kind else {
-                wrongType(asked, "link", "a text")
+                wrongType(asked, "link", "a string")
                 return nil
             }
             request = .link(link)
@@ -89,7 +90,7 @@ extension TableReader {
         else { return false }
         for (key, owner) in [("mode", "path"), ("params", "route")] {
             guard form != owner, let own = members[key] else { continue }
-            problems.error(.keyNotAllowed, at: own.offset, "'\(key)' belongs to a request with '\(owner)'")
+            problems.error(.keyNotAllowed, at: own.offset, "`\(key)` is only allowed in a request with `\(owner)`")
         }
         if let mode = members["mode"] { _ = choice(mode, "mode", TableSource.Target.Mode.replace) }
         if let params = members["params"] { _ = self.members(params, "params") }
@@ -97,7 +98,7 @@ extension TableReader {
         return text(asked, form) != nil
     }
 
-    /// The value with all its texts in NFC.
+    /// Returns the value with all its texts in NFC.
     private static func normalized(_ value: JSONValue) -> JSONValue {
         switch value.kind {
         case .string(let text): JSONValue(.string(nfc(text)), offset: value.offset)

@@ -24,20 +24,23 @@ extension TableReader {
             for key in ["payload", "limits"] {
                 guard let own = members[key] else { continue }
                 problems.error(
-                    .keyNotAllowed, at: own.offset, "'\(key)' stands in the first block only, for all of them")
+                    .keyNotAllowed, at: own.offset,
+                    "`\(key)` is only allowed in the first block, and applies to all blocks")
             }
         }
         checkDisjoint(source.blocks)
     }
 
-    /// Reads `path.case` of all blocks, which is one for the whole table; blocks that do not say follow the others.
+    /// Reads the `path.case` of all blocks, which applies to the whole table.
+    ///
+    /// Blocks without the key follow the others.
     private mutating func readPathCase(_ blocks: [JSONValue]) {
         var first: Bool?
         for block in blocks {
             guard let value = block["path"]?["case"] else { continue }
             let folds = choice(value, "path.case", PathCase.sensitive) == .insensitive
             if let first, first != folds {
-                problems.error(.badValue, at: value.offset, "path.case is one for the whole table")
+                problems.error(.badValue, at: value.offset, "path.case must be the same in all blocks")
             }
             first = first ?? folds
         }
@@ -58,7 +61,7 @@ extension TableReader {
             }
         }
         if let schemes = members["schemes"], case .array(let list) = schemes.kind, list.isEmpty {
-            problems.error(.badValue, at: schemes.offset, "schemes must name at least one")
+            problems.error(.badValue, at: schemes.offset, "schemes must list at least one scheme")
         }
         block.hostRole = hostRole(members)
         readHosts(members, &block)
@@ -72,19 +75,21 @@ extension TableReader {
         block.repair = bool(members["repair"], "repair", false)
         if block.repair, block.query.decode != .once {
             problems.error(
-                .keyNotAllowed, at: members["repair"]?.offset ?? block.offset, "repair needs query.decode 'once'")
+                .keyNotAllowed, at: members["repair"]?.offset ?? block.offset, "repair requires query.decode `once`")
         }
         return block
     }
 
-    /// Reads `host`, for which a host itself is written at times.
+    /// Reads `host`.
+    ///
+    /// A common mistake is to write a host name there.
     private mutating func hostRole(_ members: Members) -> TableSource.LinkBlock.HostRole {
         let value = members["host"]
         guard let value, case .string(let text) = value.kind, text.contains(".") || text == "*" else {
             return choice(value, "host", .authority)
         }
         problems.error(
-            .badValue, at: value.offset, "host says what the host is, 'authority' or 'segment'",
+            .badValue, at: value.offset, "host must be `authority` or `segment`, not a host name",
             suggestion: "write \"host\": \"authority\", \"hosts\": [\"\(text)\"]")
         return members["hosts"] == nil ? .segment : .authority
     }
@@ -93,18 +98,18 @@ extension TableReader {
         guard let hosts = members["hosts"] else {
             if block.hostRole == .authority, members["host"] != nil {
                 problems.error(
-                    .missingKey, at: block.offset, "a link block with host 'authority' lacks the key 'hosts'",
-                    suggestion: "list the hosts, or \"*\" for any")
+                    .missingKey, at: block.offset, "a link block with host `authority` needs the key `hosts`",
+                    suggestion: "list the hosts, or \"*\" for any host")
             }
             return
         }
         if block.hostRole == .segment {
-            problems.error(.keyNotAllowed, at: hosts.offset, "'hosts' is not allowed with host 'segment'")
+            problems.error(.keyNotAllowed, at: hosts.offset, "`hosts` is not allowed with host `segment`")
             return
         }
         block.hosts = hostRules(hosts, "hosts")
         if case .array(let list) = hosts.kind, list.isEmpty {
-            problems.error(.badValue, at: hosts.offset, "hosts must name at least one")
+            problems.error(.badValue, at: hosts.offset, "hosts must list at least one host")
         }
     }
 
@@ -114,7 +119,7 @@ extension TableReader {
         return (list(value, what) ?? []).compactMap { element in
             guard let text = text(element, "an item of \(what)"), let rule = hostRule(text) else { return nil }
             if seen.insert(rule).inserted { return Placed(rule, at: text.offset) }
-            problems.error(.duplicate, at: text.offset, "'\(text.value)' stands twice in \(what)")
+            problems.error(.duplicate, at: text.offset, "`\(text.value)` occurs twice in \(what)")
             return nil
         }
     }
@@ -129,24 +134,24 @@ extension TableReader {
         }
     }
 
-    /// Complains of a scheme that is none, or is not in lower case where it has to be.
+    /// Reports a malformed scheme, or one that is not lowercase although it must be.
     mutating func checkScheme(_ scheme: Placed<String>, exactCase: Bool) {
         let isScheme = Array(scheme.value.utf8).withUnsafeBufferPointer { WebURL.isScheme(ByteView($0)) }
         if !isScheme {
             problems.error(
                 .badValue, at: scheme.offset,
-                "'\(scheme.value)' is no scheme: a letter, then letters, digits, '+', '-' or '.'",
+                "`\(scheme.value)` is not a valid scheme: use a letter, then letters, digits, `+`, `-`, and `.`",
                 suggestion: scheme.value.firstRange(of: ":").map {
-                    "write '\(scheme.value[..<$0.lowerBound].lowercased())'"
+                    "write `\(scheme.value[..<$0.lowerBound].lowercased())`"
                 })
         } else if !exactCase, scheme.value != scheme.value.lowercased() {
             problems.error(
-                .badValue, at: scheme.offset, "schemes are written in lower case",
-                suggestion: "write '\(scheme.value.lowercased())'")
+                .badValue, at: scheme.offset, "a scheme must be lowercase",
+                suggestion: "write `\(scheme.value.lowercased())`")
         }
     }
 
-    /// Complains of a scheme that two blocks list.
+    /// Reports schemes that two blocks list.
     private mutating func checkDisjoint(_ blocks: [TableSource.LinkBlock]) {
         var seen = Set<String>()
         var hasOthers = false
@@ -154,11 +159,11 @@ extension TableReader {
             for scheme in block.schemes {
                 let isWritten = block.schemeCase == .exact || scheme.value == scheme.value.lowercased()
                 if isWritten, !seen.insert(scheme.value).inserted {
-                    problems.error(.duplicate, at: scheme.offset, "the scheme '\(scheme.value)' stands in two blocks")
+                    problems.error(.duplicate, at: scheme.offset, "two blocks list the scheme `\(scheme.value)`")
                 }
             }
             if block.takesOtherSchemes, hasOthers {
-                problems.error(.duplicate, at: block.offset, "the scheme '*' stands in two blocks")
+                problems.error(.duplicate, at: block.offset, "two blocks list the scheme `*`")
             }
             hasOthers = hasOthers || block.takesOtherSchemes
         }
@@ -173,7 +178,8 @@ extension TableReader {
                 dialect.pairSeparators = Array(text.value.utf8)
             } else {
                 problems.error(
-                    .badValue, at: text.offset, "query.pairSeparators holds visible ASCII other than '=', '%' and '#'")
+                    .badValue, at: text.offset,
+                    "query.pairSeparators must have visible ASCII characters other than `=`, `%`, and `#`")
             }
         }
         dialect.names = choice(members["names"], "query.names", .sensitive)
@@ -182,8 +188,8 @@ extension TableReader {
         dialect.plus = choice(members["plus"], "query.plus", .literal)
         if let plus = members["plus"], dialect.plus == .space, dialect.decode == .none {
             problems.error(
-                .keyNotAllowed, at: plus.offset, "query.plus 'space' has no meaning beside query.decode 'none'",
-                suggestion: "take away 'plus', or write decode 'once'")
+                .keyNotAllowed, at: plus.offset, "query.plus `space` is not allowed with query.decode `none`",
+                suggestion: "remove `plus`, or write decode `once`")
         }
         dialect.nulls = choice(members["nulls"], "query.nulls", .keep)
         dialect.flatten = bool(members["flatten"], "query.flatten", false)
@@ -201,7 +207,7 @@ extension TableReader {
             if let alias = members["as"].flatMap({ text($0, "as") }) {
                 name(alias.value, at: alias.offset, "a rewrite", .identifier, reserves: true)
                 if own == nil {
-                    problems.error(.keyNotAllowed, at: alias.offset, "'as' names a capture, and the prefix has none")
+                    problems.error(.keyNotAllowed, at: alias.offset, "`as` renames a capture, but the prefix has none")
                 } else {
                     own = alias.value
                 }
@@ -222,7 +228,7 @@ extension TableReader {
         pointers.route = members["route"].flatMap { pointer($0, "payload.route") }
         pointers.params = members["params"].flatMap { pointer($0, "payload.params") }
         if let params = pointers.params, pointers.route == nil {
-            problems.error(.keyNotAllowed, at: params.offset, "payload.params without payload.route")
+            problems.error(.keyNotAllowed, at: params.offset, "payload.params requires payload.route")
         }
         return pointers
     }
@@ -232,7 +238,8 @@ extension TableReader {
         if let path = JSONPath(text.value) { return Placed(path, at: text.offset) }
         problems.error(
             .badValue, at: text.offset, "\(what) must be a JSON pointer (RFC 6901)",
-            suggestion: LikelySource.pointer(text.value).map { "write '\($0)'" } ?? "for example '/data/link'")
+            suggestion: LikelySource.pointer(text.value).map { "write `\($0)`" }
+                ?? "write a pointer such as `/data/link`")
         return nil
     }
 

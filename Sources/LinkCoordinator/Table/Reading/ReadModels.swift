@@ -5,7 +5,7 @@ extension TableReader {
     mutating func models(_ value: JSONValue) -> [TableSource.Model] {
         (members(value, "models") ?? []).map { member in
             name(member.name, at: member.nameOffset - 1, "a model", .identifier)
-            let what = "the model '\(member.name)'"
+            let what = "the model `\(member.name)`"
             let fields = (members(member.value, what) ?? []).compactMap { field($0, of: member.name) }
             return TableSource.Model(name: Placed(member.name, at: member.nameOffset - 1), fields: fields)
         }
@@ -13,7 +13,7 @@ extension TableReader {
 
     private mutating func field(_ member: JSONMember, of model: String) -> TableSource.Field? {
         name(member.name, at: member.nameOffset - 1, "a field", .identifier, reserves: true)
-        guard let text = text(member.value, "the type of '\(model).\(member.name)'") else { return nil }
+        guard let text = text(member.value, "the type of `\(model).\(member.name)`") else { return nil }
         do throws(TextError) {
             let (type, absence) = try FieldTypeParser.parse(text.value)
             return TableSource.Field(
@@ -29,7 +29,7 @@ extension TableReader {
     mutating func capabilities(_ value: JSONValue) -> [TableSource.Capability] {
         (members(value, "capabilities") ?? []).compactMap { member in
             name(member.name, at: member.nameOffset - 1, "a capability", .identifier)
-            guard let members = object(member.value, "the capability '\(member.name)'", .capability) else { return nil }
+            guard let members = object(member.value, "the capability `\(member.name)`", .capability) else { return nil }
             var read = TableSource.Capability(
                 name: Placed(member.name, at: member.nameOffset - 1),
                 minApp: members["minApp"].flatMap { version($0, "minApp") },
@@ -47,8 +47,8 @@ extension TableReader {
         if let version = VersionText(text.value) { return version }
         problems.error(
             .badValue, at: text.offset, "\(what) must be a version",
-            suggestion: LikelyVersion.version(text.value).map { "write '\($0)'" }
-                ?? "1 to 5 numbers with dots, then perhaps -pre.release, such as '4.0.0'")
+            suggestion: LikelyVersion.version(text.value).map { "write `\($0)`" }
+                ?? "use 1 to 5 numbers with dots and an optional pre-release, such as `4.0.0` or `4.0.0-beta.1`")
         return nil
     }
 
@@ -56,7 +56,7 @@ extension TableReader {
     mutating func coordinators(_ value: JSONValue) -> [TableSource.Coordinator] {
         (members(value, "coordinators") ?? []).compactMap { member in
             name(member.name, at: member.nameOffset - 1, "a coordinator", .path)
-            let what = "the coordinator '\(member.name)'"
+            let what = "the coordinator `\(member.name)`"
             guard let own = object(member.value, what, .coordinator) else { return nil }
             var isSingle = false
             if let slot = own["slot"].flatMap({ text($0, "slot") }) {
@@ -75,7 +75,7 @@ extension TableReader {
     private mutating func screen(_ member: JSONMember) -> TableSource.Screen {
         name(member.name, at: member.nameOffset - 1, "a screen", .path)
         var screen = TableSource.Screen(name: Placed(member.name, at: member.nameOffset - 1))
-        guard let members = object(member.value, "the screen '\(member.name)'", .screen) else { return screen }
+        guard let members = object(member.value, "the screen `\(member.name)`", .screen) else { return screen }
         screen.needs = members["needs"].map { texts($0, "needs") } ?? []
         screen.present = members["present"].map { presentations($0) } ?? []
         screen.nav = bool(members["nav"], "nav", false)
@@ -96,11 +96,13 @@ extension TableReader {
 
     private mutating func presentations(_ value: JSONValue) -> [Placed<Presentation>] {
         guard let elements = list(value, "present") else { return [] }
-        if elements.isEmpty { problems.error(.badValue, at: value.offset, "present must name at least one") }
+        if elements.isEmpty {
+            problems.error(.badValue, at: value.offset, "present must list at least one presentation")
+        }
         return texts(value, "present").compactMap { presentation($0) }
     }
 
-    /// Reads a way to present a screen.
+    /// Reads a presentation.
     mutating func presentation(_ text: Placed<String>) -> Placed<Presentation>? {
         if let read = Presentation(rawValue: text.value) { return Placed(read, at: text.offset) }
         badWord(text, "present", Presentation.allCases.map(\.rawValue))

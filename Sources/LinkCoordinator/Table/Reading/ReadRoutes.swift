@@ -21,8 +21,9 @@ extension TableReader {
             name(id.value, at: id.offset, "a route", .path)
             if !seen.insert(id.value).inserted {
                 problems.error(
-                    .duplicate, at: id.offset, "the route '\(id.value)' stands twice",
-                    suggestion: "give one of them another id, or make its pattern an alias", routes: [id.value])
+                    .duplicate, at: id.offset, "the route `\(id.value)` occurs twice",
+                    suggestion: "change the id of one of them, or make its pattern an alias of the other",
+                    routes: [id.value])
             }
             routes.append(route(members, id: id, models: models))
             if problems.count > before { damage.routes.insert(element.offset) }
@@ -54,7 +55,7 @@ extension TableReader {
         return route
     }
 
-    /// Names that each of the patterns captures.
+    /// Returns the names that all of the patterns capture.
     private static func sharedNames(_ patterns: [TableSource.RoutePattern]) -> Set<String> {
         let all = patterns.filter { !$0.leavesOptionalOut }.map { Set($0.path.captures.map(\.name)) }
         return all.dropFirst().reduce(all.first ?? []) { $0.intersection($1) }
@@ -72,7 +73,9 @@ extension TableReader {
             }
         case "variants":
             let elements = list(value, "variants") ?? []
-            if elements.isEmpty { problems.error(.badValue, at: value.offset, "variants must have at least one") }
+            if elements.isEmpty {
+                problems.error(.badValue, at: value.offset, "variants must have at least one variant")
+            }
             return .variants(elements.compactMap { variant($0, notice: notice) })
         case "redirect": return redirect(value, names).map { .redirect($0) }
         default:
@@ -103,7 +106,9 @@ extension TableReader {
 
     /// Reads `redirect`.
     ///
-    /// - Parameter names: Names that each pattern of the route captures.
+    /// - Parameters:
+    ///   - value: The value of the key.
+    ///   - names: The names that all patterns of the route capture.
     private mutating func redirect(_ value: JSONValue, _ names: Set<String>) -> TableSource.Redirect? {
         guard let text = filledText(value, "redirect") else { return nil }
         guard text.value.hasPrefix("/") else { return redirectByID(text, names).map { .route($0) } }
@@ -116,15 +121,15 @@ extension TableReader {
         }
     }
 
-    /// A route's id; what can be none is told as what it is.
+    /// Reads a route id, and reports a text that cannot be an id with the form that it most likely means.
     private mutating func redirectByID(_ text: Placed<String>, _ names: Set<String>) -> Placed<String>? {
         if NameRule.path.takes(text.value) { return text }
         let isURL = text.value.contains("://")
         let path = PathText(text: text.value, role: .redirect(names: names), foldsCase: foldsPathCase)
         problems.error(
-            .badValue, at: text.offset, "redirect must be the id of a route, or a path that begins with '/'",
+            .badValue, at: text.offset, "redirect must be the id of a route or a path that begins with `/`",
             suggestion: isURL
-                ? "write \"to\": { \"external\": \"\(text.value)\" } in its place" : path.advice)
+                ? "write \"to\": { \"external\": \"\(text.value)\" } instead" : path.advice)
         return nil
     }
 
@@ -134,7 +139,7 @@ extension TableReader {
             return to.flatMap { target($0) }.map { .to($0) } ?? .fallback
         }
         guard case .string = value.kind, let text = text(value, "unsupported") else {
-            wrongType(value, "unsupported", "'fallback', 'truncate' or { \"to\": … }")
+            wrongType(value, "unsupported", "`fallback`, `truncate`, or { \"to\": … }")
             return .fallback
         }
         if text.value == "truncate" { return .truncate }
@@ -145,7 +150,7 @@ extension TableReader {
     private mutating func notice(_ value: JSONValue) -> Placed<[String]>? {
         guard let path = text(value, "notice").flatMap({ staticPath($0) }) else { return nil }
         if path.value.isEmpty {
-            problems.error(.badValue, at: path.offset, "notice must name a screen")
+            problems.error(.badValue, at: path.offset, "notice must be the path of a screen")
             return nil
         }
         return path
@@ -166,7 +171,8 @@ extension TableReader {
         guard let alias = members["alias"] else { return }
         if members["match"] == nil {
             problems.error(
-                .keyNotAllowed, at: alias.offset, "'alias' without 'match'", suggestion: "write the first in 'match'",
+                .keyNotAllowed, at: alias.offset, "`alias` requires `match`",
+                suggestion: "write the first pattern in `match`",
                 routes: [route.id.value])
         }
         for (index, element) in (list(alias, "alias") ?? []).enumerated() {
@@ -182,8 +188,8 @@ extension TableReader {
         guard case .object = value.kind else {
             let isList = if case .array = value.kind { true } else { false }
             wrongType(
-                value, "a pattern", "a text or an object",
-                suggestion: isList ? "write the first in 'match', and the others as the list of 'alias'" : nil)
+                value, "a pattern", "a string or an object",
+                suggestion: isList ? "write the first pattern in `match`, and the others in the list `alias`" : nil)
             return []
         }
         guard let members = object(value, "a pattern", .pattern),

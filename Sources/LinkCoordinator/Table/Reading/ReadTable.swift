@@ -1,25 +1,27 @@
 internal import StrictJSON
 
-/// A table that was read, with what was found wrong and where the reading is incomplete.
+/// A table that was read, with its problems and the parts that could not be read completely.
 package struct TableReading: Sendable {
-    /// The table as far as it could be read; nil if the file is no object, or no JSON at all.
+    /// The parts of the table that could be read, or nil if the file is not a JSON object.
     package var source: TableSource?
 
-    /// What was found wrong.
+    /// The problems of the table.
     package var problems: ProblemList
 
-    /// Which parts did not read whole.
+    /// The parts of the table that could not be read completely.
     package var damage: TableDamage
 }
 
 extension TableSource {
-    /// Largest table file, in bytes.
+    /// The maximum size of a table file, in bytes.
     package static let maxFileBytes = 64 << 20
 
-    /// Deepest nesting of a table file.
+    /// The maximum nesting depth of a table file.
     package static let maxFileDepth = 64
 
-    /// Reads a table file: syntax, keys, types and small texts; `TableChecks` finds what else may be wrong.
+    /// Reads a table file: syntax, keys, types, and small texts.
+    ///
+    /// `TableChecks` finds all other problems.
     package static func read(_ file: [UInt8]) -> TableReading {
         var reader = TableReader(file: file)
         let source = reader.table()
@@ -31,7 +33,9 @@ extension TableReader {
     /// Reads the whole file.
     mutating func table() -> TableSource? {
         guard file.count <= TableSource.maxFileBytes else {
-            problems.error(.tooLarge, at: 0, "a table file has at most \(TableSource.maxFileBytes >> 20) MiB")
+            problems.error(
+                .tooLarge, at: 0,
+                "the file is larger than \(TableSource.maxFileBytes >> 20) MiB, the limit of a table file")
             return nil
         }
         let value: JSONValue
@@ -39,7 +43,7 @@ extension TableReader {
             value = try JSONValue.parse(file, maxDepth: TableSource.maxFileDepth)
         } catch {
             if error.code == .duplicateName {
-                problems.error(.duplicate, at: error.offset - 1, error.text, suggestion: "take one of the two away")
+                problems.error(.duplicate, at: error.offset - 1, error.text, suggestion: "remove one of the two")
             } else {
                 let advice = JSONAdvice(error, in: file)
                 problems.error(.json, at: advice.offset, advice.message, suggestion: advice.suggestion)
@@ -73,7 +77,7 @@ extension TableReader {
         return source
     }
 
-    /// Runs a part and says whether it found errors.
+    /// Reads a part and returns a Boolean value that indicates whether it has problems.
     private mutating func errors(_ part: (inout TableReader) -> Void) -> Bool {
         let before = problems.count
         part(&self)
@@ -90,7 +94,9 @@ extension TableReader {
         }
         if let version = members["version"].flatMap({ filledText($0, "table.version") }) {
             if version.value.utf8.count > 256 {
-                problems.error(.badValue, at: version.offset, "table.version has at most 256 bytes")
+                problems.error(
+                    .badValue, at: version.offset,
+                    "table.version has \(version.value.utf8.count) bytes, the limit is 256")
             }
             source.version = version
         }
@@ -120,11 +126,11 @@ extension TableReader {
         for member in members(value, "vars") ?? [] {
             name(member.name, at: member.nameOffset - 1, "a var", .identifier)
             source.vars.append(TableSource.Var(name: Placed(member.name, at: member.nameOffset - 1), isUsed: false))
-            if let text = text(member.value, "the var '\(member.name)'") { vars[member.name] = text.value }
+            if let text = text(member.value, "the var `\(member.name)`") { vars[member.name] = text.value }
         }
     }
 
-    /// The hosts of the link blocks but `""` and `*`, each once.
+    /// Returns the hosts of the link blocks except `""` and `*`, without duplicates.
     private static func defaultExternals(_ blocks: [TableSource.LinkBlock]) -> [HostRule] {
         var seen = Set<HostRule>()
         return blocks.flatMap { $0.hosts.map(\.value) }.filter {

@@ -22,13 +22,13 @@ extension TableReader {
             target.present = presentation(present)
             if case .path = destination {
             } else {
-                problems.error(.keyNotAllowed, at: present.offset, "'present' belongs to static paths only")
+                problems.error(.keyNotAllowed, at: present.offset, "`present` is only allowed with a static path")
             }
         }
         if case .external = destination {
             for key in ["mode", "parents", "dismissModals"] {
                 guard let own = members[key] else { continue }
-                problems.error(.keyNotAllowed, at: own.offset, "'\(key)' makes no sense beside 'external'")
+                problems.error(.keyNotAllowed, at: own.offset, "`\(key)` is not allowed with `external`")
             }
         }
         return target
@@ -56,32 +56,34 @@ extension TableReader {
         }
     }
 
-    /// The one of the keys that an object has; none or several are an error.
+    /// Returns the one of the keys that an object has, and reports an error if it has none or several.
     mutating func onlyKey(of keys: [String], in members: Members) -> String? {
         let found = keys.filter { members[$0] != nil }
-        let all = keys.map { "'\($0)'" }.joined(separator: ", ")
+        let all = keys.map { "`\($0)`" }.joined(separator: ", ")
         if found.isEmpty {
-            problems.error(.missingKey, at: members.value.offset, "\(members.what) has one of \(all)")
+            problems.error(.missingKey, at: members.value.offset, "\(members.what) needs one of \(all)")
         } else if found.count > 1 {
             problems.error(
-                .keyNotAllowed, at: members.value.offset, "\(members.what) has only one of \(all)",
-                suggestion: "take away '\(found[1])' or '\(found[0])'")
+                .keyNotAllowed, at: members.value.offset, "\(members.what) must have only one of \(all)",
+                suggestion: "remove `\(found[1])` or `\(found[0])`")
         }
         return found.count == 1 ? found[0] : nil
     }
 
-    /// The name in `{name}`, if the text is that.
+    /// Returns the name in a text of the form `{name}`, or nil.
     private static func capturedName(_ text: String) -> String? {
         guard text.hasPrefix("{"), text.hasSuffix("}") else { return nil }
         let name = String(text.dropFirst().dropLast())
         return NameRule.identifier.takes(name) ? name : nil
     }
 
-    /// Reads a static coordinator path into segments; `/` has none.
+    /// Reads a static coordinator path into segments.
+    ///
+    /// The path `/` has none.
     mutating func staticPath(_ text: Placed<String>) -> Placed<[String]>? {
         guard text.value.hasPrefix("/") else {
             problems.error(
-                .badValue, at: text.offset, "a static path begins with '/'", suggestion: "write '/\(text.value)'")
+                .badValue, at: text.offset, "a static path must begin with `/`", suggestion: "write `/\(text.value)`")
             return nil
         }
         if text.value == "/" { return Placed([], at: text.offset) }
@@ -89,14 +91,16 @@ extension TableReader {
         if segments.contains(where: \.isEmpty) {
             let segments = text.value.split(separator: "/").joined(separator: "/")
             problems.error(
-                .badValue, at: text.offset, "a static path has no empty segments", suggestion: "write '/\(segments)'")
+                .badValue, at: text.offset, "a static path must not have empty segments",
+                suggestion: "write `/\(segments)`")
             return nil
         }
         if text.value.contains("{") {
             problems.error(
-                .badTemplate, at: text.offset, "a path is static, or it is exactly '{name}' of a coordinatorPath",
+                .badTemplate, at: text.offset, "a path must be static, or exactly the `{name}` of a coordinatorPath",
                 suggestion:
-                    "leave data out of the path, and bind it: \"bind\": { \"MODEL\": { \"FIELD\": \"path.NAME\" } }")
+                    "remove the value from the path, and bind it: \"bind\": { \"MODEL\": { \"FIELD\": \"path.NAME\" } }"
+            )
             return nil
         }
         return Placed(segments, at: text.offset)
@@ -110,7 +114,7 @@ extension TableReader {
                 })
         }
         guard case .string = value.kind, let text = text(value, "parents") else {
-            wrongType(value, "parents", "a text or a list of paths")
+            wrongType(value, "parents", "a string or a list of paths")
             return .none
         }
         switch text.value {
@@ -122,7 +126,7 @@ extension TableReader {
             }
             if text.value.hasPrefix("/") {
                 problems.error(
-                    .badValue, at: text.offset, "parents takes paths in a list only",
+                    .badValue, at: text.offset, "parents must have paths in a list",
                     suggestion: "write [\"\(text.value)\"]")
             } else {
                 badWord(text, "parents", ["none", "initial", "route:ID"])
@@ -135,7 +139,7 @@ extension TableReader {
     mutating func guards(_ value: JSONValue) -> [TableSource.Guard] {
         (members(value, "guards") ?? []).compactMap { member in
             name(member.name, at: member.nameOffset - 1, "a guard", .identifier)
-            let what = "the guard '\(member.name)'"
+            let what = "the guard `\(member.name)`"
             guard let own = object(member.value, what, .guardRule),
                 let claim = own["claim"].flatMap({ filledText($0, "claim") }),
                 let otherwise = own["else"].flatMap({ object($0, "else", .guardTarget) }),
@@ -153,8 +157,8 @@ extension TableReader {
         guard let ttl = members["ttl"] else { return nil }
         if case .number(let number) = ttl.kind {
             wrongType(
-                ttl, "resume.ttl", "a text with a unit",
-                suggestion: "write \"\(number)s\" for seconds, \"\(number)m\" for minutes")
+                ttl, "resume.ttl", "a string with a unit",
+                suggestion: "write \"\(number)s\" for seconds, or \"\(number)m\" for minutes")
             return nil
         }
         guard let text = text(ttl, "resume.ttl") else { return nil }
@@ -164,25 +168,28 @@ extension TableReader {
             let number = Int64(text.value.dropLast()), number > 0
         else {
             problems.error(
-                .badValue, at: text.offset, "resume.ttl must be a number over 0 and s, m, h or d",
+                .badValue, at: text.offset,
+                "resume.ttl must be a number greater than 0 with the unit `s`, `m`, `h`, or `d`",
                 suggestion: Self.likelyTTL(text.value))
             return nil
         }
         return TableSource.Guard.Resume(ttlSeconds: number * unit, once: once)
     }
 
-    /// What to write for a time without a unit, or with another: `15 min` is `15m`, a week has seven days.
+    /// Returns a suggestion for a time with a missing or unknown unit.
+    ///
+    /// For example, `15 min` is `15m`, and a week is seven days.
     private static func likelyTTL(_ text: String) -> String {
         let digits = text.prefix { "0123456789".contains($0) }
-        guard let number = Int64(digits), number > 0, number < 1_000_000 else { return "such as '15m'" }
+        guard let number = Int64(digits), number > 0, number < 1_000_000 else { return "write a time such as `15m`" }
         switch text.dropFirst(digits.count).first(where: { $0 != " " })?.lowercased() {
-        case nil: return "write '\(number)s' for seconds, '\(number)m' for minutes"
-        case "s": return "write '\(number)s'"
-        case "m": return "write '\(number)m'"
-        case "h": return "write '\(number)h'"
-        case "d": return "write '\(number)d'"
-        case "w": return "write '\(number * 7)d'"
-        default: return "such as '15m'"
+        case nil: return "write `\(number)s` for seconds, or `\(number)m` for minutes"
+        case "s": return "write `\(number)s`"
+        case "m": return "write `\(number)m`"
+        case "h": return "write `\(number)h`"
+        case "d": return "write `\(number)d`"
+        case "w": return "write `\(number * 7)d`"
+        default: return "write a time such as `15m`"
         }
     }
 }

@@ -1,58 +1,58 @@
 internal import StrictJSON
 
-/// Reads the JSON form of a table into typed values, gathering every problem on the way.
+/// Reads the JSON form of a table into typed values and collects all problems.
 ///
-/// What does not read is left out, and `damage` says where, so that the checks do not complain of what follows from
-/// it. The parts of the format are extensions of this type, a file each.
+/// Values that cannot be read are left out and recorded in `damage`, so that the checks do not report their
+/// consequences. The parts of the format are extensions of this type, one file each.
 struct TableReader {
-    /// Most elements of one list or members of one object.
+    /// The maximum number of elements of a list or members of an object.
     static let maxItems = 100_000
 
-    /// The file.
+    /// The bytes of the file.
     let file: [UInt8]
 
-    /// What was found wrong so far.
+    /// The problems that have been found.
     var problems = ProblemList()
 
-    /// Texts of `vars` by name.
+    /// The texts of `vars` by name.
     var vars: [String: String] = [:]
 
-    /// Names of the vars that were put in somewhere.
+    /// The names of the vars that were used.
     var usedVars: Set<String> = []
 
-    /// Whether `<name>` stands for a var in what is read now.
+    /// A Boolean value that indicates whether `<name>` is replaced by a var in the current part.
     var putsVarsIn = false
 
-    /// Whether paths fold ASCII case.
+    /// A Boolean value that indicates whether paths ignore ASCII case.
     var foldsPathCase = false
 
-    /// Where each model stands in `models`, and each of its fields in it; set before the routes are read.
+    /// The index of each model and of each of its fields, which is set before the routes are read.
     var modelIndices: [String: (index: Int, fields: [String: Int])] = [:]
 
-    /// Which parts did not read whole.
+    /// The parts that could not be read completely.
     var damage = TableDamage()
 }
 
-/// Which parts of a table did not read whole.
+/// The parts of a table that could not be read completely.
 package struct TableDamage: Sendable {
-    /// Offsets of the routes that did not.
+    /// The offsets of the affected routes.
     package var routes: Set<Int> = []
-    /// Whether models did not.
+    /// A Boolean value that indicates whether models are affected.
     package var models = false
-    /// Whether coordinators did not.
+    /// A Boolean value that indicates whether coordinators are affected.
     package var coordinators = false
-    /// Whether link blocks did not.
+    /// A Boolean value that indicates whether link blocks are affected.
     package var link = false
-    /// Whether guards did not.
+    /// A Boolean value that indicates whether guards are affected.
     package var guards = false
-    /// Whether capabilities did not.
+    /// A Boolean value that indicates whether capabilities are affected.
     package var capabilities = false
-    /// Whether externals did not.
+    /// A Boolean value that indicates whether externals are affected.
     package var externals = false
-    /// Whether some route has no readable id.
+    /// A Boolean value that indicates whether a route has no readable id.
     package var routeIDs = false
 
-    /// Whether all read whole that says which links a route takes.
+    /// A Boolean value that indicates whether all parts that determine the links of each route were read completely.
     package var sparesPatterns: Bool { routes.isEmpty && !coordinators && !link && !routeIDs }
 }
 
@@ -61,7 +61,7 @@ struct Members {
     /// The object.
     let value: JSONValue
 
-    /// What the object is, for messages.
+    /// The description of the object, for messages.
     let what: String
 
     subscript(key: String) -> JSONValue? { value[key] }
@@ -74,52 +74,54 @@ extension TableReader {
         let keys = object.keys
         for member in members where !keys.contains(member.name) {
             problems.error(
-                .unknownKey, at: member.nameOffset - 1, "unknown key '\(member.name)' in \(what)",
+                .unknownKey, at: member.nameOffset - 1, "unknown key `\(member.name)` in \(what)",
                 suggestion: LikelyKeys.advice(member.name, in: value, keys: keys))
         }
         for key in object.required where value[key] == nil {
             problems.error(
-                .missingKey, at: value.offset, "\(what) lacks the key '\(key)'", suggestion: "add \"\(key)\": …")
+                .missingKey, at: value.offset, "\(what) needs the key `\(key)`", suggestion: "add \"\(key)\": …")
         }
         return Members(value: value, what: what)
     }
 
-    /// The members of an object with free keys; nil if it is no object or has too many.
+    /// Returns the members of an object with any keys, or nil for another value or for too many members.
     mutating func members(_ value: JSONValue, _ what: String) -> [JSONMember]? {
         guard case .object(let members) = value.kind else {
             wrongType(value, what, "an object")
             return nil
         }
         guard members.count <= Self.maxItems else {
-            problems.error(.tooLarge, at: value.offset, "\(what) has over \(Self.maxItems) members")
+            problems.error(
+                .tooLarge, at: value.offset, "\(what) has \(members.count) members, the limit is \(Self.maxItems)")
             return nil
         }
         return members
     }
 
-    /// The elements of a list; nil if it is no list or has too many.
+    /// Returns the elements of a list, or nil for another value or for too many elements.
     mutating func list(_ value: JSONValue, _ what: String) -> [JSONValue]? {
         guard case .array(let elements) = value.kind else {
             wrongType(value, what, "a list")
             return nil
         }
         guard elements.count <= Self.maxItems else {
-            problems.error(.tooLarge, at: value.offset, "\(what) has over \(Self.maxItems) items")
+            problems.error(
+                .tooLarge, at: value.offset, "\(what) has \(elements.count) items, the limit is \(Self.maxItems)")
             return nil
         }
         return elements
     }
 
-    /// A text in NFC, vars put in where they stand; nil if it is no text.
+    /// Returns a text in NFC with vars replaced, or nil for another value.
     mutating func text(_ value: JSONValue, _ what: String) -> Placed<String>? {
         guard case .string(let raw) = value.kind else {
-            wrongType(value, what, "a text")
+            wrongType(value, what, "a string")
             return nil
         }
         return Placed(nfc(putsVarsIn ? withVars(raw, value) : raw), at: value.offset)
     }
 
-    /// A text that is not empty.
+    /// Returns a text that must not be empty, or nil.
     mutating func filledText(_ value: JSONValue, _ what: String) -> Placed<String>? {
         guard let text = text(value, what) else { return nil }
         if text.value.isEmpty {
@@ -129,7 +131,7 @@ extension TableReader {
         return text
     }
 
-    /// A list of texts, none empty and none twice.
+    /// Returns a list of nonempty and unique texts.
     mutating func texts(_ value: JSONValue, _ what: String) -> [Placed<String>] {
         var seen = Set<String>()
         var read: [Placed<String>] = []
@@ -138,24 +140,24 @@ extension TableReader {
             if seen.insert(text.value).inserted {
                 read.append(text)
             } else {
-                problems.error(.duplicate, at: text.offset, "'\(text.value)' stands twice in \(what)")
+                problems.error(.duplicate, at: text.offset, "`\(text.value)` occurs twice in \(what)")
             }
         }
         return read
     }
 
-    /// One text or a list of at least one.
+    /// Returns one text or a list of at least one text.
     mutating func textOrTexts(_ value: JSONValue, _ what: String) -> [Placed<String>] {
         if case .string = value.kind { return filledText(value, what).map { [$0] } ?? [] }
         guard case .array(let elements) = value.kind else {
-            wrongType(value, what, "a text or a list of texts")
+            wrongType(value, what, "a string or a list of strings")
             return []
         }
-        if elements.isEmpty { problems.error(.badValue, at: value.offset, "\(what) must name at least one") }
+        if elements.isEmpty { problems.error(.badValue, at: value.offset, "\(what) must have at least one value") }
         return texts(value, what)
     }
 
-    /// A truth value.
+    /// Returns a Boolean value, or `otherwise` if it is absent or of another type.
     mutating func bool(_ value: JSONValue?, _ what: String, _ otherwise: Bool) -> Bool {
         guard let value else { return otherwise }
         if case .bool(let read) = value.kind { return read }
@@ -163,7 +165,7 @@ extension TableReader {
         return otherwise
     }
 
-    /// A whole number within a range.
+    /// Returns an integer in a range, or nil.
     mutating func integer(_ value: JSONValue, _ what: String, in range: ClosedRange<Int64>) -> Int64? {
         guard case .number(let text) = value.kind else {
             wrongType(value, what, "a number")
@@ -180,7 +182,7 @@ extension TableReader {
         return number
     }
 
-    /// One of the words of an enum.
+    /// Returns one of the words of an enumeration, or `otherwise` if the value is absent or invalid.
     mutating func choice<Word: RawRepresentable & CaseIterable>(
         _ value: JSONValue?, _ what: String, _ otherwise: Word
     ) -> Word where Word.RawValue == String {
@@ -191,35 +193,41 @@ extension TableReader {
         return otherwise
     }
 
-    /// Complains of a word that is none of those known.
+    /// Reports an unknown word.
     mutating func badWord(_ text: Placed<String>, _ what: String, _ words: [String]) {
         problems.error(
-            .badValue, at: text.offset, "\(what) does not take '\(text.value)'",
-            suggestion: NearestName.of(text.value, among: words).map { "did you mean '\($0)'?" }
-                ?? "use \(words.map { "'\($0)'" }.joined(separator: ", "))")
+            .badValue, at: text.offset, "`\(text.value)` is not a valid value of \(what)",
+            suggestion: NearestName.of(text.value, among: words).map { "did you mean `\($0)`?" }
+                ?? "use \(words.map { "`\($0)`" }.joined(separator: ", "))")
     }
 
-    /// Complains of a value's type.
+    /// Reports a value of the wrong type.
     mutating func wrongType(_ value: JSONValue, _ what: String, _ wanted: String, suggestion: String? = nil) {
         problems.error(
             .wrongType, at: value.offset, "\(what) must be \(wanted), not \(value.typeText)",
             suggestion: suggestion ?? value.advice(wanting: wanted))
     }
 
-    /// A name under a rule; complained of, but kept, if it breaks it.
+    /// Checks a name, and reports one that violates the rule or is reserved.
+    ///
+    /// The caller keeps the name in any case.
     mutating func name(_ text: String, at offset: Int, _ what: String, _ rule: NameRule, reserves: Bool = false) {
         if !rule.takes(text) {
             problems.error(
-                .badName, at: offset, "'\(text)' is no name of \(what)", suggestion: "a name is \(rule.text)")
+                .badName, at: offset, "`\(text)` is not a valid name for \(what)", suggestion: "use \(rule.text)")
         } else if reserves, NameRule.isReserved(text) {
-            problems.error(.reservedName, at: offset, "the name '\(text)' is reserved and cannot be \(what)'s")
+            problems.error(.reservedName, at: offset, "the name `\(text)` is reserved and cannot be used for \(what)")
         }
     }
 
-    /// Complains of a text that does not read, at the byte where it does not.
+    /// Reports a malformed text at the byte of the error.
     ///
-    /// - Parameter role: The place of the text, if it is a path; where the error says nothing of what to do, the right
-    ///   form of the whole is told.
+    /// - Parameters:
+    ///   - error: The error of the text.
+    ///   - text: The text.
+    ///   - code: The code for an error of syntax.
+    ///   - role: The role of the text if it is a path. If the error has no suggestion, the correct form of the whole
+    ///     path is suggested.
     mutating func complain(
         _ error: TextError, in text: Placed<String>, _ code: TableProblem.Code, _ role: PathText.Role? = nil
     ) {
@@ -236,7 +244,9 @@ extension TableReader {
             own, at: place(error.offset, in: text), error.message, suggestion: error.suggestion ?? path?.advice)
     }
 
-    /// The offset in the file of a byte of a text: exact where the text stands there as it was read.
+    /// Returns the offset in the file of a byte of a text.
+    ///
+    /// It is exact if the file has the text without escapes and vars.
     func place(_ offset: Int, in text: Placed<String>) -> Int {
         let start = text.offset + 1
         let bytes = text.value.utf8
@@ -244,7 +254,7 @@ extension TableReader {
         return isExact ? start + min(offset, bytes.count) : text.offset
     }
 
-    /// The text with each `<name>` replaced by its var.
+    /// Returns the text with each `<name>` replaced by its var.
     private mutating func withVars(_ text: String, _ value: JSONValue) -> String {
         guard text.utf8.contains(UInt8(ascii: "<")) else { return text }
         var out = ""
@@ -265,9 +275,9 @@ extension TableReader {
             } else {
                 out += "<\(name)>"
                 problems.error(
-                    .unknownVar, at: value.offset, "there is no var '\(name)'",
-                    suggestion: NearestName.of(name, among: vars.keys).map { "did you mean '\($0)'?" }
-                        ?? "add it to \"vars\"; a capture is written '{\(CaptureNames.allowed(name))}'")
+                    .unknownVar, at: value.offset, "there is no var `\(name)`",
+                    suggestion: NearestName.of(name, among: vars.keys).map { "did you mean `\($0)`?" }
+                        ?? "add it to \"vars\", or write `{\(CaptureNames.allowed(name))}` for a capture")
             }
         }
         return out

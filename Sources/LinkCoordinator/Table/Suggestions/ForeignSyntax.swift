@@ -1,35 +1,38 @@
-/// Finds syntax of other routers in texts that are plain text here, and says how it is written here.
+/// Finds the syntax of other routers in texts that are literal in a table, and suggests the correct form.
 ///
-/// Express and its kin write `:id`, `*` and `(…)`, Go and ASP.NET `{id...}` and `{*id}`, Flask and Django `<int:id>`,
-/// Next.js and Expo `[id]`, Remix and TanStack `$id`; regular expressions stand in many.
+/// Express and similar routers use `:id`, `*`, and `(…)`, Go and ASP.NET `{id...}` and `{*id}`, Flask and Django
+/// `<int:id>`, Next.js and Expo `[id]`, Remix and TanStack `$id`. Many routers use regular expressions.
 package struct ForeignSyntax {
-    /// The text that is taken as it stands.
+    /// The text that is treated as literal.
     package var piece: String
 
-    /// What to write instead.
+    /// A description of what to write instead.
     package var advice: String
 
-    /// Returns the first finding in a pattern, a prefix or a redirect, with the right form of the whole.
+    /// Returns the first finding in a pattern, a prefix, or a redirect, with the correct form of the whole text.
     ///
-    /// A form is told only where it reads and has no finding itself.
+    /// A form is suggested only if it is valid and has no finding itself.
     package static func find(in path: PathText) -> ForeignSyntax? {
         let draft = PathDraft(path)
         guard let piece = draft.piece else { return nil }
         if let form = draft.form {
-            return ForeignSyntax(piece: piece, advice: (["write '\(form)'"] + draft.more).joined(separator: ", "))
+            return ForeignSyntax(piece: piece, advice: (["write `\(form)`"] + draft.more).joined(separator: ", "))
         }
         if piece.contains("%") {
             return ForeignSyntax(
                 piece: piece,
-                advice: "\(path.noun) is written decoded; where links have '/', '{' or '}' in escapes, capture the "
-                    + "segment")
+                advice:
+                    "write \(path.noun) without percent escapes; if links have an escaped `/`, `{`, or `}`, "
+                    + "capture the segment")
         }
         return ForeignSyntax(piece: piece, advice: path.grammar)
     }
 
-    /// The first finding in the path of an external target.
+    /// Returns the first finding in the path of an external target, or nil.
     ///
-    /// - Parameter names: Names that stand for something in it.
+    /// - Parameters:
+    ///   - text: The URL of the target.
+    ///   - names: The names that the route captures.
     package static func find(inURL text: String, names: Set<String>) -> ForeignSyntax? {
         guard let scheme = text.firstRange(of: "://") else { return nil }
         for segment in text[scheme.upperBound...].split(separator: "/").dropFirst() {
@@ -37,19 +40,20 @@ package struct ForeignSyntax {
             return ForeignSyntax(
                 piece: String(segment),
                 advice: names.contains(name.text)
-                    ? "write '{\(name.text)}'" : "what a pattern captures as 'name' stands here as '{name}'")
+                    ? "write `{\(name.text)}`" : "write the capture `name` of a pattern as `{name}`")
         }
         return nil
     }
 
-    /// A text without blanks and quotes around it.
+    /// Returns a text without surrounding blanks and quotes.
     package static func bare(_ text: Substring) -> String {
         let marks = " \"'"
         let start = text.drop { marks.contains($0) }
         return String(start.prefix(start.count - start.reversed().prefix { marks.contains($0) }.count))
     }
 
-    /// A Boolean value that indicates whether the value of a query constraint looks like a capture or a wildcard.
+    /// Returns a Boolean value that indicates whether the value of a query constraint looks like a capture or a
+    /// wildcard.
     package static func isPlaceholder(_ text: String) -> Bool {
         let inner = text.dropFirst().dropLast()
         if text.hasPrefix("{") && text.hasSuffix("}") || text.hasPrefix("<") && text.hasSuffix(">") {
@@ -63,10 +67,10 @@ package struct ForeignSyntax {
 struct Name {
     /// The name.
     var text: String
-    /// Where it ends.
+    /// The index after the name.
     var end: Substring.Index
 
-    /// Reads a name at the beginning of a text: a letter, then letters, digits and `_`.
+    /// Reads a name at the beginning of a text: a letter, followed by letters, digits, and `_`.
     init?(_ text: Substring) {
         let name = text.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
         guard let first = name.first, first.isLetter else { return nil }
@@ -74,7 +78,7 @@ struct Name {
         end = name.endIndex
     }
 
-    /// Reads a name behind a mark.
+    /// Reads a name after a mark.
     init?(after mark: Character, in text: Substring) {
         guard text.first == mark else { return nil }
         self.init(text.dropFirst())

@@ -1,34 +1,34 @@
 internal import StrictJSON
 
-/// A text of a table that is a path, with the rules that it is read by.
+/// A text of a table that is a path, with the rules for reading it.
 package struct PathText {
-    /// The place of the path in a table.
+    /// The role of the path in a table.
     package enum Role {
-        /// `match`, or an alias.
+        /// A `match` or an alias.
         case pattern
-        /// `stripPrefix` of a rewrite.
+        /// The `stripPrefix` of a rewrite.
         case prefix
-        /// `redirect`, with the names that stand for something in it.
+        /// A `redirect`, with the names that it can use.
         case redirect(names: Set<String>)
     }
 
     /// The path.
     package var text: String
 
-    /// Its place.
+    /// The role of the path.
     var role: Role
 
     /// A Boolean value that indicates whether the table folds the case of paths.
     var foldsCase: Bool
 
-    /// Makes a text with its place.
+    /// Creates a text with its role.
     package init(text: String, role: Role, foldsCase: Bool) {
         self.text = text
         self.role = role
         self.foldsCase = foldsCase
     }
 
-    /// The path, for messages.
+    /// The noun for the path, for messages.
     var noun: String {
         switch role {
         case .pattern: "a pattern"
@@ -37,19 +37,19 @@ package struct PathText {
         }
     }
 
-    /// The grammar in short, where there is no right form.
+    /// A summary of the grammar, for messages without a correct form.
     var grammar: String {
         switch role {
         case .pattern:
-            "a pattern has no regular expressions and no groups: capture with '{name}', '{name:int}', "
-                + "'{name:enum(a|b)}' or '{name:[a-z0-9]{1,16}}', the rest of a path with '{rest*}' at the end"
-        case .prefix: "a prefix is text with one capture at most, such as '{name}' or '{name:enum(a|b)}'"
-        case .redirect: "a redirect is text with what the pattern captures as 'name' in the form '{name}'"
+            "a pattern cannot have regular expressions or groups: use `{name}`, `{name:int}`, "
+                + "`{name:enum(a|b)}`, or `{name:[a-z0-9]{1,16}}`, and `{rest*}` for the rest of a path"
+        case .prefix: "a prefix is text with at most one capture, such as `{name}` or `{name:enum(a|b)}`"
+        case .redirect: "a redirect is text, in which `{name}` is the capture `name` of the pattern"
         }
     }
 
-    /// A Boolean value that indicates whether the path reads in its place, each `{name}` stands for something, and it
-    /// holds no `<name>`, which would be a var.
+    /// A Boolean value that indicates whether the path is valid in its role, uses only known names, and has no
+    /// `<name>`, which would be a var.
     var isRight: Bool {
         if Self.holdsVar(text) { return false }
         do throws(TextError) {
@@ -68,7 +68,7 @@ package struct PathText {
         }
     }
 
-    /// Returns whether a text holds a `<name>`, for which a table puts a var in.
+    /// Returns a Boolean value that indicates whether a text has a `<name>`, which a table replaces by a var.
     static func holdsVar(_ text: String) -> Bool {
         text.split(separator: "<", omittingEmptySubsequences: false).dropFirst().contains { piece in
             piece.firstIndex(of: ">").map { NameRule.identifier.takes(String(piece[..<$0])) } ?? false
@@ -76,18 +76,18 @@ package struct PathText {
     }
 }
 
-/// A path written anew: without another router's syntax, without a query and with one slash before each segment.
+/// A path in corrected form: without another router's syntax, without a query, and with one slash before each segment.
 package struct PathDraft {
-    /// The first text that another router gives a meaning; nil where the path has none.
+    /// The first text that has a meaning in another router, or nil if there is none.
     private(set) var piece: String?
 
-    /// The path in the right form, which reads and has no finding; nil where there is none.
+    /// The correct form of the path, which is valid and has no finding, or nil if there is none.
     package private(set) var form: String?
 
-    /// Steps to take beside it.
+    /// The further steps besides the form.
     private(set) var more: [String] = []
 
-    /// Drafts the right form of a path.
+    /// Creates the correct form of a path.
     package init(_ path: PathText) {
         let form = rewrite(path)
         guard var right = form.map({ PathText(text: $0, role: path.role, foldsCase: path.foldsCase) }) else { return }
@@ -96,13 +96,13 @@ package struct PathDraft {
         self.form = right.text
     }
 
-    /// Notes the first finding and the further steps, and returns the path without other syntax.
+    /// Records the first finding and the further steps, and returns the path without other syntax.
     private mutating func rewrite(_ path: PathText) -> String? {
         var text = path.text
         if let cut = Self.outside(text, of: "#") {
             piece = String(text[cut...])
             text = String(text[..<cut])
-            if case .pattern = path.role { more.append("bind the fragment with 'fragment'") }
+            if case .pattern = path.role { more.append("bind the fragment with `fragment`") }
         }
         if let cut = Self.queryStart(text) {
             piece = String(text[cut...])
@@ -119,7 +119,7 @@ package struct PathDraft {
         return form
     }
 
-    /// A Boolean value that indicates whether other routers give a meaning to a part of the path.
+    /// Returns a Boolean value that indicates whether a part of the path has a meaning in other routers.
     private static func isForeign(_ path: PathText) -> Bool {
         var draft = PathDraft()
         _ = draft.rewrite(path)
@@ -128,14 +128,14 @@ package struct PathDraft {
 
     private init() {}
 
-    /// Where a query begins: at a `?` that marks nothing as optional.
+    /// Returns the start of a query: a `?` that does not mark an optional part.
     private static func queryStart(_ text: String) -> String.Index? {
         guard let mark = outside(text, of: "?") else { return nil }
         let rest = text[text.index(after: mark)...]
         return rest.isEmpty || rest.hasPrefix("/") || rest.hasPrefix(")") || text[..<mark].hasSuffix("(") ? nil : mark
     }
 
-    /// The place of a character outside braces.
+    /// Returns the index of a character outside braces, or nil.
     private static func outside(_ text: String, of character: Character) -> String.Index? {
         var depth = 0
         return text.indices.first { index in
@@ -145,12 +145,12 @@ package struct PathDraft {
         }
     }
 
-    /// Returns whether a table may say a text of a query, and a link may have it.
+    /// Returns a Boolean value that indicates whether a query text can be part of both a table and a link.
     private static func isSayable(_ text: String) -> Bool {
         !PathText.holdsVar(text) && (try? PatternParser.checkCharacters(text.utf8, at: 0)) != nil
     }
 
-    /// Returns what to do for the query of a pattern: constraints for values that are said, binds for the others.
+    /// Returns the steps for the query of a pattern: constraints for fixed values, and bindings for other ones.
     private static func query(_ text: Substring) -> [String] {
         var seen: Set<String> = []
         var constraints: [String] = []
@@ -162,7 +162,7 @@ package struct PathDraft {
             else { continue }
             let value = halves.count > 1 ? String(halves[1]) : ""
             if value.isEmpty || "*:{<[$(".contains(value.first ?? " ") || ForeignSyntax.isPlaceholder(value) {
-                bound.append("'query.\(name)'")
+                bound.append("`query.\(name)`")
             } else if let value = SegmentRewriter.text(withoutEscapesIn: value[...]),
                 !ForeignSyntax.isPlaceholder(value), Self.isSayable(value)
             {
@@ -175,6 +175,6 @@ package struct PathDraft {
 }
 
 extension PathText {
-    /// A Boolean value that indicates whether names in the path repeat those of a pattern.
+    /// A Boolean value that indicates whether the names in the path are those of captures in a pattern.
     var isTemplate: Bool { if case .redirect = role { true } else { false } }
 }

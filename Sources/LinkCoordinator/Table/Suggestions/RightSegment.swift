@@ -1,25 +1,25 @@
-/// A segment of another router's path as patterns here have it.
+/// A segment of another router's path, converted to the syntax of patterns.
 enum RightSegment {
     /// A capture with the text around it.
     struct Capture {
         /// The name in the other router's path.
         var name: String
-        /// The sign or the type behind the name: `?`, `*`, `:int`.
+        /// The sign or type after the name: `?`, `*`, `:int`.
         var type: String
-        /// Text before the braces.
+        /// The text before the braces.
         var before: Substring
-        /// Text behind the braces.
+        /// The text after the braces.
         var after: Substring
     }
 
     /// The segment is left out.
     case nothing
-    /// Text, or a capture that stands there already.
+    /// Text, or a capture that is already correct.
     case text(String)
     /// A capture.
     case capture(Capture)
 
-    /// Makes a capture.
+    /// Returns the segment of a capture.
     static func capture(
         _ name: String, _ type: String = "", before: Substring = "", after: Substring = ""
     ) -> RightSegment {
@@ -27,12 +27,14 @@ enum RightSegment {
     }
 }
 
-/// Names for captures: a pattern has each name once and none that is reserved; a template repeats those of patterns.
+/// The names for captures.
+///
+/// A pattern uses each name once and no reserved name. A template repeats the names of patterns.
 struct CaptureNames {
     private let isTemplate: Bool
     private var taken: Set<String> = []
 
-    /// Makes names for a path, beside those that it has in braces already.
+    /// Creates the names for a path, which differ from those that it already has in braces.
     init(for path: String, isTemplate: Bool) {
         self.isTemplate = isTemplate
         for piece in path.split(separator: "{").dropFirst() {
@@ -40,13 +42,13 @@ struct CaptureNames {
         }
     }
 
-    /// Returns the segment of a capture under a name that is free.
+    /// Returns the segment of a capture with an unused name.
     mutating func text(of capture: RightSegment.Capture) -> String {
         let inside = isTemplate ? capture.name : free(capture.name) + capture.type
         return "\(capture.before){\(inside)}\(capture.after)"
     }
 
-    /// Returns the name, or one made of it where it is reserved, too long or taken.
+    /// Returns the name, or a modified one if it is reserved, too long, or already used.
     private mutating func free(_ name: String) -> String {
         let own = Self.allowed(name)
         var result = own
@@ -58,7 +60,7 @@ struct CaptureNames {
         return result
     }
 
-    /// Returns the name, or one made of it where it is reserved or too long.
+    /// Returns the name, or a modified one if it is reserved or too long.
     static func allowed(_ name: String) -> String {
         if NameRule.isReserved(name) { return "\(name.drop { $0 == "_" })Name" }
         return name.utf8.count > NameRule.maxBytes ? String(name.prefix(NameRule.maxBytes - 4)) : name

@@ -1,18 +1,18 @@
-/// Writes the segments of a path the way that patterns here have them.
+/// Converts the segments of a path to the syntax of patterns.
 struct SegmentRewriter {
-    /// The first segment, or group of segments, that is written in another way.
+    /// The first segment, or group of segments, that is converted.
     private(set) var piece: String?
 
-    /// Names for what is captured.
+    /// The names for captures.
     private var names: CaptureNames
 
-    /// Makes a rewriter of a path that takes its names from another.
+    /// Creates a rewriter that uses the given names.
     init(_ names: CaptureNames) { self.names = names }
 
-    /// Returns the path in the right form, or nil where there is none, as for a regular expression.
+    /// Returns the path in corrected form, or nil if there is none, as for a regular expression.
     ///
-    /// `piece` stays nil where no other router gives the path a meaning. The form may be one that does not read:
-    /// `PathText` tells.
+    /// `piece` stays nil if no part of the path has a meaning in other routers. The form may be invalid, which
+    /// `PathText` checks.
     mutating func rewrite(_ path: String) -> String? {
         var path = path
         if let group = optionalGroup(path) {
@@ -40,7 +40,7 @@ struct SegmentRewriter {
         return written.isEmpty ? "/" : written
     }
 
-    /// The last `(/…)`, with or without a `?` behind it.
+    /// Returns the last `(/…)`, with an optional `?` after it.
     private func optionalGroup(_ path: String) -> (whole: Range<String.Index>, inner: Substring)? {
         guard let start = path.firstRange(of: "(/"), let end = path.lastIndex(of: ")"), start.upperBound <= end else {
             return nil
@@ -50,7 +50,8 @@ struct SegmentRewriter {
         return (start.lowerBound..<path.endIndex, path[start.upperBound..<end])
     }
 
-    /// Whether other routers give a meaning to what stands in a segment outside braces.
+    /// Returns a Boolean value that indicates whether the part of a segment outside braces has a meaning in other
+    /// routers.
     private static func isForeign(_ segment: Substring) -> Bool {
         let text = withoutCaptures(segment)
         if text.contains("*") || text.contains("\\") || text.contains("^") || text.contains("|") { return true }
@@ -61,7 +62,7 @@ struct SegmentRewriter {
         return isGroup || captureMark(text) != nil
     }
 
-    /// The segment with every `{…}` taken out.
+    /// Returns the segment without any `{…}`.
     private static func withoutCaptures(_ segment: Substring) -> Substring {
         var out = ""
         var depth = 0
@@ -78,12 +79,12 @@ struct SegmentRewriter {
         return first < last
     }
 
-    /// Whether a `%` with two hexadecimal digits stands in it.
+    /// Returns a Boolean value that indicates whether the text has a `%` with two hexadecimal digits.
     private static func isEscaped(_ text: Substring) -> Bool {
         text.indices.contains { text[$0] == "%" && text[$0...].dropFirst().prefix(2).count { $0.isHexDigit } == 2 }
     }
 
-    /// Where a `:name` begins: at the start, or behind a character that parts words.
+    /// Returns the start of a `:name`: at the beginning, or after a character that separates words.
     private static func captureMark(_ text: Substring) -> Substring.Index? {
         text.indices.first { index in
             guard Name(after: ":", in: text[index...]) != nil else { return false }
@@ -110,7 +111,7 @@ struct SegmentRewriter {
             ?? grouped(segment, isLast: isLast)
     }
 
-    /// `[id]`, `[[id]]`, `[...id]`, `[[...id]]`.
+    /// Converts `[id]`, `[[id]]`, `[...id]`, and `[[...id]]`.
     private static func bracketed(_ segment: Substring, isLast: Bool) -> RightSegment? {
         guard segment.hasPrefix("["), segment.hasSuffix("]") else { return nil }
         var inner = segment.dropFirst().dropLast()
@@ -122,13 +123,15 @@ struct SegmentRewriter {
         return .capture(name.text, isTail ? (isOptional ? "*" : "+") : isOptional ? "?" : "")
     }
 
-    /// Types that Flask, Django and Bottle know, with those of captures here; `+` is the rest of the path.
+    /// The types of Flask, Django, and Bottle, with those of captures.
+    ///
+    /// `+` is the rest of the path.
     private static let types = [
         "int": ":int", "uuid": ":uuid", "bool": ":bool", "date": ":date", "path": "+", "str": "", "string": "",
         "slug": "", "float": "", "any": "",
     ]
 
-    /// `<id>`, `<int:id>`, `<path:rest>`; Bottle has `<id:int>` and `<id:re:[a-z]+>`.
+    /// Converts `<id>`, `<int:id>`, and `<path:rest>`, and `<id:int>` and `<id:re:[a-z]+>` of Bottle.
     private static func angled(_ segment: Substring, isLast: Bool) -> RightSegment? {
         guard let open = segment.firstIndex(of: "<"), let close = segment.lastIndex(of: ">"), open < close else {
             return nil
@@ -151,7 +154,7 @@ struct SegmentRewriter {
         return .capture(name.text, type, before: before, after: after)
     }
 
-    /// `:id`, `:id?`, `:id*`, `:id+`, `:id(\d+)`, `:id{[0-9]+}`, `p-:id`, `(:id)`.
+    /// Converts `:id`, `:id?`, `:id*`, `:id+`, `:id(\d+)`, `:id{[0-9]+}`, `p-:id`, and `(:id)`.
     private static func marked(_ segment: Substring, isLast: Bool) -> RightSegment? {
         guard let mark = captureMark(segment), let name = Name(after: ":", in: segment[mark...]) else { return nil }
         let before = segment[..<mark]
@@ -172,7 +175,7 @@ struct SegmentRewriter {
         return .capture(name.text, type, before: before, after: after)
     }
 
-    /// `*.html`, `img-*`.
+    /// Converts `*.html` and `img-*`.
     private static func starred(_ segment: Substring) -> RightSegment? {
         guard let star = segment.firstIndex(of: "*"), segment.count(where: { $0 == "*" }) == 1,
             !segment.contains(where: { "()[]\\^|{}?<>".contains($0) }), !segment.contains(".*")
@@ -180,7 +183,7 @@ struct SegmentRewriter {
         return .capture("name", before: segment[..<star], after: segment[segment.index(after: star)...])
     }
 
-    /// `(\d+)`, `(a|b)`, `(.*)`.
+    /// Converts `(\d+)`, `(a|b)`, and `(.*)`.
     private static func grouped(_ segment: Substring, isLast: Bool) -> RightSegment? {
         var text = segment
         if text.hasPrefix("^") { text = text.dropFirst() }
@@ -193,7 +196,7 @@ struct SegmentRewriter {
         return expression(text.dropFirst().dropLast()).flatMap { $0.isEmpty ? nil : .capture("name", $0) }
     }
 
-    /// The type of a capture for a regular expression: empty for any segment, nil for one that is not known.
+    /// Returns the type of a capture for a regular expression: empty for any segment, or nil for an unknown expression.
     private static func expression(_ text: Substring) -> String? {
         switch text {
         case "\\d+", "[0-9]+": return ":int"
@@ -210,12 +213,12 @@ struct SegmentRewriter {
         }
     }
 
-    /// The segment without percent-escapes; nil where they stand for a `/`, for braces or for no text.
+    /// Returns the segment with percent escapes decoded, or nil if the result has a `/` or braces, or is not text.
     private static func decoded(_ segment: Substring) -> String? {
         text(withoutEscapesIn: segment).flatMap { $0.contains { "/{}".contains($0) } ? nil : $0 }
     }
 
-    /// Returns a text without percent-escapes, or nil where they stand for no text.
+    /// Returns a text with percent escapes decoded, or nil if the result is not UTF-8.
     static func text(withoutEscapesIn text: Substring) -> String? {
         var bytes: [UInt8] = []
         var rest = Array(text.utf8)[...]

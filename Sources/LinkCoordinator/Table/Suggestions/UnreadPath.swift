@@ -1,9 +1,9 @@
 internal import StrictJSON
 
 extension PathText {
-    /// The text to write for a path that does not read; nil where that is not plain.
+    /// The suggestion for a malformed path, or nil.
     ///
-    /// A form that is advised reads.
+    /// A suggested form is always valid.
     var advice: String? {
         if let mark = text.firstRange(of: "://") {
             return adviceOnURL(scheme: text[..<mark.lowerBound], rest: text[mark.upperBound...])
@@ -16,21 +16,21 @@ extension PathText {
         let draft = draft(of: path)
         guard let form = draft.form else { return nil }
         let takesMore = path.hasSuffix("/") && form != "/" && !isTemplate
-        let note = takesMore ? "which takes links with and without a slash at the end" : nil
-        return (["write '\(form)'"] + [note].compactMap { $0 } + draft.more).joined(separator: ", ")
+        let note = takesMore ? "which matches links with and without a slash at the end" : nil
+        return (["write `\(form)`"] + [note].compactMap { $0 } + draft.more).joined(separator: ", ")
     }
 
     private func draft(of path: some StringProtocol) -> PathDraft {
         PathDraft(PathText(text: String(path), role: role, foldsCase: foldsCase))
     }
 
-    /// Returns the path of a URL, and how a pattern names scheme and host.
+    /// Returns a suggestion with the path of a URL and the way to specify scheme and host.
     private func adviceOnURL(scheme: Substring, rest: Substring) -> String? {
         let host = rest.prefix { $0 != "/" }
         let path = rest.dropFirst(host.count)
         let own = draft(of: path.isEmpty ? "/" : path)
         guard let form = own.form else { return nil }
-        var advice = "write '\(form)'"
+        var advice = "write `\(form)`"
         if ["http", "https"].contains(scheme) {
             if (try? HostRule.parse(String(host))) != nil {
                 advice +=
@@ -38,7 +38,7 @@ extension PathText {
                     + "\(JSONValue(.string(form)).text) } for this host only"
             }
         } else if let whole = draft(of: "/\(host)\(path)").form {
-            advice += ", or '\(whole)' where \"host\" of 'link' is \"segment\""
+            advice += ", or `\(whole)` if \"host\" of `link` is \"segment\""
         }
         return ([advice] + own.more).joined(separator: ", ")
     }
