@@ -31,9 +31,9 @@ final class Router: StackApplier {
 }
 
 extension Router {
-    /// A root and what is pushed onto it: what one `NavigationStack` shows.
+    /// A root and the entries pushed onto it, which one `NavigationStack` shows.
     struct Group: Equatable {
-        /// The sheet, cover or alert that the group is shown as; nil for the lowest group.
+        /// The sheet, cover, or alert that presents the group, or nil for the lowest group.
         var root: StackEntry?
         var path: [StackEntry] = []
     }
@@ -52,7 +52,7 @@ extension Router {
 }
 
 extension Router {
-    /// The user went back, or swiped a sheet away: only `count` entries are left.
+    /// Updates the stack after the user went back or dismissed a sheet, with `count` entries left.
     func userLeft(_ count: Int) {
         shown.removeLast(max(0, shown.count - count))
     }
