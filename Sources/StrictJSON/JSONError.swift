@@ -1,7 +1,7 @@
 /// An error in a text that is not strict JSON.
 ///
-/// The location is a byte offset, so reading has no cost for counting lines. `JSONPlace.locate` converts it to a line,
-/// a column, and a pointer.
+/// The location is a byte offset, so reading has no cost for counting lines. `JSONLocation.locate` converts it to a
+/// line, a column, and a pointer.
 public struct JSONError: Error, Sendable, Equatable {
     /// The kind of an error.
     public enum Code: UInt8, Sendable, CaseIterable {

@@ -135,7 +135,7 @@ public struct TextTemplate: ~Copyable {
     /// If it returns false, some destinations can have been written. Each value must end before the next can begin,
     /// which is a long dependency. The values are therefore read from both ends, so that the processor works on two of
     /// them at once.
-    public mutating func takes(_ text: ByteView) -> Bool {
+    public mutating func matches(_ text: ByteView) -> Bool {
         let start = text.start
         let end = text.end
         if count == 0 || !tail.ends(at: end, left: text.count) { return false }

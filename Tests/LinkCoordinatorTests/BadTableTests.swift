@@ -161,7 +161,7 @@ struct BadTableTests {
     @Test("Positions are equal whether they are found one by one or together", arguments: BadTable.all)
     func places(table: BadTable) {
         for problem in table.problems where problem.code != .json && problem.code != .duplicate {
-            #expect(problem.place == JSONPlace.locate(offset: problem.offset, in: table.file))
+            #expect(problem.place == JSONLocation.locate(offset: problem.offset, in: table.file))
         }
     }
 

@@ -82,7 +82,7 @@ struct DifferenceTests {
     }
 
     private func chosen(_ link: SmallWorld.Link, _ table: RouteTable, _ world: SmallWorld) -> String? {
-        table.source.routes.filter { world.takes($0, link) }
+        table.source.routes.filter { world.matches($0, link) }
             .min { Precedence.compare($0.precedence(of: $0.patterns[0]), $1.precedence(of: $1.patterns[0])) < 0 }?
             .id.value
     }

@@ -175,7 +175,7 @@ private let rows: [EdgeCase] = [
     func circles() throws {
         let (table, problems) = RouteTable.check(Self.circle("/a", "/b", "/b", "/a"))
         #expect(table == nil)
-        #expect(problems.map(\.code) == [.redirectCircle])
+        #expect(problems.map(\.code) == [.redirectCycle])
         let decision = try RouteTable(json: Self.circle("/a/{x}", "/b/{x}", "/b/{x}", "/a/{x}")).resolve("t:///a/1")
         #expect(decision.reason == "redirect_limit")
         #expect(decision.via == ["a", "b"])

@@ -6,10 +6,10 @@ import Testing
 
 @Suite("Patterns")
 struct PatternTests {
-    private func takes(_ pattern: String, _ path: String, foldsCase: Bool = false) throws -> Bool {
+    private func matches(_ pattern: String, _ path: String, foldsCase: Bool = false) throws -> Bool {
         let segments = path.split(separator: "/").map { Array($0.utf8) }
         return try PatternParser.parse(pattern, foldsCase: foldsCase).contains {
-            $0.takes(segments, foldsCase: foldsCase) { $0.elementsEqual("home".utf8) }
+            $0.matches(segments, foldsCase: foldsCase) { $0.elementsEqual("home".utf8) }
         }
     }
 
@@ -31,7 +31,7 @@ struct PatternTests {
             ("/{p:coordinatorPath}", "/", false), ("/a/{r+}", "/a", false), ("/a/{r+}", "/a/b/c", true),
             ("/a/{r*}", "/a", true), ("/{r*}", "/", true),
         ] as [(String, String, Bool)])
-    func takes(pattern: String, path: String, isTaken: Bool) throws { #expect(try takes(pattern, path) == isTaken) }
+    func matches(pattern: String, path: String, isTaken: Bool) throws { #expect(try matches(pattern, path) == isTaken) }
 
     @Test(
         "Folding applies only to literals, affixes, and enumeration values",
@@ -40,7 +40,7 @@ struct PatternTests {
             ("/{n:[a-z]{1,3}}", "/AB", false), ("/{p:coordinatorPath}", "/Home", false), ("/É", "/é", false),
         ])
     func folds(pattern: String, path: String, isTaken: Bool) throws {
-        #expect(try takes(pattern, path, foldsCase: true) == isTaken)
+        #expect(try matches(pattern, path, foldsCase: true) == isTaken)
     }
 
     @Test(

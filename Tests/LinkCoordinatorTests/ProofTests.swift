@@ -16,7 +16,7 @@ struct ProofTests {
     private func bruteForce(_ world: SmallWorld, _ source: TableSource) -> Verdict {
         let links = world.links(for: source)
         let routes = source.routes
-        let taken = routes.map { route in links.map { world.takes(route, $0) } }
+        let taken = routes.map { route in links.map { world.matches(route, $0) } }
         let keys = routes.map { $0.precedence(of: $0.patterns[0]) }
         var chosen = Set<Int>()
         for link in links.indices {
@@ -124,7 +124,7 @@ struct ProofTests {
             guard let source = read, !problems.contains(where: { $0.severity == .error }) else { continue }
             tables += 1
             let links = world.links(for: source, each: 6)
-            let taken = source.routes.map { route in links.map { world.takes(route, $0) } }
+            let taken = source.routes.map { route in links.map { world.matches(route, $0) } }
             let keys = source.routes.map { $0.precedence(of: $0.patterns[0]) }
             for a in keys.indices {
                 for b in keys.indices where a != b && isStrictPart(taken[a], taken[b]) {

@@ -79,8 +79,8 @@ struct SearchTests {
         for route in source.routes where route.query.allSatisfy({ holds($0, link.query) }) {
             for pattern in route.patterns {
                 guard pattern.scheme.map({ $0 == link.scheme }) ?? true,
-                    pattern.host.map({ $0.takes(host: host, port: port) }) ?? true,
-                    pattern.path.takes(link.path, foldsCase: false, isCoordinator: { $0.elementsEqual("home".utf8) })
+                    pattern.host.map({ $0.matches(host: host, port: port) }) ?? true,
+                    pattern.path.matches(link.path, foldsCase: false, isCoordinator: { $0.elementsEqual("home".utf8) })
                 else { continue }
                 let key = route.precedence(of: pattern)
                 if best.map({ Precedence.compare(key, $0) < 0 }) ?? true { best = key }

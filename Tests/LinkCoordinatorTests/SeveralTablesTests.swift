@@ -95,7 +95,7 @@ struct SeveralTablesTests {
         #expect(conflicts.map(\.claim) == (witness.map { [.link($0)] } ?? []))
         guard let witness else { return }
         for table in tables { #expect(table.resolve(witness).route == "all", "\(witness)") }
-        #expect(conflicts[0].text == "the tables 'one' and 'two' both read links such as \(witness)")
+        #expect(conflicts[0].text == "the tables `one` and `two` both read links such as \(witness)")
     }
 
     @Test("An application that two tables list is a conflict")

@@ -157,7 +157,7 @@ struct SmallWorld {
         var seen: [[Bool]: Int] = [:]
         return Self.texts.filter { text in
             let taken = text.withUnsafeBufferPointer { bytes in
-                list.map { $0.takes(ByteView(bytes), foldsCase: folds) }
+                list.map { $0.matches(ByteView(bytes), foldsCase: folds) }
             }
             let key = taken + [text.elementsEqual("home".utf8), text.elementsEqual("a".utf8)]
             seen[key, default: 0] += 1
@@ -205,15 +205,15 @@ struct SmallWorld {
     }()
 
     /// Returns a Boolean value that indicates whether a route's pattern matches a link, by definition.
-    func takes(_ route: TableSource.Route, _ link: Link) -> Bool {
+    func matches(_ route: TableSource.Route, _ link: Link) -> Bool {
         let pattern = route.patterns[0]
         let parts = link.host.split(separator: ":", omittingEmptySubsequences: false)
         let host = Array((parts.first ?? "").utf8)
         let port = parts.count > 1 ? UInt16(parts[1]) : nil
         return (pattern.scheme.map { $0 == link.scheme } ?? true)
-            && (pattern.host.map { $0.takes(host: host, port: port) } ?? true)
+            && (pattern.host.map { $0.matches(host: host, port: port) } ?? true)
             && route.query.allSatisfy { holds($0, link.query) }
-            && pattern.path.takes(link.path, foldsCase: folds) {
+            && pattern.path.matches(link.path, foldsCase: folds) {
                 $0.elementsEqual("home".utf8) || $0.elementsEqual("a".utf8)
             }
     }

@@ -22,9 +22,9 @@ struct PlaceTests {
         let bytes = Array(marked.utf8)
         let offset = try #require(bytes.firstIndex(of: UInt8(ascii: "^")))
         let text = bytes.filter { $0 != UInt8(ascii: "^") }
-        let place = withExact(text) { JSONPlace.locate(offset: offset, in: $0) }
-        #expect(place == JSONPlace(line: line, column: column, pointer: pointer))
-        #expect(JSONPlace.locate(offset: offset, in: text) == place)
+        let place = withExact(text) { JSONLocation.locate(offset: offset, in: $0) }
+        #expect(place == JSONLocation(line: line, column: column, pointer: pointer))
+        #expect(JSONLocation.locate(offset: offset, in: text) == place)
     }
 
     @Test(
@@ -39,16 +39,16 @@ struct PlaceTests {
             Issue.record("read")
             return
         }
-        #expect(JSONPlace.locate(offset: error.offset, in: Array(text.utf8)).pointer == pointer)
+        #expect(JSONLocation.locate(offset: error.offset, in: Array(text.utf8)).pointer == pointer)
     }
 
     @Test("An offset outside the text is clamped, and the depth of the search is limited")
     func outside() {
         let text = Array("[1,\n2]".utf8)
-        #expect(JSONPlace.locate(offset: -5, in: text) == JSONPlace(line: 1, column: 1, pointer: ""))
-        #expect(JSONPlace.locate(offset: 99, in: text) == JSONPlace(line: 2, column: 3, pointer: ""))
+        #expect(JSONLocation.locate(offset: -5, in: text) == JSONLocation(line: 1, column: 1, pointer: ""))
+        #expect(JSONLocation.locate(offset: 99, in: text) == JSONLocation(line: 2, column: 3, pointer: ""))
         let deep = [UInt8](repeating: UInt8(ascii: "["), count: 100_000)
-        let place = withExact(deep) { JSONPlace.locate(offset: 99_999, in: $0, maxDepth: 64) }
+        let place = withExact(deep) { JSONLocation.locate(offset: 99_999, in: $0, maxDepth: 64) }
         #expect(place.column == 100_000)
         #expect(place.pointer == String(repeating: "/0", count: 64))
     }
@@ -57,7 +57,7 @@ struct PlaceTests {
     func everywhere() {
         for item in Corpus.items where item.bytes.count < 300 {
             for offset in 0...item.bytes.count {
-                let place = withExact(item.bytes) { JSONPlace.locate(offset: offset, in: $0) }
+                let place = withExact(item.bytes) { JSONLocation.locate(offset: offset, in: $0) }
                 #expect(place.line >= 1 && place.column >= 1)
             }
         }

@@ -35,8 +35,8 @@ struct TextTemplateTests {
         return places
     }
 
-    private static func takes(_ text: String, _ template: inout TextTemplate, _ places: Places) -> [String]? {
-        withExact(Array(text.utf8)) { view in template.takes(view) ? places.texts : nil }
+    private static func matches(_ text: String, _ template: inout TextTemplate, _ places: Places) -> [String]? {
+        withExact(Array(text.utf8)) { view in template.matches(view) ? places.texts : nil }
     }
 
     static let first = #"{"id":"a","link":"b:c","device":{"id":"d","n":true},"e":"f"}"#
@@ -58,7 +58,7 @@ struct TextTemplateTests {
     func values(text: String, expected: [String]) {
         var template = TextTemplate()
         let places = Self.learned(Self.first, &template)
-        #expect(Self.takes(text, &template, places) == expected)
+        #expect(Self.matches(text, &template, places) == expected)
     }
 
     @Test(
@@ -80,33 +80,33 @@ struct TextTemplateTests {
         var template = TextTemplate()
         let places = Self.learned(Self.first, &template)
         let text = text.replacing("\\u{1F}", with: "\u{1F}").replacing("\\u{7F}", with: "\u{7F}")
-        #expect(Self.takes(text, &template, places) == nil)
-        #expect(Self.takes(Self.first, &template, places) == ["a", "b:c", "d", "f"])
+        #expect(Self.matches(text, &template, places) == nil)
+        #expect(Self.matches(Self.first, &template, places) == ["a", "b:c", "d", "f"])
     }
 
     @Test("A value with too few or too many bytes does not match")
     func bounds() {
         var template = TextTemplate()
         let places = Self.learned(#"{"a":"xx"}"#, bytes: 1...3, &template)
-        #expect(Self.takes(#"{"a":"x"}"#, &template, places) == ["x"])
-        #expect(Self.takes(#"{"a":"xxx"}"#, &template, places) == ["xxx"])
-        #expect(Self.takes(#"{"a":""}"#, &template, places) == nil)
-        #expect(Self.takes(#"{"a":"xxxx"}"#, &template, places) == nil)
+        #expect(Self.matches(#"{"a":"x"}"#, &template, places) == ["x"])
+        #expect(Self.matches(#"{"a":"xxx"}"#, &template, places) == ["xxx"])
+        #expect(Self.matches(#"{"a":""}"#, &template, places) == nil)
+        #expect(Self.matches(#"{"a":"xxxx"}"#, &template, places) == nil)
     }
 
     @Test("Names are constant, and a text without plain values, or with other values, is not learned")
     func learning() {
         var template = TextTemplate()
-        #expect(Self.takes("{}", &template, Places()) == nil)
+        #expect(Self.matches("{}", &template, Places()) == nil)
         let places = Self.learned(#"{ "n" : "v" , "é" : null , "a":["b", {"c" :"d"}] }"#, &template)
         #expect(places.count == 3)
         #expect(
-            Self.takes(#"{ "n" : "1" , "é" : null , "a":["2", {"c" :"3"}] }"#, &template, places) == ["1", "2", "3"])
-        #expect(Self.takes(#"{ "n" : "1" , "é" : true , "a":["2", {"c" :"3"}] }"#, &template, places) == nil)
+            Self.matches(#"{ "n" : "1" , "é" : null , "a":["2", {"c" :"3"}] }"#, &template, places) == ["1", "2", "3"])
+        #expect(Self.matches(#"{ "n" : "1" , "é" : true , "a":["2", {"c" :"3"}] }"#, &template, places) == nil)
         for text in [#"{"a":-5}"#, "[]", #"{"a":"é","b":"c"}"#, #"{"b":"c","a":"\n"}"#, #""#] {
             _ = Self.learned(text, &template)
             Self.expect(template, isEmpty: true)
-            #expect(Self.takes(text, &template, Places()) == nil)
+            #expect(Self.matches(text, &template, Places()) == nil)
         }
     }
 
@@ -120,9 +120,9 @@ struct TextTemplateTests {
         var template = TextTemplate()
         let places = Self.learned(#"{"a":5,"b":[-1,2.5,0,1e3],"c":17}"#, &template)
         #expect(places.count == 3)
-        #expect(Self.takes(#"{"a":5,"b":[-1,2.5,0,1e3],"c":17}"#, &template, places) == ["5", "0", "17"])
+        #expect(Self.matches(#"{"a":5,"b":[-1,2.5,0,1e3],"c":17}"#, &template, places) == ["5", "0", "17"])
         #expect(
-            Self.takes(#"{"a":0,"b":[-1,2.5,99999999999999999999,1e3],"c":1}"#, &template, places)
+            Self.matches(#"{"a":0,"b":[-1,2.5,99999999999999999999,1e3],"c":1}"#, &template, places)
                 == ["0", "99999999999999999999", "1"])
         for text in [
             #"{"a":05,"b":[-1,2.5,0,1e3],"c":17}"#, #"{"a":5,"b":[-1,2.5,0,1e3],"c":017}"#,
@@ -132,7 +132,7 @@ struct TextTemplateTests {
             #"{"a":5,"b":[-2,2.5,0,1e3],"c":17}"#, #"{"a":"5","b":[-1,2.5,0,1e3],"c":17}"#,
             #"{"a":5,"b":[-1,2.5,0,1e3],"c":1e7}"#, #"{"a":5e1,"b":[-1,2.5,0,1e3],"c":17}"#,
         ] {
-            #expect(Self.takes(text, &template, places) == nil, "\(text)")
+            #expect(Self.matches(text, &template, places) == nil, "\(text)")
         }
     }
 
@@ -196,7 +196,8 @@ struct TextTemplateTests {
                         ? "\(UInt64.random(in: 0...UInt64.max, using: &generator) >> 40)" : Self.value(&generator)
                 }
                 let text = Self.text(gaps, values, numbers)
-                #expect(Self.takes(text, &template, places) == values, "seed \(generator.seed) round \(round) \(text)")
+                #expect(
+                    Self.matches(text, &template, places) == values, "seed \(generator.seed) round \(round) \(text)")
                 var bytes = Array(text.utf8)
                 let place = Int.random(in: 0..<bytes.count, using: &generator)
                 switch Int.random(in: 0..<3, using: &generator) {
@@ -204,7 +205,7 @@ struct TextTemplateTests {
                 case 1: bytes.remove(at: place)
                 default: bytes.insert(UInt8(ascii: "\""), at: place)
                 }
-                let noted = withExact(bytes) { template.takes($0) ? places.texts : nil }
+                let noted = withExact(bytes) { template.matches($0) ? places.texts : nil }
                 guard let noted else { continue }
                 taken += 1
                 #expect(

@@ -15,7 +15,7 @@ struct CaptureTypes {
         /// Returns a Boolean value that indicates whether every captured text is a valid value of the field.
         ///
         /// The pattern has validated such a text already.
-        func isWithin(_ field: FieldImage) -> Bool {
+        func isWithin(_ field: CompiledField) -> Bool {
             switch (self, field.kind) {
             case (.uuid, .uuid): true
             case (.int(let min, let max), .int): min >= field.min && max <= field.max

@@ -3,10 +3,10 @@ internal import StrictJSON
 
 // Compiles routes, their variants and bindings, guards, and the fallback.
 extension TableCompiler {
-    mutating func image(_ route: TableSource.Route, number: Int, tableHead: String) -> RouteImage {
-        let none = UnsafeBufferPointer<TemplateImage>(start: nil, count: 0)
+    mutating func image(_ route: TableSource.Route, number: Int, tableHead: String) -> CompiledRoute {
+        let none = UnsafeBufferPointer<CompiledTemplatePart>(start: nil, count: 0)
         let id = ProgramBuilder.quoted(route.id.value)
-        var image = RouteImage(
+        var image = CompiledRoute(
             id: slab.view(route.id.value), head: slab.view(tableHead + ",\"route\":" + id), action: .variants,
             redirect: -1, template: none, variants: UnsafeBufferPointer(start: nil, count: 0),
             bindings: UnsafeBufferPointer(start: nil, count: 0), bindsPayload: false,
@@ -14,7 +14,7 @@ extension TableCompiler {
             unsupported: .fallback, unsupportedTarget: nil, firstPattern: firstPatterns[number])
         switch route.action {
         case .variants(let variants):
-            var images: [VariantImage] = []
+            var images: [CompiledVariant] = []
             for (index, variant) in variants.enumerated() {
                 images.append(self.image(variant, index: route.listsVariants ? index : nil, of: route))
             }
@@ -29,7 +29,7 @@ extension TableCompiler {
         case .exclude(.none): image.action = .excludeNone
         case .exclude(.reject): image.action = .excludeReject
         }
-        var bindings: [BindingImage] = []
+        var bindings: [CompiledBinding] = []
         for binding in route.bindings { if let one = self.image(binding, of: route) { bindings.append(one) } }
         numberReadings(of: &bindings, route)
         image.bindings = slab.store(bindings)
@@ -47,19 +47,19 @@ extension TableCompiler {
     /// Compiles the template of a redirect.
     ///
     /// A marker follows each segment, because a tail adds several segments.
-    private mutating func segments(_ template: TableSource.PathTemplate) -> [TemplateImage] {
-        var images: [TemplateImage] = []
+    private mutating func segments(_ template: TableSource.PathTemplate) -> [CompiledTemplatePart] {
+        var images: [CompiledTemplatePart] = []
         for segment in template.segments {
             images += parts(segment)
-            images.append(TemplateImage(kind: .segmentEnd, bytes: .empty, name: -1, query: query("")))
+            images.append(CompiledTemplatePart(kind: .segmentEnd, bytes: .empty, name: -1, query: query("")))
         }
         return images
     }
 
     private mutating func image(
         _ variant: TableSource.Variant, index: Int?, of route: TableSource.Route
-    ) -> VariantImage {
-        VariantImage(
+    ) -> CompiledVariant {
+        CompiledVariant(
             condition: image(variant.when ?? TableSource.Condition(offset: 0)),
             isConditional: variant.when.map { !$0.isEmpty } ?? false, target: image(variant.to),
             notice: notice(variant.notice ?? route.notice),
@@ -67,8 +67,8 @@ extension TableCompiler {
     }
 
     /// Compiles a condition.
-    package func image(_ condition: TableSource.Condition) -> ConditionImage {
-        ConditionImage(
+    package func image(_ condition: TableSource.Condition) -> CompiledCondition {
+        CompiledCondition(
             app: slab.store(condition.app.compactMap(image)), os: slab.store(condition.os.compactMap(image)),
             capabilities: slab.store(condition.capabilities.compactMap { capabilityNumbers[$0.value] }),
             claims: slab.store(condition.claims.map { slab.view($0.value) }),
@@ -78,20 +78,20 @@ extension TableCompiler {
             locales: slab.store((condition.locales ?? []).map(slab.view)), asksLocale: condition.locales != nil,
             attributes: slab.store(
                 condition.attributes.map {
-                    AttributeImage(name: slab.view($0.name.value), values: slab.store($0.values.map(slab.view)))
+                    CompiledAttribute(name: slab.view($0.name.value), values: slab.store($0.values.map(slab.view)))
                 }), query: slab.store(condition.query.map { image($0) }),
             asksMore: !condition.capabilities.isEmpty || !condition.claims.isEmpty || condition.platforms != nil
                 || condition.regions != nil || condition.locales != nil || !condition.attributes.isEmpty
                 || !condition.query.isEmpty)
     }
 
-    private func image(_ test: TableSource.Condition.VersionTest) -> VersionTestImage? {
-        Version(slab.view(test.version.bytes)).map { VersionTestImage(test.relation, $0) }
+    private func image(_ test: TableSource.Condition.VersionTest) -> CompiledVersionTest? {
+        Version(slab.view(test.version.bytes)).map { CompiledVersionTest(test.relation, $0) }
     }
 
-    private mutating func image(_ binding: TableSource.Binding, of route: TableSource.Route) -> BindingImage? {
+    private mutating func image(_ binding: TableSource.Binding, of route: TableSource.Route) -> CompiledBinding? {
         guard let field = fieldNumbers["\(binding.model.value).\(binding.field.value)"] else { return nil }
-        var image = BindingImage(
+        var image = CompiledBinding(
             field: Int32(field), source: .constant, name: -1, query: query(""),
             place: -1, constant: .empty, trusted: false, reading: -1)
         switch binding.source.value {
@@ -116,7 +116,7 @@ extension TableCompiler {
 
     /// Numbers the values that are read more than once: every list, and values that two fields of a route bind in the
     /// same way.
-    private mutating func numberReadings(of bindings: inout [BindingImage], _ route: TableSource.Route) {
+    private mutating func numberReadings(of bindings: inout [CompiledBinding], _ route: TableSource.Route) {
         let keys = bindings.map { binding -> ReadingKey? in
             let field = fields[Int(binding.field)]
             if binding.source == .constant { return nil }
@@ -150,8 +150,8 @@ extension TableCompiler {
         }
     }
 
-    mutating func image(_ one: TableSource.Guard) -> GuardImage {
-        GuardImage(
+    mutating func image(_ one: TableSource.Guard) -> CompiledGuard {
+        CompiledGuard(
             name: slab.view(one.name.value), claim: slab.view(one.claim), target: image(one.otherwise),
             resumes: one.resume != nil, ttlSeconds: one.resume?.ttlSeconds ?? 0, once: one.resume?.once ?? true)
     }
@@ -159,8 +159,8 @@ extension TableCompiler {
     /// Compiles the rule for each reason: the first that lists the reason or lists no reasons.
     ///
     /// There is none for `internal`.
-    mutating func fallbacks() -> UnsafeBufferPointer<FallbackImage> {
-        var images: [FallbackImage] = []
+    mutating func fallbacks() -> UnsafeBufferPointer<CompiledFallback> {
+        var images: [CompiledFallback] = []
         for reason in Reason.allCases {
             // A table cannot assign an outcome to `internal`, which reports a defect.
             let rule = source.fallback.first { rule in
@@ -168,7 +168,7 @@ extension TableCompiler {
             }
             let target = rule?.to.map { image($0) }
             images.append(
-                FallbackImage(
+                CompiledFallback(
                     outcome: rule?.outcome ?? .reject,
                     target: target.map { slab.store([$0]).at(0) }))
         }

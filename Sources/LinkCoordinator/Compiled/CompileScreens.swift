@@ -18,8 +18,8 @@ extension TableCompiler {
         }
     }
 
-    private func image(_ field: TableSource.Field, of model: String) -> FieldImage {
-        var image = FieldImage(
+    private func image(_ field: TableSource.Field, of model: String) -> CompiledField {
+        var image = CompiledField(
             kind: .string, item: .string, min: .min, max: .max, minCount: 0, maxCount: 0,
             values: UnsafeBufferPointer(start: nil, count: 0), hosts: UnsafeBufferPointer(start: nil, count: 0),
             absence: .required, absentJSON: slab.view("null"), absentText: .empty, modelName: slab.view(model),
@@ -46,7 +46,7 @@ extension TableCompiler {
     }
 
     /// Sets the bounds of a type and returns its kind.
-    private func set(_ type: FieldType, in image: inout FieldImage) -> FieldImage.Kind {
+    private func set(_ type: FieldType, in image: inout CompiledField) -> CompiledField.Kind {
         switch type {
         case .uuid: return .uuid
         case .int(let min, let max):
@@ -107,7 +107,7 @@ extension TableCompiler {
         let hasInitial = coordinators.map { $0.initial >= 0 }
         let ends = coordinators.indices.filter { hasInitial[$0] }
         let parents = Set(ends.compactMap { above[$0] })
-        var known: [Int: UnsafeBufferPointer<EntryImage>] = [:]
+        var known: [Int: UnsafeBufferPointer<CompiledEntry>] = [:]
         // Coordinators in a parent cycle, which only an unchecked table can have, are not the end of any chain.
         for end in ends.filter({ !parents.contains($0) }) + ends where known[end] == nil {
             var line = [end]
@@ -129,9 +129,9 @@ extension TableCompiler {
         }
     }
 
-    private func image(_ coordinator: TableSource.Coordinator) -> CoordinatorImage {
+    private func image(_ coordinator: TableSource.Coordinator) -> CompiledCoordinator {
         let name = coordinator.name.value
-        return CoordinatorImage(
+        return CompiledCoordinator(
             name: slab.view(name),
             initial: coordinator.initial.flatMap { screenNumbers["\(name)/\($0.value)"] }.map { Int32($0) } ?? -1,
             parent: coordinator.parent.flatMap { coordinatorNumbers[$0.value] }.map { Int32($0) } ?? -1,
@@ -139,9 +139,9 @@ extension TableCompiler {
             singleSlot: coordinator.singleSlot, ancestors: UnsafeBufferPointer(start: nil, count: 0))
     }
 
-    private func image(_ screen: TableSource.Screen, number: Int, coordinator: Int) -> ScreenImage {
+    private func image(_ screen: TableSource.Screen, number: Int, coordinator: Int) -> CompiledScreen {
         let needed = screen.needs.flatMap { need in fieldsOf(need.value) }
-        return ScreenImage(
+        return CompiledScreen(
             coordinator: Int32(coordinator), name: slab.view(screen.name.value),
             fields: slab.store(needed.map { Int32($0) }),
             required: slab.store(needed.filter { fields[$0].absence == .required }.map { Int32($0) }),
@@ -160,14 +160,16 @@ extension TableCompiler {
     /// Returns an entry in the presentation of a path, with the program that writes it.
     func entry(
         _ screen: TableSource.Screen, number: Int, coordinator: Int, present: Presentation
-    ) -> EntryImage {
-        EntryImage(
+    ) -> CompiledEntry {
+        CompiledEntry(
             screen: Int32(number), present: present, scope: 0, isParent: false,
             program: program(screen, coordinator: source.coordinators[coordinator].name.value, present: present)
                 .store(in: slab))
     }
 
     /// Returns the program of an entry, with its members in their published order.
+    ///
+    /// See DecisionReference, "Stack entries".
     func program(_ screen: TableSource.Screen, coordinator: String, present: Presentation) -> ProgramBuilder {
         var builder = ProgramBuilder()
         builder.add("{\"coordinator\":")
@@ -209,10 +211,10 @@ extension TableCompiler {
         return builder
     }
 
-    func version(_ text: VersionText) -> VersionImage? { Version(slab.view(text.bytes)).map(VersionImage.init) }
+    func version(_ text: VersionText) -> CompiledVersion? { Version(slab.view(text.bytes)).map(CompiledVersion.init) }
 
-    func image(_ capability: TableSource.Capability) -> CapabilityImage {
-        CapabilityImage(
+    func image(_ capability: TableSource.Capability) -> CompiledCapability {
+        CompiledCapability(
             name: slab.view(capability.name.value), minApp: capability.minApp.flatMap(version),
             minOS: capability.minOS.flatMap(version),
             platforms: slab.store((capability.platforms ?? []).map(slab.view)),

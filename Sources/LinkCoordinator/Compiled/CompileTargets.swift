@@ -4,7 +4,9 @@ internal import StrictJSON
 // Compiles targets, the destinations of requests.
 extension TableCompiler {
     /// Returns the entries of a static coordinator path.
-    func entries(of segments: [String]) -> [EntryImage] { staticScreens(segments).map { screens[$0].entry } }
+    ///
+    /// See RouteTableReference, "Stacks".
+    func entries(of segments: [String]) -> [CompiledEntry] { staticScreens(segments).map { screens[$0].entry } }
 
     /// Returns the screens of a static coordinator path.
     ///
@@ -32,11 +34,11 @@ extension TableCompiler {
     }
 
     /// Compiles a target.
-    mutating func image(_ target: TableSource.Target) -> TargetImage {
+    mutating func image(_ target: TableSource.Target) -> CompiledTarget {
         var image = Self.emptyTarget
         image.mode = target.mode.map(Self.mode) ?? .unsaid
         image.dismissModals = target.dismissModals
-        var own: [EntryImage] = []
+        var own: [CompiledEntry] = []
         switch target.destination {
         case .root: break
         case .path(let segments): own = self.entries(of: segments)
@@ -48,7 +50,7 @@ extension TableCompiler {
             image.template = slab.store(parts(template.parts))
         }
         if let present = target.present?.value, let last = own.last { own[own.count - 1] = presented(last, present) }
-        var above: [EntryImage] = []
+        var above: [CompiledEntry] = []
         switch target.parents {
         case .none: break
         case .initial:
@@ -77,28 +79,28 @@ extension TableCompiler {
         return image
     }
 
-    static var emptyTarget: TargetImage {
-        TargetImage(
+    static var emptyTarget: CompiledTarget {
+        CompiledTarget(
             kind: .path, mode: .unsaid, dismissModals: false, entries: UnsafeBufferPointer(start: nil, count: 0),
             name: -1, template: UnsafeBufferPointer(start: nil, count: 0), parents: .none, parentRoute: -1,
             program: Program(ops: UnsafeBufferPointer(start: nil, count: 0), constantBytes: 0), isStatic: false,
             asksDevice: true, isGuarded: true)
     }
 
-    private func parent(of entry: EntryImage) -> EntryImage {
+    private func parent(of entry: CompiledEntry) -> CompiledEntry {
         var entry = entry
         entry.isParent = true
         return entry
     }
 
-    private func ancestors(before first: EntryImage) -> [EntryImage] {
+    private func ancestors(before first: CompiledEntry) -> [CompiledEntry] {
         let coordinator = coordinators[Int(screens[Int(first.screen)].coordinator)]
         var above = Array(coordinator.ancestors)
         if let last = above.last, last.screen == first.screen { above.removeLast() }
         return above
     }
 
-    private func presented(_ entry: EntryImage, _ present: Presentation) -> EntryImage {
+    private func presented(_ entry: CompiledEntry, _ present: Presentation) -> CompiledEntry {
         let number = Int(screens[Int(entry.screen)].coordinator)
         let coordinator = source.coordinators[number]
         let name = screens[Int(entry.screen)].name.string
@@ -106,9 +108,9 @@ extension TableCompiler {
         return self.entry(screen, number: Int(entry.screen), coordinator: number, present: present)
     }
 
-    private func keepSingleSlots(_ entries: [EntryImage]) -> [EntryImage] {
+    private func keepSingleSlots(_ entries: [CompiledEntry]) -> [CompiledEntry] {
         var seen: Set<Int32> = []
-        var kept: [EntryImage] = []
+        var kept: [CompiledEntry] = []
         for entry in entries.reversed() {
             let coordinator = screens[Int(entry.screen)].coordinator
             if coordinators[Int(coordinator)].singleSlot, !seen.insert(coordinator).inserted { continue }
@@ -118,7 +120,7 @@ extension TableCompiler {
     }
 
     /// Returns the program that writes the members from `outcome` through `stack`.
-    private func program(_ entries: [EntryImage], _ target: TableSource.Target) -> ProgramBuilder {
+    private func program(_ entries: [CompiledEntry], _ target: TableSource.Target) -> ProgramBuilder {
         var builder = ProgramBuilder()
         builder.add(",\"outcome\":\"navigate\",\"mode\":\"\((target.mode ?? .replace).rawValue)\"")
         if target.dismissModals { builder.add(",\"dismissModals\":true") }
@@ -160,33 +162,33 @@ extension TableCompiler {
     }
 
     /// Compiles the parts of a template.
-    mutating func parts(_ parts: [TableSource.TemplatePart]) -> [TemplateImage] {
-        var images: [TemplateImage] = []
+    mutating func parts(_ parts: [TableSource.TemplatePart]) -> [CompiledTemplatePart] {
+        var images: [CompiledTemplatePart] = []
         for part in parts {
             switch part {
             case .text(let text):
-                images.append(TemplateImage(kind: .bytes, bytes: slab.view(text), name: -1, query: query("")))
+                images.append(CompiledTemplatePart(kind: .bytes, bytes: slab.view(text), name: -1, query: query("")))
             case .name(let name):
                 images.append(
-                    TemplateImage(kind: .capture, bytes: .empty, name: nameNumber(name.value), query: query("")))
+                    CompiledTemplatePart(kind: .capture, bytes: .empty, name: nameNumber(name.value), query: query("")))
             case .query(let name):
-                images.append(TemplateImage(kind: .query, bytes: .empty, name: -1, query: query(name.value)))
+                images.append(CompiledTemplatePart(kind: .query, bytes: .empty, name: -1, query: query(name.value)))
             }
         }
         return images
     }
 
     /// Returns the target of `path` requests.
-    func plainTarget() -> Ref<TargetImage> {
+    func plainTarget() -> Ref<CompiledTarget> {
         slab.store([Self.emptyTarget]).at(0)
     }
 
     /// Compiles a notice.
-    func notice(_ notice: Placed<[String]>?) -> NoticeImage {
+    func notice(_ notice: Located<[String]>?) -> CompiledNotice {
         guard let notice else {
-            return NoticeImage(path: .empty, screens: UnsafeBufferPointer(start: nil, count: 0))
+            return CompiledNotice(path: .empty, screens: UnsafeBufferPointer(start: nil, count: 0))
         }
         let found = staticScreens(notice.value)
-        return NoticeImage(path: slab.view(path(of: found)), screens: slab.store(found.map { Int32($0) }))
+        return CompiledNotice(path: slab.view(path(of: found)), screens: slab.store(found.map { Int32($0) }))
     }
 }

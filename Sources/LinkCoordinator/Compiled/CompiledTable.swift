@@ -5,9 +5,9 @@ internal import StrictJSON
 package final class CompiledTable: @unchecked Sendable {
     // `@unchecked Sendable` is safe because the storage is written only while the table is compiled.
 
-    private let slab: Slab
+    private let slab: TableStorage
     /// The table's compiled values.
-    package let image: Ref<TableImage>
+    package let image: Ref<CompiledTableData>
     private let pointers: Ref<PointerTrie>
     private let numbers: UnsafePointer<Int32>?
 
@@ -17,7 +17,7 @@ package final class CompiledTable: @unchecked Sendable {
     ///
     /// `hash` is the first 8 hexadecimal digits of the SHA-256 of its file.
     package init(_ source: TableSource, hash: String) {
-        let slab = Slab()
+        let slab = TableStorage()
         let serial = Self.serials.withLock { last in
             last &+= 1
             return last
@@ -41,7 +41,7 @@ package final class CompiledTable: @unchecked Sendable {
 /// The caller must keep the table, or the set that contains it, alive as long as it uses the handle.
 package struct TableHandle: BitwiseCopyable, Equatable, @unchecked Sendable {
     // `@unchecked Sendable` is safe because the pointers refer to memory that never changes.
-    let image: Ref<TableImage>
+    let image: Ref<CompiledTableData>
     /// The pointers to read in a payload: those of the table, or of all tables that are served with it.
     let pointers: Ref<PointerTrie>
     /// The positions of the table's own pointers among them.

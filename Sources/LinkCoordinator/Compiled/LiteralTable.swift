@@ -124,7 +124,7 @@ extension LiteralTable {
     }
 
     /// Builds the table with a load factor of at most a quarter, which keeps probe sequences short.
-    init(_ entries: [Entry], slab: Slab) {
+    init(_ entries: [Entry], slab: TableStorage) {
         var capacity = 8
         while capacity < entries.count * 4 { capacity *= 2 }
         var filled = [Slot](repeating: Slot(head: 0, last: 0, key: 0, child: 0, place: 0), count: capacity)

@@ -69,7 +69,7 @@ struct PointerTrieBuilder {
     }
 
     /// Compiles the trie.
-    func store(in slab: Slab) -> Ref<PointerTrie> {
+    func store(in slab: TableStorage) -> Ref<PointerTrie> {
         var entries: [LiteralTable.Entry] = []
         let images = nodes.enumerated().map { number, node in
             for token in node.order {
@@ -94,7 +94,7 @@ struct PointerTrieBuilder {
 final class SharedPointers: @unchecked Sendable {
     // `@unchecked Sendable` is safe because the storage is written only during initialization.
 
-    private let slab = Slab()
+    private let slab = TableStorage()
     private let trie: Ref<PointerTrie>
     private let numbers: [UnsafePointer<Int32>?]
 

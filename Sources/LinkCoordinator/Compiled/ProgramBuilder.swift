@@ -70,7 +70,7 @@ struct ProgramBuilder {
     }
 
     /// Compiles the program.
-    func store(in slab: Slab) -> Program {
+    func store(in slab: TableStorage) -> Program {
         var constant = 0
         let ops = steps.map { step in
             switch step {

@@ -5,7 +5,7 @@ internal import StrictJSON
 ///
 /// Bindings with equal keys have equal values.
 struct ReadingKey: Hashable {
-    private let source: BindingImage.Source
+    private let source: CompiledBinding.Source
     private let name: Int32
     private let query: [UInt8]
     private let place: Int32
@@ -18,7 +18,7 @@ struct ReadingKey: Hashable {
     /// Creates a key.
     ///
     /// `type` is the number of the type.
-    init(_ binding: BindingImage, _ type: Int, isList: Bool, isRequired: Bool) {
+    init(_ binding: CompiledBinding, _ type: Int, isList: Bool, isRequired: Bool) {
         source = binding.source
         name = binding.name
         query = binding.source == .query ? binding.query.text.array : []

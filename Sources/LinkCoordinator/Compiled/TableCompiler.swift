@@ -7,7 +7,7 @@ internal import ByteStorage
 package struct TableCompiler {
     let source: TableSource
     /// The storage of the compiled values.
-    package let slab: Slab
+    package let slab: TableStorage
     /// The types of captures, which are read when the first binding needs them.
     lazy var captureTypes = CaptureTypes(source)
     var names: [String] = []
@@ -22,28 +22,28 @@ package struct TableCompiler {
     /// The numbers of values that several bindings read from the same position as the same type.
     var readingNumbers: [ReadingKey: Int32] = [:]
     var modelNumbers: [String: Int] = [:]
-    var fields: [FieldImage] = []
+    var fields: [CompiledField] = []
     var coordinatorNumbers: [String: Int] = [:]
     var screenNumbers: [String: Int] = [:]
     var capabilityNumbers: [String: Int32] = [:]
     var guardNumbers: [String: Int32] = [:]
     var routeNumbers: [String: Int] = [:]
-    var screens: [ScreenImage] = []
-    var coordinators: [CoordinatorImage] = []
+    var screens: [CompiledScreen] = []
+    var coordinators: [CompiledCoordinator] = []
     var literals: [LiteralTable.Entry] = []
     /// The number of each scheme, by its lowercase name.
     package var schemeNumbers: [String: Int32] = [:]
-    var patterns: [PatternImage] = []
+    var patterns: [CompiledPattern] = []
     var firstPatterns: [Int32] = []
     var pointers = PointerTrieBuilder()
 
     /// Creates a compiler for a checked table.
-    package init(_ source: TableSource, slab: Slab) {
+    package init(_ source: TableSource, slab: TableStorage) {
         self.source = source
         self.slab = slab
     }
 
-    mutating func compile(serial: UInt64, hash: String) -> TableImage {
+    mutating func compile(serial: UInt64, hash: String) -> CompiledTableData {
         // The pointers are numbered in this order, which a table in a set uses to find its own.
         for path in source.payloadPointers { _ = pointers.number(of: path) }
         number()
@@ -57,18 +57,18 @@ package struct TableCompiler {
         let guards = source.guards.map { image($0) }
         let blocks = source.blocks.map { image($0) }
         let rules = fallbacks()
-        let trieImage = trie.store(in: slab, literals: &literals)
+        let compiledTrie = trie.store(in: slab, literals: &literals)
         let payload = source.payload
         let links = payload.link.map { pointers.number(of: $0.value) }
         let (routeID, params) = (payload.route, payload.params)
-        return TableImage(
+        return CompiledTableData(
             serial: serial, head: slab.view(tableHead), blocks: slab.store(blocks),
             schemes: slab.store(schemeImages()),
-            otherSchemes: Int32(source.blocks.firstIndex { $0.takesOtherSchemes } ?? -1),
+            otherSchemes: Int32(source.blocks.firstIndex { $0.acceptsOtherSchemes } ?? -1),
             foldsCase: source.foldsPathCase, maxBytes: source.limits.maxBytes,
             maxSegments: source.limits.maxSegments, maxQueryItems: source.limits.maxQueryItems, asksApp: asksApp,
             asksOS: asksOS, hasSingleSlots: source.coordinators.contains { $0.singleSlot },
-            literals: LiteralTable(literals, slab: slab), trie: trieImage,
+            literals: LiteralTable(literals, slab: slab), trie: compiledTrie,
             patterns: slab.store(patterns.isEmpty ? [Self.noPattern] : patterns).baseAddress.unsafelyUnwrapped,
             routes: slab.store(routes), fields: slab.store(fields), screens: slab.store(screens),
             coordinators: slab.store(coordinators), guards: slab.store(guards),
@@ -81,8 +81,8 @@ package struct TableCompiler {
             names: slab.store(names.map(slab.view)))
     }
 
-    private static var noPattern: PatternImage {
-        PatternImage(
+    private static var noPattern: CompiledPattern {
+        CompiledPattern(
             route: -1, captures: UnsafeBufferPointer(start: nil, count: 0),
             segments: UnsafeBufferPointer(start: nil, count: 0), tail: .any, endsInOptional: false)
     }
@@ -118,14 +118,14 @@ package struct TableCompiler {
     }
 
     /// Returns the schemes that blocks list, followed by those that only patterns mention and that the `*` block reads.
-    private func schemeImages() -> [SchemeImage] {
+    private func schemeImages() -> [CompiledScheme] {
         let listed = source.blocks.enumerated().flatMap { index, block in
             block.schemes.map {
-                SchemeImage(
+                CompiledScheme(
                     text: slab.view($0.value), block: Int32(index), number: schemeNumbers[$0.value] ?? -1)
             }
         }
-        guard let others = source.blocks.firstIndex(where: \.takesOtherSchemes) else { return listed }
+        guard let others = source.blocks.firstIndex(where: \.acceptsOtherSchemes) else { return listed }
         let isExact = source.blocks[others].schemeCase == .exact
         // If a block lists a scheme with its exact case, the `*` block reads all other spellings.
         let listing = source.blocks.filter { isExact || $0.schemeCase == .lower }
@@ -135,7 +135,7 @@ package struct TableCompiler {
         }
         return listed
             + named.sorted { $0.value < $1.value }.map {
-                SchemeImage(text: slab.view($0.key), block: Int32(others), number: $0.value)
+                CompiledScheme(text: slab.view($0.key), block: Int32(others), number: $0.value)
             }
     }
 
@@ -193,27 +193,27 @@ package struct TableCompiler {
         return trie
     }
 
-    private mutating func image(_ pattern: Pattern, route: Int, endsInOptional: Bool) -> PatternImage {
+    private mutating func image(_ pattern: Pattern, route: Int, endsInOptional: Bool) -> CompiledPattern {
         let captures = pattern.captures.map { capture in
             var (prefix, suffix) = (0, 0)
             if case .segment(let before, let after) = capture.extent { (prefix, suffix) = (before, after) }
-            return CaptureImage(
+            return CompiledCapture(
                 name: nameNumber(capture.name), segment: Int32(capture.segment), prefix: Int32(prefix),
                 suffix: Int32(suffix), isTail: capture.isTail,
-                matcher: MatcherImage(capture.matcher, spellings: capture.spellings, slab: slab))
+                matcher: CompiledMatcher(capture.matcher, spellings: capture.spellings, slab: slab))
         }
-        let segments = pattern.matchers.dropLast().map { MatcherImage($0, slab: slab) }
-        let tail = pattern.matchers.last.map { MatcherImage($0, slab: slab).kind } ?? .any
-        return PatternImage(
+        let segments = pattern.matchers.dropLast().map { CompiledMatcher($0, slab: slab) }
+        let tail = pattern.matchers.last.map { CompiledMatcher($0, slab: slab).kind } ?? .any
+        return CompiledPattern(
             route: Int32(route), captures: slab.store(captures), segments: slab.store(Array(segments)), tail: tail,
             endsInOptional: endsInOptional)
     }
 
     // MARK: Blocks
 
-    private mutating func image(_ block: TableSource.LinkBlock) -> BlockImage {
+    private mutating func image(_ block: TableSource.LinkBlock) -> CompiledLinkBlock {
         let query = block.query
-        return BlockImage(
+        return CompiledLinkBlock(
             hostIsSegment: block.hostRole == .segment, hosts: slab.store(block.hosts.map { image($0.value) }),
             schemesAreExact: block.schemeCase == .exact, emptySegments: block.emptySegments,
             separators: slab.store(query.pairSeparators), namesFold: query.names == .insensitive,
@@ -222,42 +222,42 @@ package struct TableCompiler {
             rewrites: slab.store(block.rewrites.map { image($0) }))
     }
 
-    private mutating func image(_ rewrite: TableSource.Rewrite) -> RewriteImage {
+    private mutating func image(_ rewrite: TableSource.Rewrite) -> CompiledRewrite {
         let matchers = rewrite.pattern.matchers.prefix(rewrite.segmentCount)
         let capture = rewrite.pattern.captures.first
         let images = matchers.enumerated().map { index, matcher in
-            MatcherImage(
+            CompiledMatcher(
                 matcher, spellings: capture?.segment == index ? capture?.spellings ?? [] : [], slab: slab)
         }
         let name = rewrite.name
-        return RewriteImage(
+        return CompiledRewrite(
             segments: slab.store(images), captured: name == nil ? -1 : Int32(capture?.segment ?? -1),
             name: name.map { nameNumber($0) } ?? -1, nameText: slab.view(name ?? ""),
             prefixText: slab.view(rewrite.text))
     }
 
-    func image(_ rule: HostRule) -> HostRuleImage {
+    func image(_ rule: HostRule) -> CompiledHostRule {
         switch rule {
-        case .any: HostRuleImage(kind: .any, text: .empty, port: -1)
-        case .empty: HostRuleImage(kind: .empty, text: .empty, port: -1)
+        case .any: CompiledHostRule(kind: .any, text: .empty, port: -1)
+        case .empty: CompiledHostRule(kind: .empty, text: .empty, port: -1)
         case .exact(let host, let port):
-            HostRuleImage(kind: .exact, text: slab.view(host), port: port.map { Int32($0) } ?? -1)
-        case .suffix(let suffix): HostRuleImage(kind: .suffix, text: slab.view(suffix), port: -1)
+            CompiledHostRule(kind: .exact, text: slab.view(host), port: port.map { Int32($0) } ?? -1)
+        case .suffix(let suffix): CompiledHostRule(kind: .suffix, text: slab.view(suffix), port: -1)
         }
     }
 
-    func query(_ name: String) -> QueryNameImage {
+    func query(_ name: String) -> CompiledQueryName {
         let text = slab.view(name)
-        return QueryNameImage(text: text, key: ByteScan.foldedKey(text))
+        return CompiledQueryName(text: text, key: ByteScan.foldedKey(text))
     }
 
     /// Compiles a query constraint.
-    package func image(_ constraint: TableSource.QueryConstraint) -> ConstraintImage {
+    package func image(_ constraint: TableSource.QueryConstraint) -> CompiledConstraint {
         let name = query(constraint.name.value)
         return switch constraint.test {
-        case .equals(let value): ConstraintImage(name: name, test: .equals, value: slab.view(value))
-        case .present: ConstraintImage(name: name, test: .present, value: .empty)
-        case .absent: ConstraintImage(name: name, test: .absent, value: .empty)
+        case .equals(let value): CompiledConstraint(name: name, test: .equals, value: slab.view(value))
+        case .present: CompiledConstraint(name: name, test: .present, value: .empty)
+        case .absent: CompiledConstraint(name: name, test: .absent, value: .empty)
         }
     }
 }

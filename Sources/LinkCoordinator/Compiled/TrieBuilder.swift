@@ -12,7 +12,7 @@ struct TrieBuilder {
     private struct Candidate {
         var pattern: Int
         var precedence: Precedence
-        var constraints: [ConstraintImage]
+        var constraints: [CompiledConstraint]
     }
 
     private struct Origin: Hashable {
@@ -29,7 +29,7 @@ struct TrieBuilder {
     /// `scheme` is the number of the scheme, or -1 for any scheme.
     mutating func add(
         _ pattern: TableSource.RoutePattern, scheme: Int32, number: Int, precedence: Precedence,
-        constraints: [ConstraintImage]
+        constraints: [CompiledConstraint]
     ) {
         var node = root(Origin(scheme: scheme, host: pattern.host ?? .any))
         for matcher in pattern.path.matchers {
@@ -68,7 +68,7 @@ struct TrieBuilder {
     }
 
     /// Compiles the trie and adds its literals and origins to `literals`.
-    func store(in slab: Slab, literals: inout [LiteralTable.Entry]) -> TrieImage {
+    func store(in slab: TableStorage, literals: inout [LiteralTable.Entry]) -> CompiledTrie {
         let sorted = leaves.map { $0.sorted { Precedence.compare($0.precedence, $1.precedence) < 0 } }
         let order = breadthFirst()
         var number = [Int](repeating: 0, count: nodes.count)
@@ -80,22 +80,22 @@ struct TrieBuilder {
             return image
         }
         let leafImages = sorted.map { candidates in
-            LeafImage(
+            CompiledLeaf(
                 candidates: slab.store(
                     candidates.map {
-                        CandidateImage(pattern: Int32($0.pattern), constraints: slab.store($0.constraints))
+                        CompiledCandidate(pattern: Int32($0.pattern), constraints: slab.store($0.constraints))
                     }))
         }
         for (origin, node) in roots { literals.append(Self.entry(origin, child: UInt32(number[node]))) }
         let only = roots.count == 1 ? roots[Origin(scheme: -1, host: .any)] : nil
-        let placeholder = NodeImage(
+        let placeholder = CompiledNode(
             literalLengths: 0, edges: nil, edgeCount: 0, endLeaf: -1, restLeaf: -1, number: 1, endPattern: -1,
             isLine: false, lastSegments: 0)
         let hasPorts = roots.keys.contains { if case .exact(_, .some) = $0.host { true } else { false } }
-        return TrieImage(
+        return CompiledTrie(
             nodes: slab.store(images.isEmpty ? [placeholder] : images).baseAddress.unsafelyUnwrapped,
             leaves: slab.store(
-                leafImages.isEmpty ? [LeafImage(candidates: UnsafeBufferPointer(start: nil, count: 0))] : leafImages
+                leafImages.isEmpty ? [CompiledLeaf(candidates: UnsafeBufferPointer(start: nil, count: 0))] : leafImages
             )
             .baseAddress.unsafelyUnwrapped,
             root: roots.isEmpty ? 0 : only.map { Int32(number[$0]) } ?? -1, hasOrigins: !roots.isEmpty && only == nil,
@@ -116,8 +116,8 @@ struct TrieBuilder {
     }
 
     private func image(
-        of node: Node, _ leaves: [[Candidate]], number: [Int], slab: Slab, literals: inout [LiteralTable.Entry]
-    ) -> NodeImage {
+        of node: Node, _ leaves: [[Candidate]], number: [Int], slab: TableStorage, literals: inout [LiteralTable.Entry]
+    ) -> CompiledNode {
         // The numbers begin at 1, because 0 marks an empty slot of the literal table.
         let own = UInt32(literals.count + 1)
         var lengths: UInt64 = 0
@@ -132,8 +132,8 @@ struct TrieBuilder {
         edges.sort { Matcher.compare($0.0, $1.0) < 0 }
         let hasRest = node.ends[.restStar] != nil
         let first = node.ends[.end].flatMap { leaves[$0].first }
-        let images = edges.map { EdgeImage(matcher: MatcherImage($0.0, slab: slab), child: $0.1) }
-        return NodeImage(
+        let images = edges.map { CompiledEdge(matcher: CompiledMatcher($0.0, slab: slab), child: $0.1) }
+        return CompiledNode(
             literalLengths: lengths, edges: slab.store(images).baseAddress, edgeCount: UInt32(images.count),
             endLeaf: node.ends[.end].map { Int32($0) } ?? -1, restLeaf: node.ends[.restStar].map { Int32($0) } ?? -1,
             number: own, endPattern: first.map { $0.constraints.isEmpty ? Int32($0.pattern) : -1 } ?? -1,
@@ -152,7 +152,7 @@ struct TrieBuilder {
                 lasts[number] |= lasts[child]
                 if nodes[child].ends[.end] != nil {
                     let head = text.withUnsafeBufferPointer { ByteScan.head(of: ByteView($0)) }
-                    lasts[number] |= NodeImage.bit(ofLast: head)
+                    lasts[number] |= CompiledNode.bit(ofLast: head)
                 }
             }
             for child in node.dynamic.values { lasts[number] |= nodes[child].ends[.end] == nil ? lasts[child] : .max }
@@ -186,9 +186,9 @@ struct TrieBuilder {
     }
 }
 
-extension MatcherImage {
+extension CompiledMatcher {
     /// Compiles a matcher.
-    init(_ matcher: Matcher, spellings: [[UInt8]] = [], slab: Slab) {
+    init(_ matcher: Matcher, spellings: [[UInt8]] = [], slab: TableStorage) {
         switch matcher {
         case .literal(let text): self.init(kind: .literal, text: slab.view(text))
         case .enumeration(let values):
@@ -200,7 +200,7 @@ extension MatcherImage {
         case .affix(let prefix, let inner, let suffix):
             self.init(
                 kind: .affix, text: slab.view(prefix), suffix: slab.view(suffix),
-                inner: slab.store([MatcherImage(inner, spellings: spellings, slab: slab)]).baseAddress)
+                inner: slab.store([CompiledMatcher(inner, spellings: spellings, slab: slab)]).baseAddress)
         case .int(let min, let max): self.init(kind: .int, min: min, max: max)
         case .bool: self.init(kind: .bool)
         case .date: self.init(kind: .date)

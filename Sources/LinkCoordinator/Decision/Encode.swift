@@ -2,6 +2,8 @@ internal import ByteStorage
 internal import StrictJSON
 
 // Encodes decisions as JSON: members in a fixed order, without white space and without empty members.
+// See DecisionReference, "Members".
+// See RouteTableReference, "Normalization".
 extension Resolver {
     /// Writes `{` and all members before `outcome`.
     ///
@@ -142,7 +144,7 @@ extension Resolver {
 
     /// Writes a decision to apply a stack.
     mutating func writeStack(
-        _ target: Ref<TargetImage>, notice: ByteView, _ rejection: Rejection?, _ out: inout OutputArena
+        _ target: Ref<CompiledTarget>, notice: ByteView, _ rejection: Rejection?, _ out: inout OutputArena
     ) {
         writeHead(&out)
         if stackIsStatic {
@@ -158,7 +160,7 @@ extension Resolver {
 
     /// Writes a decision to show a guard's stack now and to resume the request later.
     mutating func writeDeferred(
-        _ guarding: Ref<GuardImage>, _ target: Ref<TargetImage>, _ out: inout OutputArena
+        _ guarding: Ref<CompiledGuard>, _ target: Ref<CompiledTarget>, _ out: inout OutputArena
     ) {
         writeHead(&out)
         out.append(",\"outcome\":\"deferred\"")

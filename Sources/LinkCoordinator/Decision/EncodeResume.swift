@@ -3,9 +3,10 @@ internal import StrictJSON
 
 // Encodes the request that a deferred decision resumes. It has the form of an event's request, so it can be sent as a
 // new event.
+// See DecisionReference, "Resume".
 extension Resolver {
     /// Writes `resume`: the claim, the request, and the time for which it can be resumed.
-    mutating func writeResume(_ guarding: Ref<GuardImage>, _ out: inout OutputArena) {
+    mutating func writeResume(_ guarding: Ref<CompiledGuard>, _ out: inout OutputArena) {
         out.append(",\"resume\":{\"claim\":")
         out.appendString(guarding.claim)
         if resumed.isEmpty {

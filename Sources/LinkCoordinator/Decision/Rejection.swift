@@ -3,6 +3,8 @@ package import ByteStorage
 /// The reason why a phase ended, with the detail for the decision.
 ///
 /// Views are valid as long as the resolution.
+///
+/// See DecisionReference, "Reasons".
 package struct Rejection: Error {
     /// The stable code of the reason.
     package var reason: Reason

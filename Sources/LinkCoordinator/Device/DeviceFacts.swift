@@ -5,6 +5,8 @@ package import StrictJSON
 ///
 /// A fact that is nil is unknown, and every condition on it fails. A text may have at most 256 bytes and a list at most
 /// 256 elements. A fact that exceeds a limit is treated as unknown, and the decision has a note about it.
+///
+/// See RouteTableReference, "Device facts".
 public struct DeviceFacts: Sendable, Hashable {
     /// The platform, such as `ios` or `android`.
     public var platform: String?
@@ -25,6 +27,8 @@ public struct DeviceFacts: Sendable, Hashable {
     /// The coordinator at the top of the device's stack, which relative paths start from.
     public var coordinator: String?
     /// The facts that were given in a form that cannot be read.
+    ///
+    /// See RouteTableReference, "Device facts".
     package var unreadable: Set<Fact> = []
 
     /// The facts, in the order in which notes list them.

@@ -5,6 +5,8 @@ extension Decision {
     ///
     /// The library does not store it. The app keeps it, for at most ``ttl``, until the device has the claim or receives
     /// another link, which supersedes it.
+    ///
+    /// See DecisionReference, "Resume".
     public struct Resume: Sendable, Hashable {
         /// The name of the claim that the device lacks.
         public let claim: String

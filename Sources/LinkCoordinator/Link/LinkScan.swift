@@ -18,6 +18,8 @@ extension ByteScan {
     }
 
     /// Returns the offset of the first C0 control character, DEL, backslash, or ill-formed UTF-8 sequence, or nil.
+    ///
+    /// See RouteTableReference, "Limits".
     package static func firstForbidden(in view: ByteView) -> Int? {
         var index = 0
         var high: UInt64 = 0

@@ -4,6 +4,8 @@ internal import ByteStorage
 ///
 /// ASCII text is returned unchanged.
 ///
+/// See RouteTableReference, "Text".
+///
 /// - Parameter bytes: Well-formed UTF-8.
 package func nfc(_ bytes: [UInt8]) -> [UInt8] {
     bytes.withUnsafeBufferPointer { text in

@@ -28,6 +28,8 @@ package enum PercentDecoding {
 
     /// Returns a Boolean value that indicates whether a decoded text is allowed: UTF-8 without C0 control characters,
     /// DEL, and, unless allowed, invisible characters.
+    ///
+    /// See RouteTableReference, "Path segments".
     package static func isClean(_ text: ByteView, invisiblesAllowed: Bool) -> Bool {
         var high: UInt8 = 0
         var index = 0

@@ -1,4 +1,6 @@
 /// The reasons for which a request ends without the target of its route, in the order in which they are found.
+///
+/// See DecisionReference, "Reasons".
 package enum Reason: String, Sendable, CaseIterable {
     /// A limit on bytes, segments, query items, or the stack is exceeded.
     case budget

@@ -3,6 +3,8 @@ package import ByteStorage
 /// The text forms of typed values and their canonical forms.
 ///
 /// They are used for every value of every link, so they work on borrowed bytes without allocating memory.
+///
+/// See RouteTableReference, "Canonical forms".
 package enum TextForms {
     /// Returns a Boolean value that indicates whether the text is a UUID: 32 hexadecimal digits of either case, grouped
     /// 8-4-4-4-12.

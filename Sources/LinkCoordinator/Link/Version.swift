@@ -5,6 +5,8 @@ package import ByteStorage
 /// A version has 1 to 5 numbers of 1 to 9 digits, separated by dots. A `-` and a pre-release, and a `+` and build
 /// metadata, both in the form of Semantic Versioning, can follow. It has at most 64 bytes. Build metadata is ignored.
 /// The version borrows the bytes that it was read from.
+///
+/// See RouteTableReference, "Versions".
 package struct Version: Sendable, BitwiseCopyable {
     /// The numbers.
     ///

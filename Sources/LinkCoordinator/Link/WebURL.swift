@@ -90,6 +90,8 @@ package struct WebURL: Sendable {
     /// Returns the lowercase host without one trailing dot.
     ///
     /// Returns nil unless the host is empty, a name without empty labels, or an IPv6 literal.
+    ///
+    /// See RouteTableReference, "Authority".
     package static func normalHost(_ host: ByteView) -> [UInt8]? {
         host.buffer.map(lowerASCII).withUnsafeBufferPointer { lowered in
             normalHost(lowered: ByteView(lowered))?.array

@@ -1,6 +1,8 @@
 /// A rule of a table that matches hosts.
 ///
 /// Hosts are lowercase.
+///
+/// See RouteTableReference, "Host rules".
 package enum HostRule: Sendable, Hashable {
     /// `*`: every host, including the empty one.
     case any
@@ -32,7 +34,7 @@ extension HostRule {
     /// - Parameters:
     ///   - host: The lowercase host without a trailing dot, or empty for an empty or absent authority.
     ///   - port: The port, or nil for none. The default ports of `http` and `https` count as none.
-    package func takes(host: [UInt8], port: UInt16?) -> Bool {
+    package func matches(host: [UInt8], port: UInt16?) -> Bool {
         switch self {
         case .any: return true
         case .empty: return host.isEmpty
@@ -48,8 +50,8 @@ extension HostRule {
     package func meets(_ other: HostRule) -> Bool {
         switch (self, other) {
         case (.any, _), (_, .any): true
-        case (.exact(let host, let port), _): other.takes(host: host, port: port)
-        case (_, .exact(let host, let port)): takes(host: host, port: port)
+        case (.exact(let host, let port), _): other.matches(host: host, port: port)
+        case (_, .exact(let host, let port)): matches(host: host, port: port)
         case (.empty, .empty): true
         case (.suffix(let a), .suffix(let b)):
             a == b || a.reversed().starts(with: (b.reversed() + [UInt8(ascii: ".")]))

@@ -6,7 +6,7 @@ enum LikelyCapture {
         let inside = rest.text(until: "}", "/")
         guard rest.next == UInt8(ascii: "}") else { return nil }
         let name = inside.drop { "*.: ".contains($0) }.prefix { $0.isLetter || $0.isNumber || "_-".contains($0) }
-        let own = NameRule.identifier.takes(String(name)) ? CaptureNames.allowed(String(name)) : "name"
+        let own = NameRule.identifier.matches(String(name)) ? CaptureNames.allowed(String(name)) : "name"
         let isLast = rest.at + 1 == reader.bytes.count
         func error(_ message: String, _ form: String) -> TextError {
             TextError(message, at: reader.at, suggestion: "write `\(form)`")

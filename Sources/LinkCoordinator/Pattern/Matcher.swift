@@ -2,6 +2,8 @@
 ///
 /// Matchers are normalized: the values of an enumeration are sorted, and if the table folds case, literals, affixes,
 /// and enumeration values are lowercase. Equal matchers match the same texts, regardless of the names of captures.
+///
+/// See RouteTableReference, "Patterns".
 package indirect enum Matcher: Sendable, Hashable {
     /// Exactly this segment.
     case literal([UInt8])

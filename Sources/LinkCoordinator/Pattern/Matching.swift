@@ -4,7 +4,7 @@ extension Matcher {
     /// Returns a Boolean value that indicates whether the matcher matches a nonempty segment.
     ///
     /// Terminal matchers match tails instead of segments, so the result is `false` for them.
-    package func takes(_ segment: ByteView, foldsCase: Bool) -> Bool {
+    package func matches(_ segment: ByteView, foldsCase: Bool) -> Bool {
         switch self {
         case .literal(let own): return Self.equal(segment, own, foldsCase: foldsCase)
         case .enumeration(let values):
@@ -14,7 +14,7 @@ extension Matcher {
             let end = segment.count - suffix.count
             return Self.equal(segment.slice(0, prefix.count), prefix, foldsCase: foldsCase)
                 && Self.equal(segment.slice(end, segment.count), suffix, foldsCase: foldsCase)
-                && inner.takes(segment.slice(prefix.count, end), foldsCase: foldsCase)
+                && inner.matches(segment.slice(prefix.count, end), foldsCase: foldsCase)
         case .int(let min, let max):
             guard let value = TextForms.integer(segment) else { return false }
             return value >= min && value <= max
@@ -67,11 +67,11 @@ extension Pattern {
     /// Returns a Boolean value that indicates whether the pattern matches a path, segment by segment and then the tail.
     ///
     /// This is the definition that the compiled search must agree with. Links are matched by that search.
-    package func takes(_ segments: [[UInt8]], foldsCase: Bool, isCoordinator: ([UInt8]) -> Bool) -> Bool {
+    package func matches(_ segments: [[UInt8]], foldsCase: Bool, isCoordinator: ([UInt8]) -> Bool) -> Bool {
         guard segments.count >= segmentCount else { return false }
         for index in 0..<segmentCount {
             let taken = segments[index].withUnsafeBufferPointer {
-                matchers[index].takes(ByteView($0), foldsCase: foldsCase)
+                matchers[index].matches(ByteView($0), foldsCase: foldsCase)
             }
             if !taken { return false }
         }
@@ -93,10 +93,12 @@ extension Capture {
     ///
     /// A UUID is uppercase, a Boolean value is `true` or `false`, an enumeration value has the table's spelling, and
     /// other texts are unchanged.
+    ///
+    /// See RouteTableReference, "Canonical forms".
     package func canonicalText(_ text: [UInt8], foldsCase: Bool) -> [UInt8]? {
         text.withUnsafeBufferPointer { buffer -> [UInt8]? in
             let view = ByteView(buffer)
-            if !isTail, text.isEmpty || !matcher.takes(view, foldsCase: foldsCase) { return nil }
+            if !isTail, text.isEmpty || !matcher.matches(view, foldsCase: foldsCase) { return nil }
             switch matcher {
             case .uuid: return text.map { $0 &- UInt8(ascii: "a") < 26 ? $0 & 0xDF : $0 }
             case .bool: return TextForms.boolean(view).map { [UInt8](($0 ? "true" : "false").utf8) }

@@ -1,4 +1,6 @@
 /// The rules of names.
+///
+/// See RouteTableReference, "Names".
 package enum NameRule: Sendable {
     /// Routes, coordinators, and screens: `[A-Za-z0-9][A-Za-z0-9._~-]{0,63}`.
     ///
@@ -11,7 +13,7 @@ package enum NameRule: Sendable {
     package static let maxBytes = 64
 
     /// Returns a Boolean value that indicates whether a name satisfies the rule.
-    package func takes(_ name: String) -> Bool {
+    package func matches(_ name: String) -> Bool {
         let bytes = Array(name.utf8)
         guard let first = bytes.first, bytes.count <= Self.maxBytes else { return false }
         let digitFirst = Self.isDigit(first) && self == .path

@@ -1,4 +1,6 @@
 /// Parses pattern texts.
+///
+/// See RouteTableReference, "Patterns".
 package enum PatternParser {
     /// The maximum number of segments of a pattern.
     package static let maxSegments = 64
@@ -52,6 +54,8 @@ package enum PatternParser {
     }
 
     /// Throws an error for characters that no path can have.
+    ///
+    /// See RouteTableReference, "Path segments".
     static func checkCharacters(_ bytes: some Collection<UInt8>, at offset: Int) throws(TextError) {
         for scalar in String(decoding: bytes, as: UTF8.self).unicodeScalars {
             switch scalar.value {

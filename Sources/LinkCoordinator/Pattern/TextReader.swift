@@ -100,7 +100,7 @@ package struct TextReader {
     package mutating func captureName() throws(TextError) -> String {
         let start = at
         let name = String(decoding: run(while: NameRule.identifier.continues), as: UTF8.self)
-        guard NameRule.identifier.takes(name) else {
+        guard NameRule.identifier.matches(name) else {
             throw TextError("the name of a capture must be \(NameRule.identifier.text)", at: start, kind: .name)
         }
         if NameRule.isReserved(name) {

@@ -10,6 +10,8 @@ public enum LinkRequest: Sendable, Hashable {
     /// A route id, with parameters as the text of a JSON object of strings, numbers, and Boolean values.
     case route(String, params: String = "{}")
     /// A push payload, as the text of a JSON object in which the table's JSON pointers find a link or a route.
+    ///
+    /// See RouteTableReference, "Payload".
     case payload(String)
 
     /// The way in which a stack is applied to the device's stack.

@@ -41,6 +41,8 @@ package struct RequestView {
     package var isPlain: Bool
     /// A Boolean value that indicates whether all bytes of `text` are known to be from 0x20 to 0x7E without a
     /// backslash, so that they need no further check.
+    ///
+    /// See RouteTableReference, "Limits".
     package var isScreened = false
     /// The number of readable bytes after `text`, whatever their values are.
     ///

@@ -1,11 +1,12 @@
 internal import ByteStorage
 
 // Phase 5: binds values of the link to the fields of the models that the stack needs.
+// See RouteTableReference, "Bindings".
 extension Resolver {
     /// Reads every bound value of the route.
     ///
     /// A value that is present must have the type of its field, even if no screen needs it.
-    package mutating func bindRoute(_ route: Ref<RouteImage>) throws(Rejection) {
+    package mutating func bindRoute(_ route: Ref<CompiledRoute>) throws(Rejection) {
         if shared.isBound { return try replayBinding() }
         for index in 0..<route.bindings.count {
             let binding = route.bindings.at(index)
@@ -24,7 +25,7 @@ extension Resolver {
         if route.requireAll { try requireAll(route) }
     }
 
-    private mutating func requireAll(_ route: Ref<RouteImage>) throws(Rejection) {
+    private mutating func requireAll(_ route: Ref<CompiledRoute>) throws(Rejection) {
         for binding in route.bindings {
             let field = image.fields.at(Int(binding.field))
             if field.absence == .required && isMissing(Int(binding.field), scope: 0) {
@@ -54,7 +55,7 @@ extension Resolver {
     ///
     /// Returns `false` if the value is present but does not have the type of its field.
     @inline(__always)
-    package mutating func bind(_ binding: Ref<BindingImage>, scope: UInt8) -> Bool {
+    package mutating func bind(_ binding: Ref<CompiledBinding>, scope: UInt8) -> Bool {
         let field = image.fields.at(Int(binding.field))
         if field.kind == .list { return bindList(binding, field, scope: scope) }
         if binding.trusted, let text = captureSlice(binding.name) {
@@ -69,7 +70,7 @@ extension Resolver {
 
     /// Reads the value of a field that is not a list.
     @inline(__always)
-    mutating func bindSingle(_ binding: Ref<BindingImage>, scope: UInt8) -> Bool {
+    mutating func bindSingle(_ binding: Ref<CompiledBinding>, scope: UInt8) -> Bool {
         let field = image.fields.at(Int(binding.field))
         let place = slot(Int(binding.field), scope: scope)
         let value = values.base + place
@@ -93,19 +94,19 @@ extension Resolver {
     ///
     /// A value that remains absent is reported when the stack is checked.
     @inline(__always)
-    private mutating func repairWanting(_ binding: Ref<BindingImage>, _ field: Ref<FieldImage>, _ place: Int) {
+    private mutating func repairWanting(_ binding: Ref<CompiledBinding>, _ field: Ref<CompiledField>, _ place: Int) {
         if field.absence == .required { _ = repairs(binding, field, place) }
     }
 
     private mutating func repairs(
-        _ binding: Ref<BindingImage>, _ field: Ref<FieldImage>, _ place: Int
+        _ binding: Ref<CompiledBinding>, _ field: Ref<CompiledField>, _ place: Int
     ) -> Bool {
         guard block.repair, binding.source == .query else { return false }
         return repair(binding, field, place)
     }
 
     /// Returns the value at the source of a binding.
-    package mutating func source(_ binding: Ref<BindingImage>) -> Found {
+    package mutating func source(_ binding: Ref<CompiledBinding>) -> Found {
         switch binding.source {
         case .path: return (capture(binding.name) ?? param(answering: binding.name)).map { .text($0) } ?? .absent
         case .query: return find(binding.ref(\.query))
@@ -125,7 +126,7 @@ extension Resolver {
     }
 
     /// Returns the canonical form of a text under a field's type, or nil.
-    mutating func canonical(_ text: ByteView, _ field: Ref<FieldImage>, kind: FieldImage.Kind) -> BoundValue? {
+    mutating func canonical(_ text: ByteView, _ field: Ref<CompiledField>, kind: CompiledField.Kind) -> BoundValue? {
         let (state, view) = canonicalForm(text, field, kind: kind)
         return state == .missing ? nil : BoundValue(state: state, view: view)
     }
@@ -135,7 +136,7 @@ extension Resolver {
     /// The result is returned in registers.
     @inline(__always)
     private mutating func canonicalForm(
-        _ text: ByteView, _ field: Ref<FieldImage>, kind: FieldImage.Kind
+        _ text: ByteView, _ field: Ref<CompiledField>, kind: CompiledField.Kind
     ) -> (state: BoundValue.State, view: ByteView) {
         let isTaken: Bool
         var state = BoundValue.State.text
@@ -161,19 +162,19 @@ extension Resolver {
 
     /// Returns a Boolean value that indicates whether a text is an `https` URL with a listed host, and without userinfo
     /// and blanks.
-    private mutating func isURL(_ text: ByteView, _ hosts: UnsafeBufferPointer<HostRuleImage>) -> Bool {
+    private mutating func isURL(_ text: ByteView, _ hosts: UnsafeBufferPointer<CompiledHostRule>) -> Bool {
         guard text.count <= FieldType.maxTextBytes, let url = WebURL(text), equalsFolded(url.scheme, "https"),
             let host = WebURL.normalHost(url.host), !host.isEmpty
         else { return false }
         let port = url.port.map { Int32($0) } ?? -1
         return host.withUnsafeBufferPointer { bytes in
-            hosts.contains { $0.takes(host: ByteView(bytes), port: port) }
+            hosts.contains { $0.matches(host: ByteView(bytes), port: port) }
         }
     }
 
     /// Reads a list: all items of the query, a tail, or an array in the payload, except nulls.
     private mutating func bindList(
-        _ binding: Ref<BindingImage>, _ field: Ref<FieldImage>, scope: UInt8
+        _ binding: Ref<CompiledBinding>, _ field: Ref<CompiledField>, scope: UInt8
     ) -> Bool {
         let place = slot(Int(binding.field), scope: scope)
         let read = readList(binding, field)
@@ -192,7 +193,7 @@ extension Resolver {
     /// Adds the items at the source of a binding to the current list.
     ///
     /// Returns `false` if an item is invalid.
-    mutating func addItems(_ binding: Ref<BindingImage>, _ field: Ref<FieldImage>) -> Bool {
+    mutating func addItems(_ binding: Ref<CompiledBinding>, _ field: Ref<CompiledField>) -> Bool {
         switch binding.source {
         case .query: return addQueryItems(binding.ref(\.query), field)
         case .path:
@@ -215,7 +216,7 @@ extension Resolver {
     /// Adds all values of a name except nulls, whatever the rule for duplicates is.
     ///
     /// Returns `false` if a value is invalid.
-    mutating func addQueryItems(_ name: Ref<QueryNameImage>, _ field: Ref<FieldImage>) -> Bool {
+    mutating func addQueryItems(_ name: Ref<CompiledQueryName>, _ field: Ref<CompiledField>) -> Bool {
         if usesParams { return addParamItems(name, field) }
         splitQuery()
         var index = firstPiece(name)
@@ -234,7 +235,7 @@ extension Resolver {
     ///
     /// Returns `false` if the item does not have the list's type, or if the list would exceed the maximum length of any
     /// list. In both cases, the remaining items need not be read.
-    mutating func addItem(_ text: ByteView, _ field: Ref<FieldImage>) -> Bool {
+    mutating func addItem(_ text: ByteView, _ field: Ref<CompiledField>) -> Bool {
         guard items.count &- listStart < FieldType.maxListCount, let value = canonical(text, field, kind: field.item)
         else { return false }
         items.append(value)
@@ -244,7 +245,7 @@ extension Resolver {
     /// Checks that the screens of the stack have their required data.
     ///
     /// A parent without its data is removed. Any other such entry fails the request.
-    package mutating func requireData(of target: Ref<TargetImage>) throws(Rejection) {
+    package mutating func requireData(of target: Ref<CompiledTarget>) throws(Rejection) {
         if target.isLean && stackIsStatic {
             if !lacksAny(target.required) { return }
             makeStack(of: target)
@@ -283,7 +284,7 @@ extension Resolver {
     /// Returns a field without which a screen cannot be shown, or -1.
     ///
     /// It is a required field without a value, or an invalid field of a parent route.
-    private mutating func wantingField(of screen: Ref<ScreenImage>, scope: UInt8) -> Int {
+    private mutating func wantingField(of screen: Ref<CompiledScreen>, scope: UInt8) -> Int {
         for field in screen.required where isMissing(Int(field), scope: scope) { return Int(field) }
         if scope == 0 { return -1 }
         for field in screen.fields where isInvalid(Int(field), scope: scope) { return Int(field) }

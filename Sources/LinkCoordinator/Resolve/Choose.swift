@@ -1,6 +1,7 @@
 package import ByteStorage
 
 // Phase 3: reads the facts about the device and selects the first variant whose condition holds.
+// See RouteTableReference, "Variants".
 extension Resolver {
     /// Adds notes about facts that cannot be read and about unknown versions that the table uses.
     @inline(__always)
@@ -53,7 +54,7 @@ extension Resolver {
 
     /// Returns the index of the first variant of a route whose condition holds.
     @inline(__always)
-    package mutating func chooseVariant(of route: Ref<RouteImage>) -> Int {
+    package mutating func chooseVariant(of route: Ref<CompiledRoute>) -> Int {
         for index in 0..<route.variants.count {
             let candidate = route.variants.at(index)
             if !candidate.isConditional || holds(candidate.ref(\.condition)) { return index }
@@ -62,7 +63,7 @@ extension Resolver {
     }
 
     /// Returns a Boolean value that indicates whether all parts of a condition hold.
-    package mutating func holds(_ condition: Ref<ConditionImage>) -> Bool {
+    package mutating func holds(_ condition: Ref<CompiledCondition>) -> Bool {
         if !condition.app.isEmpty || !condition.os.isEmpty {
             readVersions()
             for test in condition.app where !test.holds(for: appVersion) { return false }
@@ -73,7 +74,7 @@ extension Resolver {
 
     /// Returns a Boolean value that indicates whether the parts of a condition other than versions hold.
     @inline(never)
-    private mutating func holdsBeside(_ condition: Ref<ConditionImage>) -> Bool {
+    private mutating func holdsBeside(_ condition: Ref<CompiledCondition>) -> Bool {
         for capability in condition.capabilities where !hasCapability(capability) { return false }
         for claim in condition.claims where !hasClaim(claim) { return false }
         if condition.asksPlatform, !device.has(.platform) || !Self.isOneFolded(device.platform, of: condition.platforms)
@@ -117,7 +118,7 @@ extension Resolver {
         byte == UInt8(ascii: "_") ? UInt8(ascii: "-") : ByteScan.foldASCII(byte)
     }
 
-    private mutating func fits(_ attribute: AttributeImage) -> Bool {
+    private mutating func fits(_ attribute: CompiledAttribute) -> Bool {
         guard device.has(.attributes) else { return false }
         var index = 0
         while index + 1 < device.attributes.count {
@@ -172,7 +173,7 @@ extension Resolver {
     }
 }
 
-extension VersionTestImage {
+extension CompiledVersionTest {
     /// Returns a Boolean value that indicates whether the comparison holds.
     ///
     /// An unknown version is lower than every version.

@@ -24,6 +24,8 @@ extension Resolver {
 }
 
 /// The tables that a process serves, with the selection of the table for an event.
+///
+/// See EventReference, "Choice of the table".
 package struct TableSet: Sendable {
     /// The tables, in the given order.
     package let tables: [RouteTable]

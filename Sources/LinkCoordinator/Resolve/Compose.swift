@@ -1,6 +1,7 @@
 package import ByteStorage
 
 // Phase 4: composes the stack of a target with its parents and checks that the device supports it.
+// See RouteTableReference, "Stacks".
 extension Resolver {
     /// The maximum number of entries in a stack.
     ///
@@ -8,7 +9,7 @@ extension Resolver {
     package static var maxEntries: Int { 64 }
 
     /// Composes the stack of a target, preceded by its parents.
-    package mutating func compose(_ target: Ref<TargetImage>, policy: TableSource.Route.UnknownScreen)
+    package mutating func compose(_ target: Ref<CompiledTarget>, policy: TableSource.Route.UnknownScreen)
         throws(Rejection)
     {
         stack.removeAll()
@@ -29,12 +30,12 @@ extension Resolver {
     }
 
     /// Creates the entries of a lean target, which is otherwise written without them.
-    package mutating func makeStack(of target: Ref<TargetImage>) {
+    package mutating func makeStack(of target: Ref<CompiledTarget>) {
         if target.isLean && stack.isEmpty { appendTarget(target, scope: 0) }
     }
 
     /// Appends the entries of a static path, preceded by those of parent routes, which bind in their own scopes.
-    private mutating func appendTarget(_ target: Ref<TargetImage>, scope: UInt8) {
+    private mutating func appendTarget(_ target: Ref<CompiledTarget>, scope: UInt8) {
         if target.entries.isEmpty { return }
         if target.parents == .route { appendParentRoute(target, scope: scope) }
         for entry in target.entries {
@@ -47,7 +48,7 @@ extension Resolver {
 
     /// Appends the entries of a target's parent route in the variant for this device, preceded by the parent's own
     /// parents.
-    private mutating func appendParentRoute(_ target: Ref<TargetImage>, scope: UInt8) {
+    private mutating func appendParentRoute(_ target: Ref<CompiledTarget>, scope: UInt8) {
         let number = target.parentRoute
         let parent = image.routes.at(Int(number))
         let chosen = chooseVariant(of: parent)
@@ -59,8 +60,8 @@ extension Resolver {
     }
 
     /// Inserts the parents of a captured path before its entries.
-    private mutating func insertParents(of target: Ref<TargetImage>) {
-        var parents: [EntryImage] = []
+    private mutating func insertParents(of target: Ref<CompiledTarget>) {
+        var parents: [CompiledEntry] = []
         switch target.parents {
         case .none: return
         case .list: parents = Array(target.entries)
@@ -88,6 +89,8 @@ extension Resolver {
     /// A Boolean value that indicates whether a coordinator path is appended to the device's stack.
     ///
     /// This is the case if the path is relative and no empty segment reset it.
+    ///
+    /// See RouteTableReference, "Empty segments".
     var appendsPath: Bool { mutating get { isRelative && resetAt < 0 } }
 
     /// Reads segments as a coordinator path.
@@ -147,7 +150,7 @@ extension Resolver {
     /// Removes all entries but the last of each coordinator that has a single slot.
     package mutating func keepSingleSlots() {
         guard image.hasSingleSlots else { return }
-        var kept: [EntryImage] = []
+        var kept: [CompiledEntry] = []
         var index = stack.count
         while index > 0 {
             index -= 1
@@ -166,8 +169,8 @@ extension Resolver {
     /// Checks that the device supports all entries, and otherwise applies the route's rule.
     ///
     /// Returns the target to use.
-    package mutating func checkSupport(_ target: Ref<TargetImage>, route: Ref<RouteImage>?)
-        throws(Rejection) -> Ref<TargetImage>
+    package mutating func checkSupport(_ target: Ref<CompiledTarget>, route: Ref<CompiledRoute>?)
+        throws(Rejection) -> Ref<CompiledTarget>
     {
         if stackIsStatic && !target.asksDevice { return target }
         guard let lacking = firstUnsupported() else { return target }
@@ -202,7 +205,7 @@ extension Resolver {
     }
 
     /// Returns the names of an entry's coordinator and screen.
-    package mutating func names(of entry: EntryImage) -> (coordinator: ByteView, screen: ByteView) {
+    package mutating func names(of entry: CompiledEntry) -> (coordinator: ByteView, screen: ByteView) {
         let screen = image.screens.at(Int(entry.screen))
         return (image.coordinators.at(Int(screen.coordinator)).name, screen.name)
     }
@@ -234,7 +237,7 @@ extension Resolver {
     }
 
     /// Returns the guard of the first entry whose guard requires a claim that the device does not have, or -1.
-    mutating func stoppingGuard(_ target: Ref<TargetImage>) -> Int {
+    mutating func stoppingGuard(_ target: Ref<CompiledTarget>) -> Int {
         if stackIsStatic && !target.isGuarded { return -1 }
         for index in 0..<stack.count {
             let coordinator = image.screens.at(Int(stack[index].screen)).coordinator

@@ -5,7 +5,11 @@ extension Resolver {
     /// separately.
     ///
     /// The bytes are valid until the next template is built.
-    package mutating func externalURL(_ template: UnsafeBufferPointer<TemplateImage>) throws(Rejection) -> ByteView {
+    ///
+    /// See RouteTableReference, "Targets".
+    package mutating func externalURL(_ template: UnsafeBufferPointer<CompiledTemplatePart>) throws(Rejection)
+        -> ByteView
+    {
         built.begin()
         for index in 0..<template.count {
             let part = template.at(index)

@@ -46,16 +46,6 @@ package struct Growable<Element: BitwiseCopyable>: ~Copyable {
         self.count = count
     }
 
-    /// Removes the elements that satisfy the predicate, in place.
-    mutating func removeAll(where dropped: (Element) -> Bool) {
-        var kept = 0
-        for index in 0..<count where !dropped(base[index]) {
-            base[kept] = base[index]
-            kept += 1
-        }
-        count = kept
-    }
-
     /// Accesses the element at an index, which must be less than `count`.
     @inline(__always)
     package subscript(index: Int) -> Element {

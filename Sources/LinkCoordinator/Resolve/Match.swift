@@ -1,14 +1,14 @@
 internal import ByteStorage
 
-extension Ref<MatcherImage> {
+extension Ref<CompiledMatcher> {
     /// Returns a Boolean value that indicates whether this matcher matches a segment.
     @inline(__always)
-    func takes(_ segment: Ref<Segment>) -> Bool {
+    func matches(_ segment: Ref<Segment>) -> Bool {
         switch self.kind {
         case .literal: segment.key == self.text
         case .any: true
         case .enumeration: self.low &>> UInt64(min(segment.key.count, 63)) & 1 != 0 && isValue(segment.key)
-        default: takesTyped(text: segment.text, key: segment.key)
+        default: matchesTyped(text: segment.text, key: segment.key)
         }
     }
 
@@ -18,7 +18,7 @@ extension Ref<MatcherImage> {
     }
 
     @inline(never)
-    func takesTyped(text segment: ByteView, key: ByteView) -> Bool {
+    func matchesTyped(text segment: ByteView, key: ByteView) -> Bool {
         switch self.kind {
         case .literal: return key == self.text
         case .any: return !segment.isEmpty
@@ -28,7 +28,7 @@ extension Ref<MatcherImage> {
                 key.hasSuffix(self.suffix),
                 let inner = self.inner
             else { return false }
-            return Ref(inner).takesTyped(
+            return Ref(inner).matchesTyped(
                 text: segment.slice(self.text.count, segment.count &- self.suffix.count),
                 key: key.slice(self.text.count, key.count &- self.suffix.count))
         case .int:
@@ -55,7 +55,9 @@ extension Ref<MatcherImage> {
 
 extension Resolver {
     /// Returns the canonical text that `matcher` captures from a segment that it matches.
-    mutating func captured(_ matcher: Ref<MatcherImage>, in segment: Segment) -> ByteView {
+    ///
+    /// See RouteTableReference, "Canonical forms".
+    mutating func captured(_ matcher: Ref<CompiledMatcher>, in segment: Segment) -> ByteView {
         guard matcher.kind == .affix, let inner = matcher.inner else {
             return canonicalCapture(matcher, segment.text, key: segment.key)
         }
@@ -68,7 +70,7 @@ extension Resolver {
 
     /// Returns the canonical form of a captured text: uppercase for a UUID, `true` or `false` for a Boolean value, and
     /// the table's spelling for an enumeration.
-    mutating func canonicalCapture(_ matcher: Ref<MatcherImage>, _ text: ByteView, key: ByteView) -> ByteView {
+    mutating func canonicalCapture(_ matcher: Ref<CompiledMatcher>, _ text: ByteView, key: ByteView) -> ByteView {
         switch matcher.kind {
         case .uuid: return uppercased(text)
         case .bool: return TextForms.boolean(text) == true ? ByteView("true") : ByteView("false")
@@ -114,7 +116,7 @@ extension Resolver {
     ///
     /// Tails are not included.
     @inline(__always)
-    private mutating func find(capture name: Int32) -> Ref<CaptureImage>? {
+    private mutating func find(capture name: Int32) -> Ref<CompiledCapture>? {
         guard pattern >= 0, var capture = image.patterns[pattern].captures.baseAddress else { return nil }
         let end = capture + image.patterns[pattern].captures.count
         while capture < end {

@@ -6,6 +6,8 @@ internal import StrictJSON
 /// A parameter is a scalar or a list of scalars. A field that is not a list uses the first item. Nulls, objects, and
 /// items of lists that are not scalars are skipped. The text has been validated strictly before. If it cannot be read
 /// again, an error is thrown.
+///
+/// See RouteTableReference, "Other request forms".
 package struct ParamTable: ~Copyable {
     struct Entry {
         var name: ByteView

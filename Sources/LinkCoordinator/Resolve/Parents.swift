@@ -3,6 +3,7 @@ internal import StrictJSON
 // Binds the values of parents that are the entries of another route.
 //
 // Each route of the chain binds in its own scope.
+// See RouteTableReference, "Parents".
 extension Resolver {
     /// Reads the values that the parent routes of the composed stack bind, each into its scope.
     ///
@@ -18,7 +19,7 @@ extension Resolver {
     /// Binds the values of a parent route.
     ///
     /// For the second and further devices, this happens once for all of them, in the memory of the request.
-    private mutating func bind(parent: Ref<RouteImage>, number: Int32, scope: UInt8) {
+    private mutating func bind(parent: Ref<CompiledRoute>, number: Int32, scope: UInt8) {
         guard shared.isKept else { return bindValues(of: parent, scope: scope) }
         for index in 0..<readings.parents.count where readings.parents[index].route == number {
             return replay(readings.parents[index], parent, scope: scope)
@@ -40,7 +41,7 @@ extension Resolver {
     }
 
     /// Copies the values that a parent route bound before into a scope.
-    private mutating func replay(_ bound: ParentBinding, _ parent: Ref<RouteImage>, scope: UInt8) {
+    private mutating func replay(_ bound: ParentBinding, _ parent: Ref<CompiledRoute>, scope: UInt8) {
         let stamp = stamp(of: scope)
         let known = readings.parentValues.base + Int(bound.firstValue)
         for index in 0..<parent.bindings.count {
@@ -51,7 +52,7 @@ extension Resolver {
         for index in 0..<Int(bound.noteCount) { notes.append(readings.parentNotes[Int(bound.firstNote) &+ index]) }
     }
 
-    private mutating func bindValues(of parent: Ref<RouteImage>, scope: UInt8) {
+    private mutating func bindValues(of parent: Ref<CompiledRoute>, scope: UInt8) {
         for index in 0..<parent.bindings.count {
             let binding = parent.bindings.at(index)
             if bind(binding, scope: scope) { continue }

@@ -2,6 +2,7 @@ package import ByteStorage
 internal import StrictJSON
 
 // Reads a push payload: finds a link or a route with the table's pointers and binds values.
+// See RouteTableReference, "Payload".
 extension Resolver {
     /// Reads the payload for the pointers of all tables, once for a record.
     private mutating func readPointers() throws(Rejection) {
@@ -23,11 +24,13 @@ extension Resolver {
     /// Finds a link, or otherwise a route, in a payload.
     ///
     /// Returns `false` if there is neither.
+    ///
+    /// See RouteTableReference, "Payload".
     package mutating func readPayload() throws(Rejection) -> Bool {
         let link = try findPayloadLink()
         if !link.isEmpty {
             payloadLink = link
-            try normalise(link)
+            try normalize(link)
             try select()
             return true
         }
@@ -84,7 +87,7 @@ extension Resolver {
     /// Adds the items of an array in the payload, or a single value.
     ///
     /// Returns `false` if one is invalid.
-    mutating func addPayloadItems(_ pointer: Int32, _ field: Ref<FieldImage>) -> Bool {
+    mutating func addPayloadItems(_ pointer: Int32, _ field: Ref<CompiledField>) -> Bool {
         if !payload.isRead { return true }
         let number = number(pointer)
         guard let root = root(with: number) else { return true }

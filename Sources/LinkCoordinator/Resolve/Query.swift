@@ -1,6 +1,7 @@
 package import ByteStorage
 
 // Reads the query, which is split when it is first used and decoded value by value.
+// See RouteTableReference, "Query".
 extension Resolver {
     /// Splits the query into pieces, once.
     @inline(__always)
@@ -115,11 +116,13 @@ extension Resolver {
 
     /// Returns the first piece with a name, or -1.
     @inline(__always)
-    package mutating func firstPiece(_ name: Ref<QueryNameImage>) -> Int { pieces.first(name, folds: block.namesFold) }
+    package mutating func firstPiece(_ name: Ref<CompiledQueryName>) -> Int {
+        pieces.first(name, folds: block.namesFold)
+    }
 
     /// Returns the next piece with the same name after a given one, or -1.
     @inline(__always)
-    package mutating func nextPiece(after index: Int, _ name: Ref<QueryNameImage>) -> Int {
+    package mutating func nextPiece(after index: Int, _ name: Ref<CompiledQueryName>) -> Int {
         pieces.next(after: index, name, folds: block.namesFold)
     }
 
@@ -127,7 +130,7 @@ extension Resolver {
     ///
     /// Nulls that are kept are ignored if the name also has a value. Nulls that erase count like any other item. With
     /// `reject`, every item counts.
-    package mutating func find(_ name: Ref<QueryNameImage>) -> Found {
+    package mutating func find(_ name: Ref<CompiledQueryName>) -> Found {
         if usesParams { return findParam(name) }
         splitQuery()
         var first = -1
@@ -152,14 +155,14 @@ extension Resolver {
     }
 
     /// Returns a Boolean value that indicates whether the name is present, with or without a value.
-    private mutating func hasItem(_ name: Ref<QueryNameImage>) -> Bool {
+    private mutating func hasItem(_ name: Ref<CompiledQueryName>) -> Bool {
         if usesParams { return hasParam(name) }
         splitQuery()
         return firstPiece(name) >= 0
     }
 
     /// Returns a Boolean value that indicates whether a constraint of the table holds for this query.
-    package mutating func holds(_ constraint: Ref<ConstraintImage>) -> Bool {
+    package mutating func holds(_ constraint: Ref<CompiledConstraint>) -> Bool {
         let name = constraint.ref(\.name)
         switch constraint.test {
         case .present: return hasItem(name)

@@ -23,6 +23,8 @@ package struct QueryPiece: BitwiseCopyable {
 }
 
 /// The change that a repair makes to a decoded value.
+///
+/// See RouteTableReference, "Repair".
 enum ValueRepair: UInt8 { case none, hyphens, trim }
 
 /// The pieces of a query, with a lookup by name.
@@ -80,20 +82,20 @@ package struct QueryPieces: ~Copyable {
 
     /// Returns the first piece with a name, or -1.
     @inline(__always)
-    mutating func first(_ name: Ref<QueryNameImage>, folds: Bool) -> Int {
+    mutating func first(_ name: Ref<CompiledQueryName>, folds: Bool) -> Int {
         pieces.count < Self.fewestGrouped ? scan(from: 0, name, folds: folds) : firstOfGroup(name, folds: folds)
     }
 
     /// Returns the next piece with the same name after a given one, or -1.
     @inline(__always)
-    mutating func next(after index: Int, _ name: Ref<QueryNameImage>, folds: Bool) -> Int {
+    mutating func next(after index: Int, _ name: Ref<CompiledQueryName>, folds: Bool) -> Int {
         pieces.count < Self.fewestGrouped
             ? scan(from: index &+ 1, name, folds: folds)
             : Int(groups.next(Int32(truncatingIfNeeded: index)))
     }
 
     @inline(__always)
-    private mutating func scan(from first: Int, _ name: Ref<QueryNameImage>, folds: Bool) -> Int {
+    private mutating func scan(from first: Int, _ name: Ref<CompiledQueryName>, folds: Bool) -> Int {
         var index = first
         while index < pieces.count {
             if matches(index, name, folds: folds) { return index }
@@ -104,7 +106,7 @@ package struct QueryPieces: ~Copyable {
 
     /// Returns a Boolean value that indicates whether the piece at `index` has this name.
     @inline(__always)
-    private mutating func matches(_ index: Int, _ name: Ref<QueryNameImage>, folds: Bool) -> Bool {
+    private mutating func matches(_ index: Int, _ name: Ref<CompiledQueryName>, folds: Bool) -> Bool {
         let piece = Ref(UnsafePointer(pieces.base + index))
         if piece.key != name.key || piece.name.count != name.text.count || piece.isBad { return false }
         if folds { return piece.name.count <= 8 || ByteScan.equalFolded(piece.name, name.text) }
@@ -112,7 +114,7 @@ package struct QueryPieces: ~Copyable {
     }
 
     @inline(never)
-    private mutating func firstOfGroup(_ name: Ref<QueryNameImage>, folds: Bool) -> Int {
+    private mutating func firstOfGroup(_ name: Ref<CompiledQueryName>, folds: Bool) -> Int {
         if !isGrouped { group(folds: folds) }
         let pieces = pieces.base
         let text = name.text

@@ -9,6 +9,8 @@ struct Reading {
     /// A Boolean value that indicates whether the value or all items have the right type.
     var isValid = false
     /// The repair that made the value valid, plus 1, or 0 for none.
+    ///
+    /// See RouteTableReference, "Repair".
     var repair: UInt8 = 0
     /// The result for a field that is not a list.
     var value = BoundValue()
@@ -64,7 +66,7 @@ struct Readings: ~Copyable {
 extension Resolver {
     /// Binds a value that several bindings of the route read in the same way.
     @inline(never)
-    mutating func bindAgain(_ binding: Ref<BindingImage>, scope: UInt8) -> Bool {
+    mutating func bindAgain(_ binding: Ref<CompiledBinding>, scope: UInt8) -> Bool {
         let target = slot(Int(binding.field), scope: scope)
         let place = readings.place(binding.reading, nil)
         if readings.all[place].stamp != readings.stamp {
@@ -86,7 +88,7 @@ extension Resolver {
     ///
     /// If the list is too long or an item has the wrong type, the result has no items.
     mutating func readList(
-        _ binding: Ref<BindingImage>, _ field: Ref<FieldImage>, _ repair: Repair? = nil
+        _ binding: Ref<CompiledBinding>, _ field: Ref<CompiledField>, _ repair: Repair? = nil
     ) -> Reading {
         // A constant is read in place.
         let place = binding.reading < 0 ? -1 : readings.place(binding.reading, repair)

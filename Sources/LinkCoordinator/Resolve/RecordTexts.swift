@@ -24,6 +24,8 @@ struct RecordTexts: ~Copyable {
     }
 
     /// Returns the text in normalization form C (NFC), without a copy if it is already composed.
+    ///
+    /// See RouteTableReference, "Text".
     mutating func normalForm(_ text: ByteView) -> ByteView {
         if text.isSurelyComposed { return text }
         arena.begin()

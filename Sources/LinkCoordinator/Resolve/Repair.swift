@@ -1,6 +1,8 @@
 internal import ByteStorage
 
 /// A repair of typographic damage in a query.
+///
+/// See RouteTableReference, "Repair".
 enum Repair: UInt8, CaseIterable {
     /// Replaces U+2010 through U+2015 and U+2212 with `-` in values of the types `uuid` and `date`.
     case dash
@@ -25,7 +27,7 @@ extension Resolver {
     ///
     /// Returns `true` if exactly one repair succeeded.
     @inline(never)
-    mutating func repair(_ binding: Ref<BindingImage>, _ field: Ref<FieldImage>, _ place: Int) -> Bool {
+    mutating func repair(_ binding: Ref<CompiledBinding>, _ field: Ref<CompiledField>, _ place: Int) -> Bool {
         var found: (value: BoundValue, by: Repair)?
         var count = 0
         for repair in Repair.allCases {
@@ -43,7 +45,7 @@ extension Resolver {
     }
 
     /// Adds a note about a repaired value.
-    mutating func note(_ repair: Repair, _ binding: Ref<BindingImage>) {
+    mutating func note(_ repair: Repair, _ binding: Ref<CompiledBinding>) {
         notes.append(Note("repaired:query.", binding.ref(\.query).text, repair.label))
     }
 
@@ -52,7 +54,7 @@ extension Resolver {
     /// The pieces that a repair changes are made once, and values are repaired when they are read, so that the cost is
     /// not the product of the numbers of damaged fields and pieces.
     private mutating func attempt(
-        _ repair: Repair, _ binding: Ref<BindingImage>, _ field: Ref<FieldImage>
+        _ repair: Repair, _ binding: Ref<CompiledBinding>, _ field: Ref<CompiledField>
     ) -> BoundValue? {
         let name = binding.ref(\.query)
         let kind = field.kind == .list ? field.item : field.kind
@@ -82,7 +84,7 @@ extension Resolver {
 
     /// Reads the value of a field from the current pieces.
     private mutating func parse(
-        _ binding: Ref<BindingImage>, _ field: Ref<FieldImage>, _ repair: Repair
+        _ binding: Ref<CompiledBinding>, _ field: Ref<CompiledField>, _ repair: Repair
     ) -> BoundValue? {
         guard field.kind == .list else {
             guard case .text(let text) = find(binding.ref(\.query)) else { return nil }
@@ -96,7 +98,7 @@ extension Resolver {
     }
 
     /// Sets the repair for the values of a name.
-    private mutating func mark(_ name: Ref<QueryNameImage>, _ repair: ValueRepair) {
+    private mutating func mark(_ name: Ref<CompiledQueryName>, _ repair: ValueRepair) {
         var index = firstPiece(name)
         while index >= 0 {
             pieces[index].repair = repair

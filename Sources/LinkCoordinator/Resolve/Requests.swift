@@ -2,8 +2,11 @@ package import ByteStorage
 internal import StrictJSON
 
 // Reads the other forms of requests: a coordinator path, and a route with parameters.
+// See RouteTableReference, "Other request forms".
 extension Resolver {
     /// Reads a coordinator path, in which `?` and `#` are ordinary characters.
+    ///
+    /// See RouteTableReference, "Other request forms".
     package mutating func readPath(_ text: ByteView) throws(Rejection) {
         if text.count > image.maxBytes { throw Rejection(.budget, "bytes") }
         if let bad = ByteScan.firstForbidden(in: text) { throw Rejection(.badEncoding, "byte ", number: bad) }
@@ -69,7 +72,7 @@ extension Resolver {
         return number
     }
 
-    private mutating func fillCapture(_ capture: CaptureImage, _ matcher: Ref<MatcherImage>) throws(Rejection) {
+    private mutating func fillCapture(_ capture: CompiledCapture, _ matcher: Ref<CompiledMatcher>) throws(Rejection) {
         let name = image.names[Int(capture.name)]
         guard let value = param(capture.name) else { throw Rejection(.paramMissing, ByteView("path"), dot: name) }
         built.begin()
@@ -79,13 +82,13 @@ extension Resolver {
         let text = built.finish()
         let segment = Segment(text: text, key: image.foldsCase ? folded(text) : text)
         segments.append(segment)
-        guard !value.isEmpty, matcher.takes(Ref(segments.base + (segments.count - 1))), !isDots(text) else {
+        guard !value.isEmpty, matcher.matches(Ref(segments.base + (segments.count - 1))), !isDots(text) else {
             throw Rejection(.paramInvalid, ByteView("path"), dot: name)
         }
     }
 
     /// Adds the segments of a tail: those of a text as a path, or the items of a list unchanged.
-    private mutating func fillTail(_ rest: CaptureImage, _ kind: MatcherImage.Kind) throws(Rejection) {
+    private mutating func fillTail(_ rest: CompiledCapture, _ kind: CompiledMatcher.Kind) throws(Rejection) {
         let name = image.names[Int(rest.name)]
         guard let number = paramNumber(rest.name), params.itemCount(number) > 0 || params.isList(number) else {
             if kind == .restStar { return }
@@ -130,6 +133,8 @@ extension Resolver {
     /// Returns the text of the parameter with a capture's name, or nil.
     ///
     /// For a list, it is the first item.
+    ///
+    /// See RouteTableReference, "Other request forms".
     private mutating func param(_ name: Int32) -> ByteView? {
         guard let number = paramNumber(name), params.itemCount(number) > 0 else { return nil }
         return params.text(number, item: 0, &recordTexts)
@@ -143,13 +148,13 @@ extension Resolver {
     /// a path, or the items of a list.
     ///
     /// Returns `false` if an item cannot be decoded or has the wrong type.
-    mutating func addParamItems(answering name: Int32, _ field: Ref<FieldImage>) -> Bool {
+    mutating func addParamItems(answering name: Int32, _ field: Ref<CompiledField>) -> Bool {
         guard usesParams, let number = paramNumber(name) else { return true }
         if params.isList(number) { return addItems(of: number, field) }
         return addPathItems(params.text(number, item: 0, &recordTexts), field)
     }
 
-    private mutating func addPathItems(_ path: ByteView, _ field: Ref<FieldImage>) -> Bool {
+    private mutating func addPathItems(_ path: ByteView, _ field: Ref<CompiledField>) -> Bool {
         var valid = true
         var at = 0
         while at < path.count {
@@ -170,7 +175,7 @@ extension Resolver {
         return valid
     }
 
-    private mutating func addItems(of number: Int32, _ field: Ref<FieldImage>) -> Bool {
+    private mutating func addItems(of number: Int32, _ field: Ref<CompiledField>) -> Bool {
         for item in 0..<params.itemCount(number) {
             if !addItem(params.text(number, item: item, &recordTexts), field) { return false }
         }
@@ -178,7 +183,7 @@ extension Resolver {
     }
 
     /// Returns the value of the parameter with a query name, under the dialect's rule for duplicates.
-    mutating func findParam(_ name: Ref<QueryNameImage>) -> Found {
+    mutating func findParam(_ name: Ref<CompiledQueryName>) -> Found {
         guard let found = params.find(name.text, folds: block.namesFold, &recordTexts) else { return .absent }
         if found.count > 1 && block.duplicates == .reject { return .invalid }
         let number = block.duplicates == .last ? found.last : found.first
@@ -186,14 +191,14 @@ extension Resolver {
     }
 
     /// Returns a Boolean value that indicates whether there is a parameter with a query name.
-    mutating func hasParam(_ name: Ref<QueryNameImage>) -> Bool {
+    mutating func hasParam(_ name: Ref<CompiledQueryName>) -> Bool {
         params.find(name.text, folds: block.namesFold, &recordTexts) != nil
     }
 
     /// Adds the items of all parameters with a query name.
     ///
     /// Returns `false` if an item is invalid.
-    mutating func addParamItems(_ name: Ref<QueryNameImage>, _ field: Ref<FieldImage>) -> Bool {
+    mutating func addParamItems(_ name: Ref<CompiledQueryName>, _ field: Ref<CompiledField>) -> Bool {
         guard let found = params.find(name.text, folds: block.namesFold, &recordTexts) else { return true }
         var number = found.first
         while number >= 0 {

@@ -47,7 +47,7 @@ extension Resolver {
     ) throws(Rejection) -> DecisionSummary {
         switch request.form {
         case .link:
-            try normalise(request.text, isScreened: request.isScreened, bytesBehind: request.bytesBehind)
+            try normalize(request.text, isScreened: request.isScreened, bytesBehind: request.bytesBehind)
             try select()
         case .path: try readPath(request.text)
         case .route: try readRoute(request.text, params: request.params)
@@ -88,7 +88,8 @@ extension Resolver {
     /// screen.
     @inline(never)
     private mutating func runExternal(
-        _ chosen: Ref<RouteImage>, _ candidate: Ref<VariantImage>, _ target: Ref<TargetImage>, _ out: inout OutputArena
+        _ chosen: Ref<CompiledRoute>, _ candidate: Ref<CompiledVariant>, _ target: Ref<CompiledTarget>,
+        _ out: inout OutputArena
     ) throws(Rejection) -> DecisionSummary {
         try bindRoute(chosen)
         let url = try externalURL(target.template)
@@ -99,7 +100,7 @@ extension Resolver {
     /// Writes the decision for a target whose program is complete, without composing a stack or testing the device.
     @inline(__always)
     private mutating func runLean(
-        _ chosen: Ref<RouteImage>, _ candidate: Ref<VariantImage>, _ out: inout OutputArena
+        _ chosen: Ref<CompiledRoute>, _ candidate: Ref<CompiledVariant>, _ out: inout OutputArena
     ) throws(Rejection) -> DecisionSummary {
         let target = candidate.ref(\.target)
         mode = target.mode == .unsaid ? .replace : target.mode
@@ -138,7 +139,7 @@ extension Resolver {
 
     /// Writes the decision for an excluded route, which ends after the selection.
     private mutating func runExclusion(
-        _ action: RouteImage.Action, _ out: inout OutputArena
+        _ action: CompiledRoute.Action, _ out: inout OutputArena
     ) throws(Rejection) -> DecisionSummary {
         switch action {
         case .excludeExternal:
@@ -162,7 +163,7 @@ extension Resolver {
         let port = url.port.map { Int32($0) } ?? -1
         return host.withUnsafeBufferPointer { bytes in
             image.externalSchemes.contains { ByteScan.equalFolded($0, url.scheme) }
-                && image.externalHosts.contains { $0.takes(host: ByteView(bytes), port: port) }
+                && image.externalHosts.contains { $0.matches(host: ByteView(bytes), port: port) }
         }
     }
 
@@ -185,12 +186,12 @@ extension Resolver {
 
     /// Returns the notice of a variant, or an empty view if the device does not support one of its screens.
     @inline(__always)
-    private mutating func notice(_ notice: Ref<NoticeImage>) -> ByteView {
+    private mutating func notice(_ notice: Ref<CompiledNotice>) -> ByteView {
         notice.path.isEmpty ? .empty : supported(notice)
     }
 
     @inline(never)
-    private mutating func supported(_ notice: Ref<NoticeImage>) -> ByteView {
+    private mutating func supported(_ notice: Ref<CompiledNotice>) -> ByteView {
         for screen in notice.screens where !supports(screen) {
             let image = image.screens.at(Int(screen))
             let coordinator = self.image.coordinators.at(Int(image.coordinator)).name
@@ -201,6 +202,8 @@ extension Resolver {
     }
 
     /// Writes the decision of the fallback rule for the reason of a failed request.
+    ///
+    /// See RouteTableReference, "Fallback".
     mutating func fallBack(
         _ rejection: Rejection, _ out: inout OutputArena
     ) -> DecisionSummary {

@@ -78,7 +78,7 @@ struct BoundValue {
 package struct Resolver: ~Copyable {
     // MARK: Table
     /// The compiled values of the table that resolves the request.
-    package var image: Ref<TableImage>
+    package var image: Ref<CompiledTableData>
     /// The stamps of values that were bound for this request, and of those bound only for this device.
     var stamp: UInt32 = 0
     var deviceStamp: UInt32 = 0
@@ -96,7 +96,7 @@ package struct Resolver: ~Copyable {
     /// The texts that templates produce.
     var built = OutputArena(chunkBytes: 4 << 10)
     /// The link block that reads the link.
-    package var block: Ref<BlockImage>
+    package var block: Ref<CompiledLinkBlock>
     /// The scheme of the link.
     package var scheme: ByteView = .empty
     /// The number of the scheme in the table, or -1.
@@ -154,7 +154,7 @@ package struct Resolver: ~Copyable {
     /// The index of the selected variant, or -1.
     package var variant = -1
     /// The composed stack, from the bottom to the top.
-    package var stack = Growable<EntryImage>(capacity: 80)
+    package var stack = Growable<CompiledEntry>(capacity: 80)
     var stackIsStatic = false
     var mode = RequestView.Mode.replace
     var values: Growable<BoundValue>
@@ -321,6 +321,8 @@ extension Resolver {
     }
 
     /// Returns the text in NFC, without a copy if it is already composed.
+    ///
+    /// See RouteTableReference, "Text".
     @inline(never)
     mutating func normalForm(_ text: ByteView) -> ByteView {
         if text.isSurelyComposed { return text }

@@ -1,6 +1,7 @@
 internal import ByteStorage
 
 // Phase 2: searches for the route and follows redirects, which restart the search.
+// See RouteTableReference, "Redirects".
 extension Resolver {
     /// Selects the route of the matching pattern with the highest precedence and follows redirects.
     mutating func select() throws(Rejection) {
@@ -127,7 +128,7 @@ extension Resolver {
             }
             if edges == 0 { return node.restLeaf >= 0 ? choose(node.restLeaf) : -1 }
             guard node.isLine, let edge = node.edges else { return searchEdges(node, index(of: at)) }
-            if !Ref(edge).ref(\.matcher).takes(Ref(at)) { return -1 }
+            if !Ref(edge).ref(\.matcher).matches(Ref(at)) { return -1 }
             node = Ref(nodes + Int(edge.pointee.child))
             at += 1
         }
@@ -141,7 +142,7 @@ extension Resolver {
     /// It is used only where the search could backtrack.
     private mutating func mayEnd(_ node: Int, from segment: Int) -> Bool {
         if firstSegment &+ segment >= segments.count { return true }
-        if lastBit == 0 { lastBit = NodeImage.bit(ofLast: segments[segments.count &- 1].head) }
+        if lastBit == 0 { lastBit = CompiledNode.bit(ofLast: segments[segments.count &- 1].head) }
         return (image.ref(\.trie).nodes + node).pointee.lastSegments & lastBit != 0
     }
 
@@ -152,13 +153,13 @@ extension Resolver {
     }
 
     @inline(__always)
-    private mutating func literalChild(_ node: Ref<NodeImage>, _ segment: Ref<Segment>) -> Int {
+    private mutating func literalChild(_ node: Ref<CompiledNode>, _ segment: Ref<Segment>) -> Int {
         let key = segment.key
         if node.literalLengths &>> UInt64(truncatingIfNeeded: min(key.count, 63)) & 1 == 0 { return -1 }
         return image.literals.find(node: node.number, text: key, head: segment.head)
     }
 
-    private mutating func searchEdges(_ node: Ref<NodeImage>, _ index: Int) -> Int {
+    private mutating func searchEdges(_ node: Ref<CompiledNode>, _ index: Int) -> Int {
         guard let edges = node.edges else { return -1 }
         for number in 0..<Int(node.edgeCount) {
             let edge = Ref(edges + number)
@@ -169,7 +170,7 @@ extension Resolver {
             case .restPlus: found = choose(Int32(edge.child))
             default:
                 found =
-                    edge.ref(\.matcher).takes(Ref(segments.base + (firstSegment &+ index)))
+                    edge.ref(\.matcher).matches(Ref(segments.base + (firstSegment &+ index)))
                         && mayEnd(Int(edge.child), from: index &+ 1) ? descend(Int(edge.child), index &+ 1) : -1
             }
             if found >= 0 { return found }
@@ -185,7 +186,7 @@ extension Resolver {
         return -1
     }
 
-    mutating func allHold(_ constraints: UnsafeBufferPointer<ConstraintImage>) -> Bool {
+    mutating func allHold(_ constraints: UnsafeBufferPointer<CompiledConstraint>) -> Bool {
         for index in 0..<constraints.count where !holds(constraints.at(index)) { return false }
         return true
     }
@@ -200,7 +201,9 @@ extension Resolver {
     }
 
     /// Replaces the path with a redirect's template: captures as text, and tails as whole segments.
-    private mutating func fillPath(_ template: UnsafeBufferPointer<TemplateImage>) throws(Rejection) {
+    ///
+    /// See RouteTableReference, "Redirects".
+    private mutating func fillPath(_ template: UnsafeBufferPointer<CompiledTemplatePart>) throws(Rejection) {
         let old = segments.count
         // The position of an empty segment that resets the path moves with its tail. Before a tail, it would remove no
         // screens.

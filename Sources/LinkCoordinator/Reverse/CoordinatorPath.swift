@@ -83,7 +83,7 @@ extension Resolver {
         return .success((0..<stack.count).map { entry(stack[$0], table.source) })
     }
 
-    private mutating func entry(_ entry: EntryImage, _ source: TableSource) -> StackEntry {
+    private mutating func entry(_ entry: CompiledEntry, _ source: TableSource) -> StackEntry {
         let (coordinator, screen) = names(of: entry)
         let owner = source.coordinators.first { $0.name.value == coordinator.string }
         let own = owner?.screen(named: screen.string)

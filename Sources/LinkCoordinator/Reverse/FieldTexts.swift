@@ -1,4 +1,6 @@
 /// The canonical texts of a field's value, and the value that they are read back as.
+///
+/// See RouteTableReference, "Canonical forms".
 struct FieldTexts {
     let field: TableSource.Field
     /// The field's name in errors: `Model.field`.

@@ -81,9 +81,9 @@ private struct LinkWriter: ~Copyable {
                 } catch {
                     note(error)
                     // The requirements of the path are the same under every origin.
-                    if error.code == .value || error.code == .wanting { break }
+                    if error.code == .value || error.code == .missing { break }
                     // If no pattern specifies a host, another host can only change which URLs may be opened externally.
-                    if error.code == .lost, !hasOrigins, error.place != Reason.externalRefused.rawValue {
+                    if error.code == .notRoundTripped, !hasOrigins, error.place != Reason.externalRefused.rawValue {
                         lost.insert(origin.block)
                     }
                 }
@@ -128,7 +128,7 @@ private struct LinkWriter: ~Copyable {
     private mutating func note(_ error: LinkError) {
         func weight(_ error: LinkError) -> Int {
             if error.code == .value && error.place.hasPrefix("path.") { return 0 }
-            return error.code == .lost ? 1 : 2
+            return error.code == .notRoundTripped ? 1 : 2
         }
         if failure.map({ weight($0) < weight(error) }) ?? true { failure = error }
     }
@@ -186,19 +186,19 @@ private struct LinkWriter: ~Copyable {
         let isOwn = resolver.route == route && resolver.via.isEmpty
         if isOwn, let invalid {
             // The fields after the invalid one were not read.
-            return LinkError(.lost, "param_invalid " + invalid, "a link that resolves")
+            return LinkError(.notRoundTripped, "param_invalid " + invalid, "a link that resolves")
         }
         if let other = resolver.difference(from: route, arguments), !isOwn || summary.reason != .paramMissing {
-            return LinkError(.lost, other, "a link that resolves to this route with these values")
+            return LinkError(.notRoundTripped, other, "a link that resolves to this route with these values")
         }
         switch summary.reason {
         case nil, .excluded, .unsupported: return nil
         case .paramMissing:
             let detail = Decision(json.array).detail ?? ""
-            return LinkError(.wanting, detail, "a value, because a screen of the stack needs it")
+            return LinkError(.missing, detail, "a value, because a screen of the stack needs it")
         case let reason?:
             let detail = Decision(json.array).detail.map { " " + $0 } ?? ""
-            return LinkError(.lost, reason.rawValue + detail, "a link that resolves")
+            return LinkError(.notRoundTripped, reason.rawValue + detail, "a link that resolves")
         }
     }
 }

@@ -18,6 +18,8 @@ struct LinkArguments {
     private(set) var spellings: [String: String] = [:]
 
     /// The tails that were given as paths, including empty segments, which may reset a coordinator path.
+    ///
+    /// See RouteTableReference, "Empty segments".
     private(set) var paths: [String: [String]] = [:]
 
     /// Assigns every value to its position in the link.
@@ -43,7 +45,7 @@ struct LinkArguments {
                     throw LinkError(.unwritable, value.place, "no value, because the route does not bind the field")
                 }
                 if expected[number] ?? .null == .null, field.absence == .required, values != nil {
-                    throw LinkError(.wanting, value.place, "a value of type \(field.type.text)")
+                    throw LinkError(.missing, value.place, "a value of type \(field.type.text)")
                 }
             }
         }

@@ -13,7 +13,7 @@ public struct LinkError: Error, Sendable, Equatable, CustomStringConvertible {
         /// A value does not have the type of its field, or its capture does not accept it.
         case value
         /// A value that the link needs is missing.
-        case wanting
+        case missing
         /// Two different values were given for the same position in the link.
         case conflict
         /// A value cannot be written: the route binds its field to nothing in a link, or links of this scheme cannot
@@ -23,7 +23,7 @@ public struct LinkError: Error, Sendable, Equatable, CustomStringConvertible {
         case origin
         /// The link that was written does not resolve to this route with these values. `place` describes the
         /// difference.
-        case lost
+        case notRoundTripped
     }
 
     /// The code of the error.

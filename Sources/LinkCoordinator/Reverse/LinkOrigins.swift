@@ -38,8 +38,8 @@ extension TableSource {
             let (host, port) = rule.sample(isWeb: isWeb)
             // An `http` or `https` link without a host is rejected.
             if isWeb && host.isEmpty { return nil }
-            let isListed = block.hosts.contains { $0.value.takes(host: host, port: port) }
-            guard isListed, pattern.host?.takes(host: host, port: port) ?? true else { return nil }
+            let isListed = block.hosts.contains { $0.value.matches(host: host, port: port) }
+            guard isListed, pattern.host?.matches(host: host, port: port) ?? true else { return nil }
             return String(decoding: host, as: UTF8.self) + (port.map { ":\($0)" } ?? "")
         }
     }
@@ -51,10 +51,10 @@ extension TableSource {
         let named = blocks.flatMap { $0.schemes.map(\.value) }
         if let wanted = pattern.scheme {
             if let own = block.schemes.first(where: { $0.value.equalsFolded(wanted) }) { return [own.value] }
-            return block.takesOtherSchemes && !named.contains { $0.equalsFolded(wanted) } ? [wanted] : []
+            return block.acceptsOtherSchemes && !named.contains { $0.equalsFolded(wanted) } ? [wanted] : []
         }
         var schemes = block.schemes.map(\.value)
-        if block.takesOtherSchemes {
+        if block.acceptsOtherSchemes {
             let free = (1...64).map { $0 == 1 ? "app" : "app\($0)" }
             schemes += free.first { one in !named.contains { $0.equalsFolded(one) } }.map { [$0] } ?? []
         }

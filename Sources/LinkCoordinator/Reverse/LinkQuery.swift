@@ -1,4 +1,5 @@
 // Writes the query of a link in the dialect of its link block.
+// See RouteTableReference, "Query".
 extension LinkText {
     /// Returns the query with its `?`, or an empty text.
     ///

@@ -1,6 +1,8 @@
 internal import ByteStorage
 
 /// Writes the parts of a link in the dialect of one link block.
+///
+/// See RouteTableReference, "Normalization".
 struct LinkText {
     let block: TableSource.LinkBlock
     let foldsCase: Bool
@@ -20,6 +22,8 @@ struct LinkText {
     }
 
     /// Returns a Boolean value that indicates whether a text can be a decoded segment.
+    ///
+    /// See RouteTableReference, "Path segments".
     static func isSegment(_ text: String) -> Bool {
         if text.isEmpty || text == "." || text == ".." { return false }
         return text.isClean(invisiblesAllowed: false)
@@ -38,7 +42,7 @@ struct LinkText {
             guard let capture = pattern.captures.first(where: { $0.segment == index && !$0.isTail }) else { continue }
             let place = "path.\(capture.name)"
             guard let values = arguments.captures[capture.name] else {
-                throw LinkError(.wanting, place, matcher.name)
+                throw LinkError(.missing, place, matcher.name)
             }
             guard values.count == 1 else { throw LinkError(.value, place, matcher.name) }
             do throws(LinkError) {
@@ -57,7 +61,7 @@ struct LinkText {
         if case .affix(let prefix, _, let suffix) = matcher {
             text = String(decoding: prefix, as: UTF8.self) + value + String(decoding: suffix, as: UTF8.self)
         }
-        let fits = Array(text.utf8).withUnsafeBufferPointer { matcher.takes(ByteView($0), foldsCase: foldsCase) }
+        let fits = Array(text.utf8).withUnsafeBufferPointer { matcher.matches(ByteView($0), foldsCase: foldsCase) }
         guard fits, !value.isEmpty, Self.isSegment(text) else { throw LinkError(.value, place, matcher.name) }
         return text
     }
@@ -72,7 +76,7 @@ struct LinkText {
         let texts = arguments.captures[capture.name] ?? []
         if texts.isEmpty {
             if terminal == .restStar { return [] }
-            throw LinkError(.wanting, place, terminal.name)
+            throw LinkError(.missing, place, terminal.name)
         }
         let begins = terminal != .coordinatorPath || isCoordinator(texts[0])
         guard begins, texts.allSatisfy(Self.isSegment) else { throw LinkError(.value, place, terminal.name) }
@@ -95,7 +99,7 @@ struct LinkText {
         for (rule, value) in zip(block.rewrites, values).reversed() {
             if let value {
                 path = try segments(of: rule, value) + path
-            } else if rule.takes(path, foldsCase: foldsCase) {
+            } else if rule.matches(path, foldsCase: foldsCase) {
                 path = path.prefix(rule.segmentCount) + path
             }
         }
@@ -118,10 +122,10 @@ struct LinkText {
 
 extension TableSource.Rewrite {
     /// Returns a Boolean value that indicates whether the rule removes the first segments of a path.
-    fileprivate func takes(_ path: [String], foldsCase: Bool) -> Bool {
+    fileprivate func matches(_ path: [String], foldsCase: Bool) -> Bool {
         guard path.count >= segmentCount else { return false }
         return zip(pattern.matchers.prefix(segmentCount), path).allSatisfy { matcher, segment in
-            Array(segment.utf8).withUnsafeBufferPointer { matcher.takes(ByteView($0), foldsCase: foldsCase) }
+            Array(segment.utf8).withUnsafeBufferPointer { matcher.matches(ByteView($0), foldsCase: foldsCase) }
         }
     }
 }

@@ -15,7 +15,7 @@ extension Resolver {
         return .list(list)
     }
 
-    private mutating func absentValue(_ field: Ref<FieldImage>) -> ModelValue {
+    private mutating func absentValue(_ field: Ref<CompiledField>) -> ModelValue {
         switch field.absence {
         case .required, .null: .null
         case .emptyList: .list([])
@@ -23,11 +23,11 @@ extension Resolver {
         }
     }
 
-    private mutating func modelValue(_ value: BoundValue, _ kind: FieldImage.Kind) -> ModelValue {
+    private mutating func modelValue(_ value: BoundValue, _ kind: CompiledField.Kind) -> ModelValue {
         modelValue(text: value.state == .uuid ? value.view.string.uppercased() : value.view.string, kind)
     }
 
-    private mutating func modelValue(text: String, _ kind: FieldImage.Kind) -> ModelValue {
+    private mutating func modelValue(text: String, _ kind: CompiledField.Kind) -> ModelValue {
         switch kind {
         case .bool: .bool(text == "true")
         case .int, .double: .number(text)
@@ -51,7 +51,7 @@ extension Resolver {
         _ request: UnsafePointer<RequestView>, _ device: UnsafePointer<DeviceView>, table: TableHandle
     ) throws(Rejection) {
         start(request, device, table: table)
-        try normalise(request.pointee.text)
+        try normalize(request.pointee.text)
         try select()
         let chosen = image.routes.at(route)
         if chosen.action == .variants { try bindRoute(chosen) }

@@ -2,6 +2,8 @@ internal import ByteStorage
 
 extension String {
     /// Returns a Boolean value that indicates whether a decoded text is allowed in a link.
+    ///
+    /// See RouteTableReference, "Path segments".
     func isClean(invisiblesAllowed: Bool) -> Bool {
         Array(utf8).withUnsafeBufferPointer {
             PercentDecoding.isClean(ByteView($0), invisiblesAllowed: invisiblesAllowed)

@@ -44,6 +44,8 @@ public struct StackEntry: Sendable, Hashable {
     /// Returns a Boolean value that indicates whether both entries have the same coordinator, screen, and identity.
     ///
     /// The mode `reuse` compares entries this way, regardless of their data.
+    ///
+    /// See RouteTableReference, "Modes".
     public func isSamePlace(as other: StackEntry) -> Bool {
         coordinator == other.coordinator && screen == other.screen && identity == other.identity
     }

@@ -12,7 +12,7 @@ extension TableSource {
         }
 
         /// The name, which can be any text.
-        package var name: Placed<String>
+        package var name: Located<String>
 
         /// The test of the name.
         package var test: Test
@@ -49,7 +49,7 @@ extension TableSource {
         /// An attribute and its accepted texts.
         package struct Attribute: Sendable {
             /// The name of the attribute.
-            package var name: Placed<String>
+            package var name: Located<String>
             /// The accepted texts.
             package var values: [String]
         }
@@ -59,9 +59,9 @@ extension TableSource {
         /// The comparisons with the version of the operating system, all of which must hold.
         package var os: [VersionTest] = []
         /// The capabilities that the device must have.
-        package var capabilities: [Placed<String>] = []
+        package var capabilities: [Located<String>] = []
         /// The claims that the device must have.
-        package var claims: [Placed<String>] = []
+        package var claims: [Located<String>] = []
         /// The accepted platforms, or nil for any.
         package var platforms: [String]?
         /// The accepted regions, or nil for any.

@@ -2,19 +2,19 @@ extension TableSource {
     /// A coordinator and its screens.
     package struct Coordinator: Sendable {
         /// The name of the coordinator.
-        package var name: Placed<String>
+        package var name: Located<String>
 
         /// The screens in the order of the file.
         package var screens: [Screen]
 
         /// The screen that represents the coordinator itself.
-        package var initial: Placed<String>?
+        package var initial: Located<String>?
 
         /// The parent coordinator, for `parents: initial`.
-        package var parent: Placed<String>?
+        package var parent: Located<String>?
 
         /// The guard of all its screens.
-        package var guarding: Placed<String>?
+        package var guarding: Located<String>?
 
         /// A Boolean value that indicates whether a stack keeps only the last entry of the coordinator (`slot:
         /// single`).
@@ -27,15 +27,15 @@ extension TableSource {
     /// A screen of a coordinator.
     package struct Screen: Sendable {
         /// The name of the screen.
-        package var name: Placed<String>
+        package var name: Located<String>
 
         /// Models whose data it needs, in the order of its `needs`.
-        package var needs: [Placed<String>] = []
+        package var needs: [Located<String>] = []
 
         /// The allowed presentations.
         ///
         /// The first one is the default.
-        package var present: [Placed<Presentation>] = []
+        package var present: [Located<Presentation>] = []
 
         /// A Boolean value that indicates whether the screen has its own navigation stack, onto which entries can be
         /// pushed if it is a sheet or cover.
@@ -45,7 +45,7 @@ extension TableSource {
         package var identity: IdentityTemplate?
 
         /// The screen whose view displays this screen.
-        package var view: Placed<String>?
+        package var view: Located<String>?
 
         /// The first version of the app that has the screen.
         package var since: VersionText?
@@ -54,7 +54,7 @@ extension TableSource {
         package var until: VersionText?
 
         /// The capabilities that a device needs to support the screen.
-        package var requires: [Placed<String>] = []
+        package var requires: [Located<String>] = []
 
         /// The presentation for targets that do not specify another one.
         package var defaultPresentation: Presentation { present.first?.value ?? .push }
@@ -88,7 +88,7 @@ extension TableSource {
         }
 
         /// The name of the guard.
-        package var name: Placed<String>
+        package var name: Located<String>
 
         /// The claim that the device must have.
         package var claim: String

@@ -1,4 +1,6 @@
 /// The type of a model's field.
+///
+/// See RouteTableReference, "Field types".
 package indirect enum FieldType: Sendable, Hashable {
     /// A UUID, bound in uppercase.
     case uuid

@@ -1,6 +1,8 @@
 internal import StrictJSON
 
 /// Parses the type of a field with its `?` or default.
+///
+/// See RouteTableReference, "Field types".
 struct FieldTypeParser {
     /// The names of the types, for suggestions.
     static let names = ["uuid", "int", "string", "bool", "double", "date", "enum", "url", "list"]

@@ -4,6 +4,8 @@ extension FieldType {
     /// Returns the canonical form of a text under this type.
     ///
     /// For a list, it is that of one item.
+    ///
+    /// See RouteTableReference, "Canonical forms".
     package func canonical(_ text: ByteView) -> CanonicalValue {
         switch self {
         case .uuid: return TextForms.isUUID(text) ? .uuid(text) : .invalid
@@ -27,7 +29,7 @@ extension FieldType {
         guard text.count <= maxTextBytes, let url = WebURL(text), equalsFolded(url.scheme, "https"),
             let host = WebURL.normalHost(url.host), !host.isEmpty
         else { return false }
-        return hosts.contains { $0.takes(host: host, port: url.port) }
+        return hosts.contains { $0.matches(host: host, port: url.port) }
     }
 
     /// Returns a copy of the canonical form of a text, or nil if the text is not of the type.

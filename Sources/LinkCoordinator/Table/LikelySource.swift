@@ -23,13 +23,13 @@ enum LikelySource {
         let bare = text.drop { ":{$<".contains($0) }.prefix { !"}>".contains($0) }
         let halves = bare.split(maxSplits: 1) { ".:/[".contains($0) }
         guard let first = halves.first else { return nil }
-        if halves.count == 1, NameRule.identifier.takes(String(first)) {
+        if halves.count == 1, NameRule.identifier.matches(String(first)) {
             return words[String(first)] == nil
                 ? "write `path.\(first)` for a capture, or `query.\(first)` for a value of the query" : nil
         }
         guard halves.count == 2, let word = words[first.lowercased()] else { return nil }
         let rest = String(halves[1].drop { "/{:\"'".contains($0) }.prefix { !"}]\"'".contains($0) })
         if word == "payload" { return pointer(rest).map { "write `payload.\($0)`" } }
-        return NameRule.identifier.takes(rest) ? "write `\(word).\(rest)`" : nil
+        return NameRule.identifier.matches(rest) ? "write `\(word).\(rest)`" : nil
     }
 }

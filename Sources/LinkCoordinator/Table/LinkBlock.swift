@@ -18,6 +18,8 @@ extension TableSource {
         }
 
         /// The treatment of empty segments inside a path.
+        ///
+        /// See RouteTableReference, "Empty segments".
         package enum EmptySegments: String, Sendable, CaseIterable, BitwiseCopyable {
             /// Empty segments are dropped, and a note is added.
             case collapse
@@ -28,10 +30,10 @@ extension TableSource {
         }
 
         /// The listed schemes, without `*`.
-        package var schemes: [Placed<String>] = []
+        package var schemes: [Located<String>] = []
 
         /// A Boolean value that indicates whether the block lists `*`, which matches every scheme that no block lists.
-        package var takesOtherSchemes = false
+        package var acceptsOtherSchemes = false
 
         /// The comparison of schemes.
         package var schemeCase = SchemeCase.lower
@@ -42,7 +44,7 @@ extension TableSource {
         /// The accepted hosts.
         ///
         /// The list is empty with `host: segment`.
-        package var hosts: [Placed<HostRule>] = []
+        package var hosts: [Located<HostRule>] = []
 
         /// The treatment of empty segments.
         package var emptySegments = EmptySegments.collapse
@@ -54,6 +56,8 @@ extension TableSource {
         package var rewrites: [Rewrite] = []
 
         /// A Boolean value that indicates whether invalid query values are repaired.
+        ///
+        /// See RouteTableReference, "Repair".
         package var repair = false
 
         /// The byte offset in the file.
@@ -61,6 +65,8 @@ extension TableSource {
     }
 
     /// The `query` of a link block: the dialect of the query.
+    ///
+    /// See RouteTableReference, "Query options".
     package struct QueryDialect: Sendable, Hashable {
         /// The comparison of names, which may ignore ASCII case.
         package enum Names: String, Sendable, CaseIterable { case sensitive, insensitive }
@@ -113,15 +119,17 @@ extension TableSource {
     }
 
     /// The `payload` of the first block: JSON pointers (RFC 6901).
+    ///
+    /// See RouteTableReference, "Payload pointers".
     package struct PayloadPointers: Sendable {
         /// The pointers to a link.
         ///
         /// The first nonempty text is used.
-        package var link: [Placed<JSONPath>] = []
+        package var link: [Located<JSONPath>] = []
         /// The pointer to a route id, for payloads without a link.
-        package var route: Placed<JSONPath>?
+        package var route: Located<JSONPath>?
         /// The pointer to the parameters of the route.
-        package var params: Placed<JSONPath>?
+        package var params: Located<JSONPath>?
 
         /// Creates an empty set of pointers.
         package init() {}

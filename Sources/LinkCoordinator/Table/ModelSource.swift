@@ -2,7 +2,7 @@ extension TableSource {
     /// A model with its fields in the order of the file.
     package struct Model: Sendable {
         /// The name of the model.
-        package var name: Placed<String>
+        package var name: Located<String>
 
         /// The fields, in the order in which they are bound and written.
         package var fields: [Field]
@@ -26,7 +26,7 @@ extension TableSource {
         }
 
         /// The name of the field.
-        package var name: Placed<String>
+        package var name: Located<String>
 
         /// The type, without `?` and default.
         package var type: FieldType
@@ -43,7 +43,7 @@ extension TableSource {
     /// A device has it if all given conditions hold.
     package struct Capability: Sendable {
         /// The name of the capability.
-        package var name: Placed<String>
+        package var name: Located<String>
 
         /// The minimum version of the app.
         package var minApp: VersionText?

@@ -94,8 +94,8 @@ package struct ProblemList: Sendable {
         var list = self
         list.keepWorst()
         let places =
-            (list.found.count > 1 ? ProblemPlaces(file) : nil)?.places(of: list.found.map(\.offset))
-            ?? list.found.map { JSONPlace.locate(offset: $0.offset, in: file) }
+            (list.found.count > 1 ? ProblemLocations(file) : nil)?.places(of: list.found.map(\.offset))
+            ?? list.found.map { JSONLocation.locate(offset: $0.offset, in: file) }
         return zip(list.found, places).map { one, place in
             TableProblem(
                 severity: one.severity, code: one.code, message: one.message, suggestion: one.suggestion,

@@ -42,7 +42,7 @@ extension TableSource {
         }
 
         /// The id, which is unique in the table.
-        package var id: Placed<String>
+        package var id: Located<String>
 
         /// The patterns of `match`, followed by those of each alias.
         ///
@@ -60,7 +60,7 @@ extension TableSource {
         package var priority: Int64 = 0
 
         /// The routes that this one may overlap with.
-        package var overlaps: [Placed<String>] = []
+        package var overlaps: [Located<String>] = []
 
         /// The action for a link.
         package var action: Action
@@ -86,7 +86,7 @@ extension TableSource {
         package var unsupported = Unsupported.fallback
 
         /// The segments of a coordinator path to show beside the result.
-        package var notice: Placed<[String]>?
+        package var notice: Located<[String]>?
 
         /// A text for tools.
         package var status: String?
@@ -135,7 +135,7 @@ extension TableSource {
         /// The segments of a coordinator path to show beside the result.
         ///
         /// The default is the notice of the route.
-        package var notice: Placed<[String]>?
+        package var notice: Located<[String]>?
 
         /// The byte offset in the file.
         package var offset: Int
@@ -146,11 +146,11 @@ extension TableSource {
         /// To a route by its id.
         ///
         /// Captures and query are carried over.
-        case route(Placed<String>)
+        case route(Located<String>)
         /// To a path, which is searched again.
         ///
         /// Scheme, host, and query stay the same.
-        case template(Placed<PathTemplate>)
+        case template(Located<PathTemplate>)
     }
 
     /// The `exclude.outcome` of a route.
@@ -182,13 +182,13 @@ extension TableSource {
         }
 
         /// The name of the model.
-        package var model: Placed<String>
+        package var model: Located<String>
 
         /// The name of the field.
-        package var field: Placed<String>
+        package var field: Located<String>
 
         /// The source of the value.
-        package var source: Placed<Source>
+        package var source: Located<Source>
     }
 
     /// A rule of `fallback`.
@@ -197,7 +197,7 @@ extension TableSource {
         package enum Outcome: String, Sendable, CaseIterable, BitwiseCopyable { case reject, none, navigate, external }
 
         /// The reasons to which the rule applies, or nil for all.
-        package var on: [Placed<Reason>]?
+        package var on: [Located<Reason>]?
 
         /// The outcome of the request.
         package var outcome: Outcome

@@ -1,4 +1,6 @@
 /// A stack that does not depend on a link: the entries of static paths and of parents.
+///
+/// See RouteTableReference, "Stacks" and "Parents".
 package struct StaticStack: Sendable, Hashable {
     /// An entry of the stack.
     package struct Entry: Sendable, Hashable {

@@ -67,9 +67,9 @@ public struct TableProblem: Error, Sendable, Equatable {
         /// A screen has the name of a coordinator, so that no path can refer to it.
         case nameClash = "name_clash"
         /// The parents of coordinators or routes form a cycle.
-        case parentCircle = "parent_circle"
+        case parentCycle = "parent_cycle"
         /// Redirects form a cycle.
-        case redirectCircle = "redirect_circle"
+        case redirectCycle = "redirect_cycle"
         /// A redirect leads to no route.
         case redirectNowhere = "redirect_nowhere"
         /// No pattern captures a source `path.x`, or a pattern lacks it.
@@ -145,7 +145,7 @@ public struct TableProblem: Error, Sendable, Equatable {
     public var offset: Int
 
     /// The line, column, and JSON pointer of the offset.
-    package var place: JSONPlace
+    package var place: JSONLocation
 
     /// The line in the file, starting at 1.
     public var line: Int { place.line }

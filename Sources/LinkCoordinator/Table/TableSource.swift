@@ -6,13 +6,13 @@ package import StrictJSON
 /// the links of examples. A value of this type has been read but not checked, which `TableChecks` does.
 package struct TableSource: Sendable {
     /// The id of the table (`table.id`).
-    package var id: Placed<String>
+    package var id: Located<String>
 
     /// The version of the table, any text (`table.version`).
-    package var version: Placed<String>
+    package var version: Located<String>
 
     /// The bundle ids and package names that the table serves.
-    package var applications: [Placed<String>] = []
+    package var applications: [Located<String>] = []
 
     /// The share of traffic for a canary of this table, which has no effect on decisions.
     package var canary: Canary?
@@ -24,6 +24,8 @@ package struct TableSource: Sendable {
     package var foldsPathCase = false
 
     /// The pointers that find the link of a push payload.
+    ///
+    /// See RouteTableReference, "Payload".
     package var payload = PayloadPointers()
 
     /// The limits on a link.
@@ -59,7 +61,7 @@ package struct TableSource: Sendable {
     package var examples: [Example] = []
 
     /// Creates an empty table.
-    package init(id: Placed<String>, version: Placed<String>) {
+    package init(id: Located<String>, version: Located<String>) {
         self.id = id
         self.version = version
     }
@@ -86,7 +88,7 @@ extension TableSource {
     /// Its text has been inserted wherever it is used.
     package struct Var: Sendable {
         /// The name of the var.
-        package var name: Placed<String>
+        package var name: Located<String>
 
         /// A Boolean value that indicates whether `<name>` is used.
         package var isUsed: Bool
@@ -109,7 +111,7 @@ extension TableSource {
 
         /// Returns a Boolean value that indicates whether a URL with this scheme, host, and port can be opened.
         package func allow(scheme: String, host: [UInt8], port: UInt16?) -> Bool {
-            schemes.contains(scheme) && hosts.contains { $0.takes(host: host, port: port) }
+            schemes.contains(scheme) && hosts.contains { $0.matches(host: host, port: port) }
         }
     }
 

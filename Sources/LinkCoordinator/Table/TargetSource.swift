@@ -6,7 +6,7 @@ extension TableSource {
             /// A static coordinator path, as segments without slashes.
             case path(segments: [String])
             /// `{name}`: the path that a `coordinatorPath` captured.
-            case captured(Placed<String>)
+            case captured(Located<String>)
             /// The empty stack.
             case root
             /// A URL to open externally.
@@ -32,22 +32,24 @@ extension TableSource {
             /// The initial screens of the parent coordinators.
             case initial
             /// The entries of another route, with their own parents.
-            case route(Placed<String>)
+            case route(Located<String>)
             /// Static coordinator paths in order, each as segments without slashes.
-            case paths([Placed<[String]>])
+            case paths([Located<[String]>])
         }
 
         /// The destination.
         package var destination: Destination
 
         /// The mode, or nil for the default.
+        ///
+        /// See RouteTableReference, "Modes".
         package var mode: Mode?
 
         /// The parents.
         package var parents: Parents
 
         /// The presentation of the last entry, or nil for the default of its screen.
-        package var present: Placed<Presentation>?
+        package var present: Located<Presentation>?
 
         /// A Boolean value that indicates whether sheets and covers are closed first.
         package var dismissModals: Bool
@@ -95,10 +97,10 @@ extension TableSource {
         /// Literal text.
         case text(String)
         /// `{name}`: a capture of a pattern or of a rewrite.
-        case name(Placed<String>)
+        case name(Located<String>)
         /// `{query.name}`: a value of the query, or empty if absent.
         ///
         /// It is allowed only in external targets.
-        case query(Placed<String>)
+        case query(Located<String>)
     }
 }

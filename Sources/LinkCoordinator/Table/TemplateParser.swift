@@ -66,15 +66,15 @@ struct TemplateParser {
 
     private static func name(
         _ text: String, at offset: Int, _ place: (Int) -> Int
-    ) throws(TextError) -> Placed<String> {
+    ) throws(TextError) -> Located<String> {
         if text.hasPrefix("query.") {
             throw TextError(
                 "`{query.…}` is only allowed in external targets; a redirect keeps the query of the link", at: offset)
         }
-        guard NameRule.identifier.takes(text) else {
+        guard NameRule.identifier.matches(text) else {
             throw TextError("expected the name of a capture between the braces", at: offset, kind: .name)
         }
-        return Placed(text, at: place(offset))
+        return Located(text, at: place(offset))
     }
 
     /// Parses an external target, such as `https://shop.example/p/{id}?q={query.q}`.
@@ -87,7 +87,7 @@ struct TemplateParser {
                 try checkURL(Array(text.utf8), at: offset)
                 read.append(.text(text))
             case .braces(let name, let offset) where name.hasPrefix("query."):
-                read.append(.query(Placed(String(name.dropFirst(6)), at: place(offset))))
+                read.append(.query(Located(String(name.dropFirst(6)), at: place(offset))))
             case .braces(let name, let offset): read.append(.name(try self.name(name, at: offset, place)))
             }
         }
@@ -134,7 +134,7 @@ struct TemplateParser {
             case .text(let text, _): parts.append(.text(text))
             case .braces(let name, let offset):
                 let halves = name.split(separator: ".", omittingEmptySubsequences: false)
-                guard halves.count == 2, halves.allSatisfy({ NameRule.identifier.takes(String($0)) }) else {
+                guard halves.count == 2, halves.allSatisfy({ NameRule.identifier.matches(String($0)) }) else {
                     throw TextError(
                         "expected a model and a field, `{MODEL.FIELD}`", at: offset,
                         suggestion: halves.count == 1 ? "write `{MODEL.\(name)}`" : nil)

@@ -94,7 +94,7 @@ struct EventTemplates: ~Copyable {
             if template.pointee.template.isEmpty { return false }
             prepare(slot, event, device)
         }
-        return template.pointee.template.takes(text)
+        return template.pointee.template.matches(text)
     }
 
     /// Resets the event and the device to the constant part of a template.

@@ -44,9 +44,9 @@ package struct IngestFailure: Error, Sendable {
     }
 
     /// Returns the location of the member at fault, which is determined by a search in the value.
-    package func location(in value: ByteView) -> JSONPlace? {
+    package func location(in value: ByteView) -> JSONLocation? {
         guard let offset, textOffset <= value.count else { return nil }
-        return JSONPlace.locate(offset: offset - textOffset, in: value.dropFirst(textOffset))
+        return JSONLocation.locate(offset: offset - textOffset, in: value.dropFirst(textOffset))
     }
 
     /// Returns the JSON pointer (RFC 6901) of the member at fault, or nil.

@@ -116,11 +116,11 @@ struct FileSource {
     }
 
     private func source(_ offset: Int) -> SettingSource {
-        .file(path, line: JSONPlace.locate(offset: offset, in: text).line)
+        .file(path, line: JSONLocation.locate(offset: offset, in: text).line)
     }
 
     private func failure(_ reason: String, at offset: Int, advice: String) -> CommandFailure {
-        let location = JSONPlace.locate(offset: offset, in: text)
+        let location = JSONLocation.locate(offset: offset, in: text)
         return CommandFailure(
             .configuration, "settings file \(path), line \(location.line), column \(location.column): \(reason)",
             advice: advice)

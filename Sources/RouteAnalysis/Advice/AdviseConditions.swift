@@ -22,12 +22,12 @@ extension TableAdvice {
             deadScreens.insert(place)
             problems.warning(
                 .neverHolds, at: screen.name.offset,
-                "no version of the app has the screen '\(name)': 'since' is \(since.text), 'until' is \(until.text)",
-                suggestion: "set 'since' to a version below 'until'")
+                "no version of the app has the screen `\(name)`: `since` is \(since.text), `until` is \(until.text)",
+                suggestion: "set `since` to a version below `until`")
         } else if let conflict = DeviceNeeds(screen, in: source, names: names).conflict {
             deadScreens.insert(place)
             problems.warning(
-                .neverHolds, at: screen.name.offset, "no device has the screen '\(name)': \(conflict)",
+                .neverHolds, at: screen.name.offset, "no device has the screen `\(name)`: \(conflict)",
                 suggestion: "require capabilities that one device can have, or correct them in \"capabilities\"")
         }
     }
@@ -37,16 +37,16 @@ extension TableAdvice {
         let cells = cells(of: route)
         for (index, variant) in route.variants.enumerated() {
             guard let when = variant.when, !when.isEmpty else { continue }
-            let what = "the condition of variant \(index) of '\(route.id.value)'"
+            let what = "the condition of variant \(index) of `\(route.id.value)`"
             if let tests = [("app", when.app), ("os", when.os)].first(where: { DeviceNeeds.isEmpty($0.1) }) {
                 problems.warning(
-                    .neverHolds, at: when.offset, "\(what) never holds: no version is '\(DeviceNeeds.text(tests.1))'",
-                    suggestion: "a version must pass all comparisons of '\(tests.0)'", routes: [route.id.value])
+                    .neverHolds, at: when.offset, "\(what) never holds: no version is `\(DeviceNeeds.text(tests.1))`",
+                    suggestion: "a version must pass all comparisons of `\(tests.0)`", routes: [route.id.value])
             } else if let name = contradiction(when.query, route.query) {
                 problems.warning(
                     .neverHolds, at: when.offset,
-                    "\(what) never holds: it and the route require different values of the query's '\(name)'",
-                    suggestion: "remove the variant, or correct 'query'", routes: [route.id.value])
+                    "\(what) never holds: it and the route require different values of the query's `\(name)`",
+                    suggestion: "remove the variant, or correct `query`", routes: [route.id.value])
             } else if let conflict = DeviceNeeds(when, in: source, names: names).conflict {
                 problems.warning(
                     .neverHolds, at: when.offset, "\(what) never holds: \(conflict)",

@@ -43,8 +43,8 @@ extension TableAdvice {
         problems.warning(
             leadsBack ? .alwaysRejects : .redirectNowhere, at: template.offset,
             leadsBack
-                ? "every link of '\(route.id.value)' is rejected: no other route matches '\(template.value.text)'"
-                : "no route matches a path of the template '\(template.value.text)'",
+                ? "every link of `\(route.id.value)` is rejected: no other route matches `\(template.value.text)`"
+                : "no route matches a path of the template `\(template.value.text)`",
             suggestion: "correct the template, or add a route that matches it", routes: [route.id.value])
     }
 

@@ -11,13 +11,13 @@ extension TableAdvice {
                 guard case .redirect(.route(let id)) = route.action, let target = names.routes[id.value],
                     why[target] != nil
                 else { continue }
-                why[index] = "it redirects to '\(id.value)'"
+                why[index] = "it redirects to `\(id.value)`"
             }
         }
         for (index, route) in source.routes.enumerated() {
             guard let why = why[index] else { continue }
             problems.warning(
-                .alwaysRejects, at: route.offset, "every link of '\(route.id.value)' is rejected: \(why)",
+                .alwaysRejects, at: route.offset, "every link of `\(route.id.value)` is rejected: \(why)",
                 suggestion: "correct the route, or add \"exclude\": { \"outcome\": \"reject\" } if this is intended",
                 routes: [route.id.value])
         }
@@ -30,7 +30,7 @@ extension TableAdvice {
         switch route.action {
         case .redirect, .exclude(.none), .exclude(.reject): return nil
         case .exclude(.external):
-            return opensOutside(route) ? nil : "no scheme and host of its links is on the allow list of 'externals'"
+            return opensOutside(route) ? nil : "no scheme and host of its links is on the allow list of `externals`"
         case .variants:
             for binding in route.bindings {
                 guard let model = names.models[binding.model.value],
@@ -40,7 +40,7 @@ extension TableAdvice {
                 if route.onInvalid == .drop, field.absence != .required { continue }
                 if let why = reason(binding, field, of: route) { return why }
             }
-            return deadTarget(of: route).map { "no device has the screen '\($0)', to which it leads" }
+            return deadTarget(of: route).map { "no device has the screen `\($0)`, to which it leads" }
         }
     }
 
@@ -75,15 +75,15 @@ extension TableAdvice {
                 && patterns.allSatisfy { pattern in
                     pattern.path.capture(named: capture).map { isDisjoint($0, field.type) } ?? false
                 }
-            return isNever ? "no text of '{\(capture)}' is valid for '\(name)', \(field.type.text)" : nil
+            return isNever ? "no text of `{\(capture)}` is valid for `\(name)`, \(field.type.text)" : nil
         case .query(let own):
             guard let constraint = route.query.first(where: { $0.name.value == own }) else { return nil }
             if case .equals(let value) = constraint.test, field.type.canonicalText(value) == nil {
-                return "the route requires '\(own)' to be '\(value)', which is not valid for '\(name)', "
+                return "the route requires `\(own)` to be `\(value)`, which is not valid for `\(name)`, "
                     + field.type.text
             }
             if constraint.test == .absent, field.absence == .required, isAlwaysNeeded(binding.model.value, route) {
-                return "the route requires '\(own)' to be absent from the query, but '\(name)' needs it"
+                return "the route requires `\(own)` to be absent from the query, but `\(name)` needs it"
             }
             return nil
         default: return nil
@@ -129,7 +129,7 @@ extension TableAdvice {
                     let schemes = block.schemes.map { $0.value.lowercased() }
                     let named = pattern.scheme.map { [$0.lowercased()] } ?? schemes
                     let takes = named.contains { externals.schemes.contains($0) && schemes.contains($0) }
-                    guard takes || block.takesOtherSchemes else { return false }
+                    guard takes || block.acceptsOtherSchemes else { return false }
                     let hosts = block.hostRole == .segment ? [.any] : block.hosts.map(\.value)
                     return hosts.contains { host in
                         host.meets(pattern.host ?? .any) && externals.hosts.contains { $0.meets(host) }

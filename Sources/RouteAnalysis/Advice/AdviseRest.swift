@@ -55,15 +55,15 @@ extension TableAdvice {
             for pattern in route.patterns where !pattern.leavesOptionalOut {
                 let blocks = source.blocks.filter { isRead($0, for: pattern) }
                 let hiding = blocks.compactMap { block in
-                    block.rewrites.last.flatMap { takes($0.pattern, theBeginningOf: pattern.path) ? $0 : nil }
+                    block.rewrites.last.flatMap { matches($0.pattern, theBeginningOf: pattern.path) ? $0 : nil }
                 }
                 guard let first = hiding.first, hiding.count == blocks.count, !isRedirectedTo(pattern.path) else {
                     continue
                 }
                 problems.warning(
                     .hiddenByRewrite, at: pattern.offset,
-                    "no link matches the pattern '\(route.written(pattern))': the rewrite "
-                        + "'\(first.text)' removes its prefix first",
+                    "no link matches the pattern `\(route.written(pattern))`: the rewrite "
+                        + "`\(first.text)` removes its prefix first",
                     suggestion: "remove the prefix from the pattern, or remove the rewrite",
                     routes: [route.id.value])
             }
@@ -73,20 +73,20 @@ extension TableAdvice {
     /// Returns a Boolean value that indicates whether a block can read links of a pattern.
     private func isRead(_ block: TableSource.LinkBlock, for pattern: TableSource.RoutePattern) -> Bool {
         guard let scheme = pattern.scheme?.lowercased() else { return true }
-        return block.takesOtherSchemes || block.schemes.contains { $0.value.lowercased() == scheme }
+        return block.acceptsOtherSchemes || block.schemes.contains { $0.value.lowercased() == scheme }
     }
 
     /// Returns a Boolean value that indicates whether a prefix has a finite set of texts that includes the pattern's
     /// first segments.
-    private func takes(_ prefix: Pattern, theBeginningOf pattern: Pattern) -> Bool {
+    private func matches(_ prefix: Pattern, theBeginningOf pattern: Pattern) -> Bool {
         guard pattern.segmentCount >= prefix.segmentCount else { return false }
         return zip(prefix.matchers.dropLast(), pattern.matchers).allSatisfy { matcher, own in
             guard case .literal(let text) = own else { return false }
-            return Self.takes(matcher, text)
+            return Self.matches(matcher, text)
         }
     }
 
-    private static func takes(_ matcher: Matcher, _ text: [UInt8]) -> Bool {
+    private static func matches(_ matcher: Matcher, _ text: [UInt8]) -> Bool {
         switch matcher {
         case .literal(let own): own == text
         case .enumeration(let values): values.contains(text)

@@ -93,22 +93,22 @@ extension TableAdvice {
         for one in source.capabilities where !use.capabilities.contains(one.name.value) {
             warn(
                 .unusedCapability, one.name,
-                "no screen requires the capability '\(one.name.value)', and no 'when' names it")
+                "no screen requires the capability `\(one.name.value)`, and no `when` names it")
         }
         for one in source.guards where !use.guards.contains(one.name.value) {
-            warn(.unusedGuard, one.name, "no coordinator has the guard '\(one.name.value)'")
+            warn(.unusedGuard, one.name, "no coordinator has the guard `\(one.name.value)`")
         }
         for one in source.vars where !one.isUsed {
-            warn(.unusedVar, one.name, "'<\(one.name.value)>' is not used")
+            warn(.unusedVar, one.name, "`<\(one.name.value)>` is not used")
         }
         for model in source.models where !use.models.contains(model.name.value) {
             let name = model.name.value
             let binding = source.routes.first { $0.bindings.contains { $0.model.value == name } }
             problems.warning(
                 .unusedModel, at: model.name.offset,
-                binding.map { "no screen needs the model '\(name)', which '\($0.id.value)' binds" }
-                    ?? "no screen needs the model '\(name)'",
-                suggestion: "name it in the 'needs' of a screen, or remove it",
+                binding.map { "no screen needs the model `\(name)`, which `\($0.id.value)` binds" }
+                    ?? "no screen needs the model `\(name)`",
+                suggestion: "name it in the `needs` of a screen, or remove it",
                 routes: binding.map { [$0.id.value] } ?? [])
         }
     }
@@ -117,7 +117,7 @@ extension TableAdvice {
         for (index, coordinator) in source.coordinators.enumerated() {
             let name = coordinator.name.value
             guard use.coordinators.contains(index) else {
-                warn(.unusedCoordinator, coordinator.name, "nothing leads to the coordinator '\(name)'")
+                warn(.unusedCoordinator, coordinator.name, "nothing leads to the coordinator `\(name)`")
                 continue
             }
             for (number, screen) in coordinator.screens.enumerated() {
@@ -127,14 +127,14 @@ extension TableAdvice {
                     || use.views.contains(own)
                 if isUsed { continue }
                 problems.warning(
-                    .unusedScreen, at: screen.name.offset, "nothing leads to the screen '\(name).\(own)'",
-                    suggestion: "remove it, or add a route to '/\(name)/\(own)'; if requests name it by a path, "
+                    .unusedScreen, at: screen.name.offset, "nothing leads to the screen `\(name).\(own)`",
+                    suggestion: "remove it, or add a route to `/\(name)/\(own)`; if requests name it by a path, "
                         + "add an example with such a request")
             }
         }
     }
 
-    private mutating func warn(_ code: TableProblem.Code, _ name: Placed<String>, _ message: String) {
+    private mutating func warn(_ code: TableProblem.Code, _ name: Located<String>, _ message: String) {
         problems.warning(code, at: name.offset, message, suggestion: "use it, or remove it")
     }
 }

@@ -27,7 +27,7 @@ struct DeviceNeeds {
         add(screen.requires, in: source, names: names)
     }
 
-    private mutating func add(_ capabilities: [Placed<String>], in source: TableSource, names: TableNames) {
+    private mutating func add(_ capabilities: [Located<String>], in source: TableSource, names: TableNames) {
         for name in capabilities {
             guard let index = names.capabilities[name.value] else { continue }
             let capability = source.capabilities[index]
@@ -40,7 +40,7 @@ struct DeviceNeeds {
     /// The reason for which no device meets all requirements, or nil if one can.
     var conflict: String? {
         for (name, tests) in [("app", app), ("system", os)] where Self.isEmpty(tests) {
-            return "no version of the \(name) is '\(Self.text(tests))'"
+            return "no version of the \(name) is `\(Self.text(tests))`"
         }
         let folded = platforms.map { Set($0.map { $0.lowercasedASCII }) }
         for (index, list) in folded.enumerated() {
@@ -53,7 +53,7 @@ struct DeviceNeeds {
             ? "no platform is on all lists: \(platforms.map(Self.choice).joined(separator: "; "))" : nil
     }
 
-    private static func choice(_ texts: [String]) -> String { texts.map { "'\($0)'" }.joined(separator: " or ") }
+    private static func choice(_ texts: [String]) -> String { texts.map { "`\($0)`" }.joined(separator: " or ") }
 
     /// Returns comparisons in the table's notation.
     static func text(_ tests: [TableSource.Condition.VersionTest]) -> String {

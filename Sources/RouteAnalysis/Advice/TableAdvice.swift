@@ -94,7 +94,7 @@ extension TableAdvice {
     private mutating func warn(of path: PathText, _ what: String, at offset: Int, _ routes: [String] = []) {
         guard let found = ForeignSyntax.find(in: path) else { return }
         problems.warning(
-            .foreignSyntax, at: offset, "\(what) '\(path.text)' treats '\(found.piece)' as plain text",
+            .foreignSyntax, at: offset, "\(what) `\(path.text)` treats `\(found.piece)` as plain text",
             suggestion: found.advice, routes: routes)
     }
 
@@ -102,19 +102,19 @@ extension TableAdvice {
         if text.contains("/") {
             problems.warning(
                 .foreignSyntax, at: offset,
-                "anySegment matches one segment, which contains a '/' only if the link has '%2F'",
-                suggestion: "write a pattern in 'match' or 'path'", routes: routes)
+                "anySegment matches one segment, which contains a `/` only if the link has `%2F`",
+                suggestion: "write a pattern in `match` or `path`", routes: routes)
         } else if text.contains("{") || ForeignSyntax.find(in: path("/" + text, .pattern)) != nil {
             problems.warning(
-                .foreignSyntax, at: offset, "anySegment treats '\(text)' as plain text",
-                suggestion: "write a pattern with a capture in 'match' or 'path'", routes: routes)
+                .foreignSyntax, at: offset, "anySegment treats `\(text)` as plain text",
+                suggestion: "write a pattern with a capture in `match` or `path`", routes: routes)
         }
     }
 
     private mutating func warn(ofURL text: String, of route: TableSource.Route, at offset: Int) {
         guard let found = ForeignSyntax.find(inURL: text, names: namesInTemplates(of: route)) else { return }
         problems.warning(
-            .foreignSyntax, at: offset, "the URL '\(text)' contains '\(found.piece)' as plain text",
+            .foreignSyntax, at: offset, "the URL `\(text)` contains `\(found.piece)` as plain text",
             suggestion: found.advice, routes: [route.id.value])
     }
 
@@ -126,9 +126,9 @@ extension TableAdvice {
             guard parts != [text], !text.isEmpty else { continue }
             let kept = Self.distinct(parts)
             problems.warning(
-                .foreignSyntax, at: offset, "the enum contains the literal value '\(text)'",
-                suggestion: "write values without quotes and spaces, separated by '|'"
-                    + (kept.isEmpty ? "" : ": '\(kept.joined(separator: "|"))'"),
+                .foreignSyntax, at: offset, "the enum contains the literal value `\(text)`",
+                suggestion: "write values without quotes and spaces, separated by `|`"
+                    + (kept.isEmpty ? "" : ": `\(kept.joined(separator: "|"))`"),
                 routes: routes)
         }
     }
@@ -148,7 +148,7 @@ extension TableAdvice {
                 let parts = Self.distinct(text.split { ",|; ".contains($0) }.map(String.init))
                 if parts.count < 2 { continue }
                 problems.warning(
-                    .foreignSyntax, at: when.offset, "'\(key)' requires the single text '\(text)'",
+                    .foreignSyntax, at: when.offset, "`\(key)` requires the single text `\(text)`",
                     suggestion: "write [\(parts.map { "\"\($0)\"" }.joined(separator: ", "))]", routes: routes)
             }
         }
@@ -159,8 +159,8 @@ extension TableAdvice {
             guard case .equals(let value) = constraint.test, ForeignSyntax.isPlaceholder(value) else { continue }
             problems.warning(
                 .foreignSyntax, at: constraint.name.offset,
-                "the constraint on '\(constraint.name.value)' requires the plain text '\(value)'",
-                suggestion: "write \"*\" for any value, and bind it with 'query.\(constraint.name.value)'",
+                "the constraint on `\(constraint.name.value)` requires the plain text `\(value)`",
+                suggestion: "write \"*\" for any value, and bind it with `query.\(constraint.name.value)`",
                 routes: routes)
         }
     }

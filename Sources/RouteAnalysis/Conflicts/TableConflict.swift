@@ -25,8 +25,8 @@ package struct TableConflict: Sendable, Equatable {
     package var text: String {
         switch claim {
         case .application(let id):
-            "the tables '\(names.first)' and '\(names.second)' both serve the application '\(id)'"
-        case .link(let link): "the tables '\(names.first)' and '\(names.second)' both read links such as \(link)"
+            "the tables `\(names.first)` and `\(names.second)` both serve the application `\(id)`"
+        case .link(let link): "the tables `\(names.first)` and `\(names.second)` both read links such as \(link)"
         }
     }
 

@@ -79,7 +79,7 @@ struct CaptureLocation {
         let taken = texts.filter { text in
             guard let canonical = capture.canonicalText(text, foldsCase: folds) else { return false }
             let whole = around.prefix + canonical + around.suffix
-            return whole.withUnsafeBufferPointer { matcher.takes(ByteView($0), foldsCase: folds) }
+            return whole.withUnsafeBufferPointer { matcher.matches(ByteView($0), foldsCase: folds) }
         }
         if taken.isEmpty { return .nothing }
         return .matcher(

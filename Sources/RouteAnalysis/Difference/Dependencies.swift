@@ -135,7 +135,7 @@ struct Dependencies {
         }
     }
 
-    private mutating func add(notice: Placed<[String]>?, of table: ProofTable) {
+    private mutating func add(notice: Located<[String]>?, of table: ProofTable) {
         if let notice { add(path: notice.value, of: table) }
     }
 

@@ -220,7 +220,7 @@ extension DifferenceSearch {
                 outside.append(pattern(.literal(host)))
             case .suffix(let suffix):
                 let own = pattern(.affix(prefix: [], inner: .any, suffix: Array(".".utf8) + suffix))
-                if rule.takes(host: leading.host, port: nil) { inside.append(own) } else { outside.append(own) }
+                if rule.matches(host: leading.host, port: nil) { inside.append(own) } else { outside.append(own) }
             case .any, .empty: break
             }
         }

@@ -1,6 +1,8 @@
 internal import LinkCoordinator
 
 /// A combination of the rewrites of a link block that apply to a link, one after another.
+///
+/// See RouteTableReference, "Rewrites".
 struct RewriteFrame {
     /// Matchers of consecutive segments of the link, from `depth` on.
     struct Prefix {

@@ -19,7 +19,7 @@ extension RouteTable {
                 withUnsafePointer(to: facts) { facts in
                     withUnsafePointer(to: request) { request in
                         resolver.start(request, facts, table: compiled.handle)
-                        guard (try? resolver.normaliseLink(of: request)) == true else { return }
+                        guard (try? resolver.normalizeLink(of: request)) == true else { return }
                         resolver.splitQuery()
                         found = resolver.search()
                     }
@@ -36,13 +36,13 @@ extension RouteTable {
 
 extension Resolver {
     /// Normalizes a link or the link of a payload; returns false if there is none.
-    fileprivate mutating func normaliseLink(of request: UnsafePointer<RequestView>) throws(Rejection) -> Bool {
+    fileprivate mutating func normalizeLink(of request: UnsafePointer<RequestView>) throws(Rejection) -> Bool {
         switch request.pointee.form {
-        case .link: try normalise(request.pointee.text)
+        case .link: try normalize(request.pointee.text)
         case .payload:
             let link = try findPayloadLink()
             if link.isEmpty { return false }
-            try normalise(link)
+            try normalize(link)
         case .path, .route: return false
         }
         return true

@@ -59,7 +59,7 @@ enum TableEdits {
             let name = old.blocks.count == 1 ? "link" : "link[\(index)]"
             add("\(name).schemes", a.schemeTexts, b.schemeTexts) {
                 $0.blocks[index].schemes = b.schemes
-                $0.blocks[index].takesOtherSchemes = b.takesOtherSchemes
+                $0.blocks[index].acceptsOtherSchemes = b.acceptsOtherSchemes
                 $0.blocks[index].schemeCase = b.schemeCase
             }
             add("\(name).hosts", a.hostTexts, b.hostTexts) {

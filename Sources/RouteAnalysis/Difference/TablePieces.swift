@@ -164,7 +164,7 @@ extension TableSource.Route {
 
 extension TableSource.LinkBlock {
     var schemeTexts: [String] {
-        schemes.map(\.value) + (takesOtherSchemes ? ["*"] : []) + (schemeCase == .exact ? ["in their case"] : [])
+        schemes.map(\.value) + (acceptsOtherSchemes ? ["*"] : []) + (schemeCase == .exact ? ["in their case"] : [])
     }
 
     var hostTexts: [String] {

@@ -142,7 +142,7 @@ struct TemplatePath {
         }
         switch elements[index] {
         case .text(let text):
-            return text.withUnsafeBufferPointer { matcher.takes(ByteView($0), foldsCase: wants.folds) }
+            return text.withUnsafeBufferPointer { matcher.matches(ByteView($0), foldsCase: wants.folds) }
         case .unknown: wants.isExact = false
         case .capture(let location):
             switch location.preimage(of: matcher, folds: wants.folds) {

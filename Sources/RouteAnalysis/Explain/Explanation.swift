@@ -119,6 +119,8 @@ public struct Explanation: Sendable {
             /// The value does not match the field's type and counts as missing (`onInvalid`).
             case dropped
             /// The value was damaged and was repaired.
+            ///
+            /// See RouteTableReference, "Repair".
             case repaired
         }
 

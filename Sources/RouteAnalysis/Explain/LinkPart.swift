@@ -39,6 +39,8 @@ public struct LinkPart: Sendable, Equatable {
 }
 
 /// The parts of a link, found by the rules of the phase `normalize`, with their byte ranges.
+///
+/// See RouteTableReference, "Normalization".
 struct LinkParts {
     private let link: [UInt8]
     private let hostIsSegment: Bool

@@ -113,7 +113,7 @@ struct PatternAlignment {
     private static func cost(
         of matcher: Matcher, _ segment: [UInt8], _ folds: Bool, comparing: Bool
     ) -> Int {
-        if segment.withUnsafeBufferPointer({ matcher.takes(ByteView($0), foldsCase: folds) }) { return 0 }
+        if segment.withUnsafeBufferPointer({ matcher.matches(ByteView($0), foldsCase: folds) }) { return 0 }
         switch matcher {
         case .literal(let text): return comparing ? cost(ofSlip: segment, [text]) ?? Cost.other : Cost.other
         case .enumeration(let values): return cost(ofSlip: segment, values) ?? Cost.type

@@ -113,7 +113,7 @@ extension Tracer {
         let block = table.source.blocks[blockNumber]
         places = LinkParts(bytes, block)
         explanation.parts = places?.parts ?? []
-        try resolver.normalise(link)
+        try resolver.normalize(link)
         resolver.splitQuery()
         var query: [(name: String, value: String?)] = []
         for index in 0..<resolver.pieces.count {

@@ -29,7 +29,7 @@ extension Tracer {
     /// Returns the use of a segment in a pattern that matches the path.
     func use(of index: Int, in pattern: Pattern) -> String {
         if case .anySegment(let text) = pattern.matchers[pattern.segmentCount] {
-            return "any segment '\(String(decoding: text, as: UTF8.self))'"
+            return "any segment `\(String(decoding: text, as: UTF8.self))`"
         }
         if index < pattern.segmentCount {
             let capture = pattern.captures.first { $0.segment == index && !$0.isTail }

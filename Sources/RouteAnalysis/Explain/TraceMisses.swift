@@ -50,7 +50,7 @@ extension Tracer {
         }
         if let host = pattern.host, host != .any {
             let port = resolver.port < 0 ? nil : UInt16(resolver.port)
-            if !resolver.hasHost || !host.takes(host: resolver.host.array, port: port) {
+            if !resolver.hasHost || !host.matches(host: resolver.host.array, port: port) {
                 misses.append(.host(host, found: resolver.hasHost ? resolver.host.string : nil))
             }
         }

@@ -57,7 +57,7 @@ extension Tracer {
 
     /// Binds the values of the route and fills the URL of an external target.
     private mutating func traceExternal(
-        _ target: Ref<TargetImage>, of route: TableSource.Route?, _ image: Ref<RouteImage>?,
+        _ target: Ref<CompiledTarget>, of route: TableSource.Route?, _ image: Ref<CompiledRoute>?,
         into explanation: inout Explanation, _ phase: inout Explanation.Phase
     ) throws(Rejection) {
         phase = .bind
@@ -80,7 +80,7 @@ extension Tracer {
 
     /// Binds every field of the route, including those after an invalid one, and throws the first error.
     private mutating func traceBindings(
-        _ route: TableSource.Route, _ image: Ref<RouteImage>, into explanation: inout Explanation
+        _ route: TableSource.Route, _ image: Ref<CompiledRoute>, into explanation: inout Explanation
     ) throws(Rejection) {
         for index in 0..<image.bindings.count {
             let binding = image.bindings.at(index)
@@ -117,7 +117,7 @@ extension Tracer {
 
     /// Returns the texts of a source as received.
     private mutating func rawTexts(
-        _ source: TableSource.Binding.Source, _ binding: Ref<BindingImage>
+        _ source: TableSource.Binding.Source, _ binding: Ref<CompiledBinding>
     ) -> [String] {
         switch source {
         case .path(let name):

@@ -25,7 +25,7 @@ struct Tracer: ~Copyable {
         self.table = table
         self.request = request
         self.facts = facts
-        compiler = TableCompiler(table.source, slab: Slab())
+        compiler = TableCompiler(table.source, slab: TableStorage())
         compiler.number()
         coordinators = Set(table.source.coordinators.map { [UInt8]($0.name.value.utf8) })
     }

@@ -3,6 +3,8 @@ internal import LinkCoordinator
 extension TableSource {
     /// Returns the index of the link block that reads links of a scheme and allows their host, or nil if there is none.
     ///
+    /// See RouteTableReference, "Scheme" and "Authority".
+    ///
     /// - Parameters:
     ///   - host: The host in lowercase; empty for none.
     ///   - port: The port; nil for none and for the scheme's default.
@@ -10,7 +12,7 @@ extension TableSource {
         guard let index = block(listing: scheme) else { return nil }
         let block = blocks[index]
         if block.hostRole == .authority && host.isEmpty && WebURL.isWeb(scheme) { return nil }
-        return block.hostRole == .segment || block.hosts.contains { $0.value.takes(host: host, port: port) }
+        return block.hostRole == .segment || block.hosts.contains { $0.value.matches(host: host, port: port) }
             ? index : nil
     }
 
@@ -21,6 +23,6 @@ extension TableSource {
                 block.schemeCase == .exact ? $0.value == scheme : $0.value.lowercased() == scheme.lowercased()
             }
         }
-        return listing ?? blocks.firstIndex(where: \.takesOtherSchemes)
+        return listing ?? blocks.firstIndex(where: \.acceptsOtherSchemes)
     }
 }

@@ -200,7 +200,7 @@ private struct OriginCutter {
 
     private func schemes(of block: TableSource.LinkBlock) -> [String] {
         var schemes = block.schemes.map(\.value)
-        guard block.takesOtherSchemes else { return schemes }
+        guard block.acceptsOtherSchemes else { return schemes }
         let isExact = block.schemeCase == .exact
         schemes += named.subtracting(listed).filter { isExact || $0 == $0.lowercased() }.sorted()
         let other = (0...).lazy.map { $0 == 0 ? "any" : "any\($0)" }

@@ -5,6 +5,8 @@ package import LinkCoordinator
 /// The proof is exact, also for unions of patterns. If a search exceeds its budget, the warning `unproved` is reported.
 /// Once the maximum number of errors is reported, the table is rejected anyway, and its remaining patterns are not
 /// proved.
+///
+/// See RouteTableReference, "Overlaps".
 package struct OverlapProof {
     private let source: TableSource
     private let index: PatternIndex
@@ -137,15 +139,15 @@ package struct OverlapProof {
         guard let witness = overlap(worse, better) else { return }
         reported.insert(pair)
         let (a, b) = (id(better), id(worse))
-        let what = "\(text(worse)) of '\(b)' and \(text(better)) of '\(a)' both match some links"
+        let what = "\(text(worse)) of `\(b)` and \(text(better)) of `\(a)` both match some links"
         problems.error(
             .overlap, at: search.space.source(of: worse).offset,
             byIDOnly
                 ? what + ", and only the routes' ids determine which is selected"
-                : what + ", and neither matches all links of the other; '\(a)' is selected" + remark(witness),
+                : what + ", and neither matches all links of the other; `\(a)` is selected" + remark(witness),
             suggestion: byIDOnly
-                ? "distinguish them by 'query' or 'priority'"
-                : "distinguish them, or add \"overlaps\": [\"\(a)\"] to '\(b)' if this is intended",
+                ? "distinguish them by `query` or `priority`"
+                : "distinguish them, or add \"overlaps\": [\"\(a)\"] to `\(b)` if this is intended",
             routes: [b, a], witness: witness.text(in: source))
     }
 
@@ -169,7 +171,7 @@ package struct OverlapProof {
         let place = search.space.source(of: pattern).offset
         guard let witness = try search.find(inside: [pattern], outside: []) else {
             problems.error(
-                .unreachable, at: place, "\(text(pattern)) of '\(id(pattern))' matches no valid link",
+                .unreachable, at: place, "\(text(pattern)) of `\(id(pattern))` matches no valid link",
                 suggestion: "remove it", routes: [id(pattern)])
             return
         }
@@ -178,13 +180,13 @@ package struct OverlapProof {
         let covering = try coverers(of: number, meeting)
         var names: [String] = []
         for other in covering where !names.contains(id(other)) { names.append(id(other)) }
-        let takers = covering.prefix(3).map { "\(text($0)) of '\(id($0))'" }.joined(separator: ", ")
+        let takers = covering.prefix(3).map { "\(text($0)) of `\(id($0))`" }.joined(separator: ", ")
         let more = covering.count > 3 ? " and \(covering.count - 3) more" : ""
         problems.error(
             .unreachable, at: place,
-            "\(text(pattern)) of '\(id(pattern))' is never selected: every link that it matches goes to "
+            "\(text(pattern)) of `\(id(pattern))` is never selected: every link that it matches goes to "
                 + (covering.count == 1 ? "" : "one of ") + takers + more + remark(witness),
-            suggestion: "remove it, or distinguish it by 'query'",
+            suggestion: "remove it, or distinguish it by `query`",
             routes: [id(pattern)] + names.filter { $0 != id(pattern) }, witness: witness.text(in: source))
     }
 
@@ -216,8 +218,8 @@ package struct OverlapProof {
                     open[route] == nil, open[other] == nil
                 else { continue }
                 problems.warning(
-                    .noOverlap, at: name.offset, "no link matches both '\(one.id.value)' and '\(name.value)'",
-                    suggestion: "remove the name from 'overlaps'", routes: [one.id.value, name.value])
+                    .noOverlap, at: name.offset, "no link matches both `\(one.id.value)` and `\(name.value)`",
+                    suggestion: "remove the name from `overlaps`", routes: [one.id.value, name.value])
             }
         }
     }
@@ -227,7 +229,7 @@ package struct OverlapProof {
             let one = source.routes[route]
             problems.warning(
                 .unproved, at: one.offset,
-                "whether '\(one.id.value)' is chosen at all, and with which routes it overlaps, could not be proved "
+                "whether `\(one.id.value)` is chosen at all, and with which routes it overlaps, could not be proved "
                     + "within the work budget",
                 suggestion: "reduce the number of patterns that overlap it",
                 routes: [one.id.value] + others.sorted().map { source.routes[$0].id.value })
@@ -236,7 +238,7 @@ package struct OverlapProof {
 
     private func id(_ pattern: ProofPattern) -> String { source.routes[pattern.route].id.value }
 
-    private func text(_ pattern: ProofPattern) -> String { "'\(search.space.source(of: pattern).text)'" }
+    private func text(_ pattern: ProofPattern) -> String { "`\(search.space.source(of: pattern).text)`" }
 
     private func remark(_ witness: Witness) -> String {
         witness.isRewritten ? " (a rewrite changes the link before it is looked up)" : ""

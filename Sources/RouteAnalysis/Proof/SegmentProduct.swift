@@ -68,7 +68,7 @@ struct SegmentProduct {
     private static func step(_ set: [Int], _ symbol: Unicode.Scalar, _ automaton: SegmentAutomaton) -> [Int] {
         var targets: [Int] = []
         for state in set {
-            for step in automaton.steps[state] where step.test.takes(symbol) { targets.append(step.target) }
+            for step in automaton.steps[state] where step.test.matches(symbol) { targets.append(step.target) }
         }
         return Array(Set(targets)).sorted()
     }

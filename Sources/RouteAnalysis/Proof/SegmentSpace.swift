@@ -84,10 +84,10 @@ struct SegmentSpace {
     }
 
     /// Returns a Boolean value that indicates whether a matcher matches a text.
-    func takes(_ number: Int, _ text: [UInt8]) -> Bool {
+    func matches(_ number: Int, _ text: [UInt8]) -> Bool {
         if let names = names(number) { return names.contains(text) }
         let member = members[number]
-        return text.withUnsafeBufferPointer { member.matcher.takes(ByteView($0), foldsCase: member.folds) }
+        return text.withUnsafeBufferPointer { member.matcher.matches(ByteView($0), foldsCase: member.folds) }
     }
 
     /// Returns a Boolean value that indicates whether two matchers match a common text.
@@ -151,9 +151,9 @@ struct SegmentSpace {
         let lists = minding ? [] : question.inside.compactMap { finite($0) }
         if let shortest = lists.min(by: { $0.count < $1.count }) {
             var atoms: [Atom] = []
-            for text in shortest where Self.isWritable(text) && question.inside.allSatisfy({ takes($0, text) }) {
+            for text in shortest where Self.isWritable(text) && question.inside.allSatisfy({ matches($0, text) }) {
                 try budget.spend(question.outside.count)
-                add(Atom(text: text, taken: Set(question.outside.filter { takes($0, text) })), to: &atoms)
+                add(Atom(text: text, taken: Set(question.outside.filter { matches($0, text) })), to: &atoms)
             }
             return atoms
         }
@@ -183,8 +183,8 @@ struct SegmentSpace {
             }
         }
         return SegmentSamples.texts(of: members[first].matcher).prefix(count).first { text in
-            Self.isWritable(text) && question.inside.allSatisfy { takes($0, text) }
-                && !question.outside.contains { takes($0, text) }
+            Self.isWritable(text) && question.inside.allSatisfy { matches($0, text) }
+                && !question.outside.contains { matches($0, text) }
         }
     }
 
@@ -215,7 +215,7 @@ struct SegmentSpace {
             try budget.spend(closed.count)
             try product.enumerate(part, longest: longest, &budget) { text in
                 guard Self.isWritable(text) else { return false }
-                let hit = closed.filter { takes($0, text) }
+                let hit = closed.filter { matches($0, text) }
                 add(Atom(text: text, taken: taken.union(hit)), to: &atoms)
                 return hit.isEmpty
             }

@@ -14,7 +14,7 @@ enum SymbolTest: Hashable {
     case any
 
     /// Returns a Boolean value that indicates whether a character passes the test.
-    func takes(_ scalar: Unicode.Scalar) -> Bool {
+    func matches(_ scalar: Unicode.Scalar) -> Bool {
         let byte = scalar.isASCII ? UInt8(truncatingIfNeeded: scalar.value) : 0xFF
         switch self {
         case .exact(let own, let folds):
@@ -45,7 +45,7 @@ struct SymbolClasses {
         let list = Array(tests)
         var places: [[Bool]: Int] = [:]
         for scalar in scalars {
-            let signature = list.map { $0.takes(scalar) }
+            let signature = list.map { $0.matches(scalar) }
             if let place = places[signature] {
                 classes[place].append(scalar)
             } else {

@@ -53,7 +53,7 @@ package struct RoutesDocument {
         lines += ["", "## Links", ""]
         for block in table.source.blocks {
             var schemes = block.schemes.map { Markup.code($0.value) }
-            if block.takesOtherSchemes { schemes.append("every other scheme") }
+            if block.acceptsOtherSchemes { schemes.append("every other scheme") }
             let hosts = block.hosts.map { $0.value.text.isEmpty ? "no host" : Markup.code($0.value.text) }
             lines.append(
                 "- " + schemes.joined(separator: ", ") + " with "

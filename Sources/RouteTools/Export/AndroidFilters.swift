@@ -38,7 +38,7 @@ package struct AndroidFilters {
         coordinators = table.source.coordinators.map(\.name.value)
         foldsCase = table.source.foldsPathCase
         for block in table.source.blocks {
-            if block.takesOtherSchemes { notes.add("the scheme * cannot be exported: list the schemes to export") }
+            if block.acceptsOtherSchemes { notes.add("the scheme * cannot be exported: list the schemes to export") }
             let web = block.schemes.map(\.value).filter { $0 == "https" || $0 == "http" }
             let own = block.schemes.map(\.value).filter { $0 != "https" && $0 != "http" }
             for schemes in [web, own] where !schemes.isEmpty {

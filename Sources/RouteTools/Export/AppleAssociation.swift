@@ -46,7 +46,7 @@ package struct AppleAssociation {
         var entries: [Entry] = []
         for shape in LinkShape.all(table.source, block: block) {
             if let scheme = shape.scheme, !schemes.contains(scheme) { continue }
-            if let hostBytes, let rule = shape.host, !rule.takes(host: hostBytes, port: nil) { continue }
+            if let hostBytes, let rule = shape.host, !rule.matches(host: hostBytes, port: nil) { continue }
             for var pattern in maker.patterns(shape) {
                 if host == nil, let rule = shape.host, rule != .any {
                     pattern.wider = "links of other hosts than \(rule.text)"

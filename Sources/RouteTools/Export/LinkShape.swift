@@ -87,7 +87,7 @@ package enum WebBlock {
         for block in secure + blocks {
             let named = block.schemes.map(\.value).filter { $0 == "https" || $0 == "http" }
             if !named.isEmpty { return (block, named) }
-            if block.takesOtherSchemes { return (block, ["https"]) }
+            if block.acceptsOtherSchemes { return (block, ["https"]) }
         }
         return nil
     }

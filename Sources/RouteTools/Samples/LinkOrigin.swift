@@ -51,10 +51,10 @@ struct LinkOrigin {
         if let wanted {
             if names.contains(wanted) { return [wanted] }
             let isNamed = source.blocks.contains { $0.schemes.contains { $0.value == wanted } }
-            return block.takesOtherSchemes && !isNamed ? [wanted] : []
+            return block.acceptsOtherSchemes && !isNamed ? [wanted] : []
         }
         let web = names.filter { $0 == "https" }
-        return web + names.filter { $0 != "https" } + (names.isEmpty && block.takesOtherSchemes ? ["app"] : [])
+        return web + names.filter { $0 != "https" } + (names.isEmpty && block.acceptsOtherSchemes ? ["app"] : [])
     }
 
     private static func host(of block: TableSource.LinkBlock, wanted: HostRule?, isWeb: Bool) -> String? {

@@ -26,12 +26,12 @@ struct ReferenceSearch {
     }
 
     /// Returns the link's parts under the block that reads it, or nil for a scheme that no block lists.
-    func normalised(_ link: GeneratedLink) -> Normalised? {
+    func normalized(_ link: GeneratedLink) -> Normalised? {
         let lower = link.scheme.lowercased()
         let listed = source.blocks.first { block in
             block.schemes.contains { $0.value == (block.schemeCase == .exact ? link.scheme : lower) }
         }
-        guard let block = listed ?? source.blocks.first(where: \.takesOtherSchemes) else { return nil }
+        guard let block = listed ?? source.blocks.first(where: \.acceptsOtherSchemes) else { return nil }
         var segments = link.segments
         var host: (name: [UInt8], port: UInt16?)?
         if block.hostRole == .authority {
@@ -42,7 +42,7 @@ struct ReferenceSearch {
             segments.insert(Self.host(authority, keepsCase: true).name, at: 0)
         }
         for rule in block.rewrites
-        where rule.pattern.takes(segments, foldsCase: source.foldsPathCase, isCoordinator: { _ in false }) {
+        where rule.pattern.matches(segments, foldsCase: source.foldsPathCase, isCoordinator: { _ in false }) {
             segments.removeFirst(rule.segmentCount)
         }
         return Normalised(
@@ -63,20 +63,20 @@ struct ReferenceSearch {
 
     /// Returns the route with the least matching pattern, and that pattern, or nil.
     func select(_ link: Normalised) -> (route: TableSource.Route, pattern: TableSource.RoutePattern)? {
-        patterns.first { takes($0.route, $0.pattern, link) }.map { ($0.route, $0.pattern) }
+        patterns.first { matches($0.route, $0.pattern, link) }.map { ($0.route, $0.pattern) }
     }
 
     /// Returns the number of matching patterns.
-    func candidates(_ link: Normalised) -> Int { patterns.count { takes($0.route, $0.pattern, link) } }
+    func candidates(_ link: Normalised) -> Int { patterns.count { matches($0.route, $0.pattern, link) } }
 
-    private func takes(
+    private func matches(
         _ route: TableSource.Route, _ pattern: TableSource.RoutePattern, _ link: Normalised
     ) -> Bool {
         if let scheme = pattern.scheme, scheme != link.scheme { return false }
         if let rule = pattern.host {
-            guard let host = link.host, rule.takes(host: host.name, port: host.port) else { return false }
+            guard let host = link.host, rule.matches(host: host.name, port: host.port) else { return false }
         }
-        return pattern.path.takes(
+        return pattern.path.matches(
             link.segments, foldsCase: source.foldsPathCase, isCoordinator: { coordinators.contains($0) })
             && route.query.allSatisfy { link.query.holds($0) }
     }

@@ -40,7 +40,7 @@ func withoutEcho(_ json: [UInt8], link: String) -> String? {
             var links = LinkGenerator(law.table.source, seed: tables.patterns.generator.next())
             for _ in 0..<linksPerTable {
                 let link = links.link()
-                let dialect = reference.normalised(link)?.block.query ?? law.table.source.blocks[0].query
+                let dialect = reference.normalized(link)?.block.query ?? law.table.source.blocks[0].query
                 let more = Self.adding(to: link, dialect, names, &links)
                 let facts = devices.facts[cases % devices.facts.count]
                 let plain = runner.decide(Array(link.text.utf8), facts, law.compiled)

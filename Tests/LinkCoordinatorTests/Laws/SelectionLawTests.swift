@@ -50,7 +50,7 @@ func broken(_ texts: [UInt8]..., sourceLocation: SourceLocation = #_sourceLocati
                 let link = links.link()
                 let json = runner.decide(Array(link.text.utf8), devices.facts[2], law.compiled)
                 let start = DecisionStart(json)
-                let wanted = reference.normalised(link).flatMap { reference.select($0) }
+                let wanted = reference.normalized(link).flatMap { reference.select($0) }
                 if start.firstRoute == nil {
                     let reason = (try? Decision(json: json))?.reason
                     if reason != "no_route" && reason != "redirect_limit" {
@@ -61,7 +61,7 @@ func broken(_ texts: [UInt8]..., sourceLocation: SourceLocation = #_sourceLocati
                 } else {
                     found += 1
                     constrained += wanted.map { $0.route.query.isEmpty ? 0 : 1 } ?? 0
-                    if cases % 16 == 0, let parts = reference.normalised(link), reference.candidates(parts) > 1 {
+                    if cases % 16 == 0, let parts = reference.normalized(link), reference.candidates(parts) > 1 {
                         several += 1
                     }
                 }
@@ -148,7 +148,7 @@ func broken(_ texts: [UInt8]..., sourceLocation: SourceLocation = #_sourceLocati
                     || (try? Decision(json: json))?.detail == added.id
                 let taken =
                     start.firstRoute == added.id
-                    ? reference.normalised(link).flatMap { reference.select($0) }?.route.id.value == added.id : true
+                    ? reference.normalized(link).flatMap { reference.select($0) }?.route.id.value == added.id : true
                 if !isOwn || !taken {
                     broken(bytes, json, Array(added.id.utf8), law.generated.json)
                     return

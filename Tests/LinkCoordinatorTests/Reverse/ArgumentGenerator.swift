@@ -149,7 +149,7 @@ struct ArgumentGenerator {
         if capture.isTail { return texts.contains { $0.contains("/") } ? nil : texts }
         guard texts.count == 1 else { return nil }
         let takes = Array(texts[0].utf8).withUnsafeBufferPointer {
-            capture.matcher.takes(ByteView($0), foldsCase: false)
+            capture.matcher.matches(ByteView($0), foldsCase: false)
         }
         return takes ? [Self.canonical(texts[0], of: capture.matcher)] : nil
     }

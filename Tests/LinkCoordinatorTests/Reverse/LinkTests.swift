@@ -102,12 +102,12 @@ import Testing
     @Test(
         "A value that no link can carry is a typed error that names its place",
         arguments: [
-            ("p", ["Q": [:]], [:], LinkError.Code.wanting, "Q.q"), ("p", [:], [:], .wanting, "Q.q"),
+            ("p", ["Q": [:]], [:], LinkError.Code.missing, "Q.q"), ("p", [:], [:], .missing, "Q.q"),
             ("p", ["Q": ["q": 5]], [:], .value, "Q.q"), ("p", ["Q": ["q": "x,y"]], [:], .unwritable, "query.q"),
             ("p", ["Q": ["r": "x"]], [:], .unknownName, "Q.r"), ("p", ["R": [:]], [:], .unknownName, "R"),
             ("p", ["Q": ["q": "x"]], ["what": "x"], .unknownName, "path.what"),
-            ("any", [:], [:], .wanting, "path.what"), ("any", [:], ["what": ".."], .value, "path.what"),
-            ("any", [:], ["what": "special"], .lost, "route special"),
+            ("any", [:], [:], .missing, "path.what"), ("any", [:], ["what": ".."], .value, "path.what"),
+            ("any", [:], ["what": "special"], .notRoundTripped, "route special"),
             ("any", ["Q": ["q": "x"]], [:], .unwritable, "Q.q"),
             ("away", [:], [:], .redirects, "/x/special"), ("inner", [:], [:], .noPattern, "inner"),
             ("none", [:], [:], .unknownRoute, "none"),
@@ -166,13 +166,13 @@ import Testing
         let table = try RouteTable(json: [UInt8](Self.odd.utf8))
         for (models, code, place) in [
             (["M": ["id": "a", "note": "b"]], LinkError.Code.conflict, "M.note"),
-            (["M": ["id": "a", "note": .null]], .lost, "another M.note"),
+            (["M": ["id": "a", "note": .null]], .notRoundTripped, "another M.note"),
         ] as [(Models, LinkError.Code, String)] {
             let error = #expect(throws: LinkError.self) { try table.link(route: "twice", models: models) }
             #expect(error?.code == code && error?.place == place)
         }
         let error = #expect(throws: LinkError.self) { try table.link(route: "both", models: ["M": ["id": "a"]]) }
-        #expect(error?.code == .lost && error?.place == "param_invalid M.flag")
+        #expect(error?.code == .notRoundTripped && error?.place == "param_invalid M.flag")
     }
 
     @Test(

@@ -47,14 +47,14 @@ struct RefusalJudge {
         let texts = self.texts(route, given)
         switch error.code {
         case .unwritable where error.place.hasPrefix("query."): return unwritable(texts, route, given)
-        case .wanting:
+        case .missing:
             if !isCarried(error.place, route, given) { return .neverCarried }
             return sharesPlace(error.place, route) ? .contradiction : nil
         case .conflict:
             if sharesPlace(error.place, route) { return .contradiction }
             return isConstrained(route) ? .constraint : nil
         case .value: return isNotTaken(route, given) ? .notTaken : nil
-        case .lost: return lost(error.place, route, given, texts, device)
+        case .notRoundTripped: return lost(error.place, route, given, texts, device)
         default: return nil
         }
     }
@@ -172,7 +172,8 @@ struct RefusalJudge {
             guard let segments = segments(own.path, route, given) else { return false }
             return winners.contains { winner in
                 winner.patterns.contains { pattern in
-                    pattern.path.takes(segments, foldsCase: source.foldsPathCase, isCoordinator: coordinators.contains)
+                    pattern.path.matches(
+                        segments, foldsCase: source.foldsPathCase, isCoordinator: coordinators.contains)
                         && Precedence.compare(winner.precedence(of: pattern), route.precedence(of: own)) < 0
                 }
             }
@@ -261,7 +262,7 @@ struct RefusalJudge {
                 }
                 if capture.isTail { return true }
                 return Array(texts.joined().utf8).withUnsafeBufferPointer {
-                    capture.matcher.takes(ByteView($0), foldsCase: source.foldsPathCase)
+                    capture.matcher.matches(ByteView($0), foldsCase: source.foldsPathCase)
                 }
             }
             return !isHeld || source.routes.contains { isShadowed(by: $0.id.value, route, given) }
@@ -310,8 +311,8 @@ struct RefusalJudge {
                     && pattern.scheme.map { source.externals.schemes.contains($0) } ?? true
                     && source.externals.hosts.contains { rule in
                         guard case .exact(let host, let port) = rule else { return true }
-                        return block.hosts.contains { $0.value.takes(host: host, port: port) }
-                            && pattern.host?.takes(host: host, port: port) ?? true
+                        return block.hosts.contains { $0.value.matches(host: host, port: port) }
+                            && pattern.host?.matches(host: host, port: port) ?? true
                     }
             }
         }

@@ -75,7 +75,7 @@ internal import Testing
         try expect("Query options", "decode", block.query.decode)
         try expect("Query options", "plus", block.query.plus)
         try expect("Query options", "nulls", block.query.nulls)
-        let id = Placed("a", at: 0)
+        let id = Located("a", at: 0)
         let route = TableSource.Route(id: id, action: .variants([]), offset: 0)
         try expect("Routes", "onInvalid", route.onInvalid)
         try expect("Routes", "unknownScreen", route.unknownScreen)

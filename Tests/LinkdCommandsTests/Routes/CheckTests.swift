@@ -21,7 +21,7 @@ internal import Testing
             #expect(linkd("routes", "check", path).code == 0)
             let strict = linkd("routes", "check", path, "--strict")
             #expect(strict.code == 65)
-            #expect(strict.out.contains(":3:15: warning: no coordinator has the guard 'vip'"))
+            #expect(strict.out.contains(":3:15: warning: no coordinator has the guard `vip`"))
             #expect(strict.out.contains("[unused_guard]") && strict.out.contains("at /guards/vip"))
             #expect(strict.out.contains("[foreign_syntax]") && strict.out.contains("write `/rates/{day}`"))
             #expect(strict.err.contains("the tables have 2 warnings"))

@@ -89,7 +89,7 @@ struct AndroidMatcher {
 
     /// A token of a pattern: its characters, and the allowed number of repetitions.
     private struct Token {
-        var takes: (UInt16) -> Bool
+        var matches: (UInt16) -> Bool
         var least = 1
         var most = 1
     }
@@ -98,7 +98,7 @@ struct AndroidMatcher {
         var at = 0
         for token in tokens(pattern) {
             var taken = 0
-            while taken < token.most, at < text.count, token.takes(text[at]) {
+            while taken < token.most, at < text.count, token.matches(text[at]) {
                 taken += 1
                 at += 1
             }

@@ -28,13 +28,13 @@ struct AppleMatcher {
         let afterScheme = parts[0].drop { $0 != ":" }.dropFirst(3)
         let path = String(afterScheme.drop { $0 != "/" })
         let items = parts.count > 1 ? parts[1].split(separator: "&") : []
-        for component in components where takes(component, path.isEmpty ? "/" : path, items) {
+        for component in components where matches(component, path.isEmpty ? "/" : path, items) {
             return (component["exclude"] == nil, component["comment"]?.string ?? "")
         }
         return nil
     }
 
-    private func takes(_ component: JSONValue, _ path: String, _ items: [Substring]) -> Bool {
+    private func matches(_ component: JSONValue, _ path: String, _ items: [Substring]) -> Bool {
         guard matches(Array(component["/"]?.string ?? "*"), Array(path)) else { return false }
         for wanted in component["?"]?.object ?? [] {
             // All items with the name must match. A missing item counts as empty text.

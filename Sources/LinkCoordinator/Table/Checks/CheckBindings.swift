@@ -76,7 +76,7 @@ extension TableChecks {
         let rewrites = source.blocks.flatMap(\.rewrites).filter { $0.name == name }
         if rewrites.isEmpty {
             let known = source.blocks.flatMap { $0.rewrites.compactMap(\.name) }
-            unknown(.unknownRewrite, Placed(name, at: offset), "rewrite", among: known, routes: [id])
+            unknown(.unknownRewrite, Located(name, at: offset), "rewrite", among: known, routes: [id])
         }
         for capture in rewrites.compactMap(\.pattern.captures.first) where !field.type.fits(capture.matcher) {
             problems.error(

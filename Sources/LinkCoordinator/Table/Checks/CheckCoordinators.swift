@@ -44,13 +44,13 @@ extension TableChecks {
             guard case .field(let model, let name) = part else { continue }
             guard screen.needs.contains(where: { $0.value == model }), let index = names.models[model] else {
                 unknown(
-                    .unknownModel, Placed(model, at: identity.offset), "needed model",
+                    .unknownModel, Located(model, at: identity.offset), "needed model",
                     among: screen.needs.map(\.value))
                 continue
             }
             guard let field = source.models[index].field(named: name) else {
                 unknown(
-                    .unknownField, Placed("\(model).\(name)", at: identity.offset), "field",
+                    .unknownField, Located("\(model).\(name)", at: identity.offset), "field",
                     among: source.models[index].fields.map { "\(model).\($0.name.value)" })
                 continue
             }
@@ -80,7 +80,7 @@ extension TableChecks {
                 let circle = line[first...].map { source.coordinators[$0].name.value }
                 let parent = source.coordinators[next].parent
                 problems.error(
-                    .parentCircle, at: parent?.offset ?? 0,
+                    .parentCycle, at: parent?.offset ?? 0,
                     "the parents of coordinators form a cycle: \((circle + [circle[0]]).joined(separator: " -> "))")
             }
             done.formUnion(line)

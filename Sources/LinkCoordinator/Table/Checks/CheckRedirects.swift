@@ -34,7 +34,7 @@ extension TableChecks {
         let ending = ending(steps, ends.lists)
         var told = Set<Int>()
         for index in steps.keys.sorted() where !told.contains(index) && !ending.contains(index) {
-            told.formUnion(complainOfCircle(index, steps, ends.lists))
+            told.formUnion(reportCycle(index, steps, ends.lists))
         }
     }
 
@@ -119,7 +119,7 @@ extension TableChecks {
     }
 
     /// Reports a chain of redirects that never ends, and returns its routes.
-    private mutating func complainOfCircle(_ index: Int, _ steps: [Int: Step], _ lists: [[Int]]) -> [Int] {
+    private mutating func reportCycle(_ index: Int, _ steps: [Int: Step], _ lists: [[Int]]) -> [Int] {
         var way = [index]
         while case .routes(let list) = steps[way[way.count - 1]] ?? .open, let first = lists[list].first {
             way.append(first)
@@ -128,7 +128,7 @@ extension TableChecks {
         let ids = way.map { source.routes[$0].id.value }
         let route = source.routes[index]
         problems.error(
-            .redirectCircle, at: route.offset,
+            .redirectCycle, at: route.offset,
             "the redirects of the route `\(route.id.value)` never end: \(ids.joined(separator: " -> "))",
             suggestion: "redirect each route at most once, and a request at most \(Self.maxRedirects) times",
             routes: Array(Set(ids)).sorted())
@@ -171,7 +171,7 @@ extension TableChecks {
     private mutating func complainOfParents(_ circle: [Int]) {
         let ids = (circle + circle.prefix(1)).map { source.routes[$0].id.value }
         problems.error(
-            .parentCircle, at: source.routes[circle[0]].offset,
+            .parentCycle, at: source.routes[circle[0]].offset,
             "the parents of routes form a cycle: \(ids.joined(separator: " -> "))",
             routes: Array(Set(ids)).sorted())
     }

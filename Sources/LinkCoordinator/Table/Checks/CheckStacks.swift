@@ -17,12 +17,12 @@ extension TableChecks {
         switch failure {
         case .unknownCoordinator(let name):
             unknown(
-                .unknownCoordinator, Placed(name, at: offset), "coordinator", among: names.coordinators.keys,
+                .unknownCoordinator, Located(name, at: offset), "coordinator", among: names.coordinators.keys,
                 routes: routes)
         case .unknownScreen(let name, let coordinator):
             let own = source.coordinators[coordinator]
             unknown(
-                .unknownScreen, Placed(name, at: offset), "coordinator or screen of `\(own.name.value)`",
+                .unknownScreen, Located(name, at: offset), "coordinator or screen of `\(own.name.value)`",
                 among: own.screens.map(\.name.value) + names.coordinators.keys, routes: routes)
         }
     }
@@ -130,7 +130,7 @@ extension TableChecks {
     }
 
     /// Checks that the targets of a route whose entries are parents are paths or the root.
-    private mutating func checkParent(_ parent: TableSource.Route, _ id: Placed<String>, routes: [String]) {
+    private mutating func checkParent(_ parent: TableSource.Route, _ id: Located<String>, routes: [String]) {
         guard isWhole(parent) else { return }
         let isStatic = parent.variants.allSatisfy { variant in
             switch variant.to.destination {
@@ -188,7 +188,7 @@ extension TableChecks {
     }
 
     /// Checks that a notice is a static path to screens without data and guard.
-    mutating func checkNotice(_ notice: Placed<[String]>, routes: [String]) {
+    mutating func checkNotice(_ notice: Located<[String]>, routes: [String]) {
         guard let stack = compose(notice.value, at: notice.offset, routes: routes) else { return }
         if let (_, rule) = stack.brokenPresentation(in: source) {
             problems.error(.presentation, at: notice.offset, rule, routes: routes)
@@ -207,6 +207,8 @@ extension TableChecks {
     }
 
     /// Returns the canonical path of a stack: each screen, preceded by the coordinator where it changes.
+    ///
+    /// See DecisionReference, "Members".
     func print(_ stack: StaticStack) -> String {
         var out = ""
         var last: Int?

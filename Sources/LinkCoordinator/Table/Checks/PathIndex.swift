@@ -57,7 +57,7 @@ struct PathIndex {
         let folded = source.foldsPathCase ? segments.map { $0.map(lowerASCII) } : segments
         collect(0, 0, segments, folded, &found)
         return found.filter { place in
-            source.routes[place.route].patterns[place.pattern].path.takes(
+            source.routes[place.route].patterns[place.pattern].path.matches(
                 segments, foldsCase: source.foldsPathCase, isCoordinator: isCoordinator)
         }.sorted { ($0.route, $0.pattern) < ($1.route, $1.pattern) }
     }
@@ -73,7 +73,7 @@ struct PathIndex {
         if let child = nodes[at].literals[folded[depth]] { collect(child, depth + 1, segments, folded, &found) }
         for (matcher, child) in nodes[at].others {
             let taken = segments[depth].withUnsafeBufferPointer {
-                matcher.takes(ByteView($0), foldsCase: source.foldsPathCase)
+                matcher.matches(ByteView($0), foldsCase: source.foldsPathCase)
             }
             if taken { collect(child, depth + 1, segments, folded, &found) }
         }

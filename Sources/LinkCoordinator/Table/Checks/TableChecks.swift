@@ -63,7 +63,7 @@ package struct TableChecks {
 
     /// Reports an unknown name, with the nearest known name as the suggestion.
     mutating func unknown(
-        _ code: TableProblem.Code, _ name: Placed<String>, _ what: String, among known: some Sequence<String>,
+        _ code: TableProblem.Code, _ name: Located<String>, _ what: String, among known: some Sequence<String>,
         routes: [String] = []
     ) {
         problems.error(

@@ -6,28 +6,28 @@ extension TableReader {
         var read: [(key: (Int, Int), binding: TableSource.Binding)] = []
         for model in members(value, "bind") ?? [] {
             let known = modelIndices[model.name]
-            let placed = Placed(model.name, at: model.nameOffset - 1)
+            let placed = Located(model.name, at: model.nameOffset - 1)
             for field in members(model.value, "bind of `\(model.name)`") ?? [] {
                 guard let source = source(field.value) else { continue }
                 read.append(
                     (
                         (known?.index ?? models.count, known?.fields[field.name] ?? .max),
                         TableSource.Binding(
-                            model: placed, field: Placed(field.name, at: field.nameOffset - 1), source: source)
+                            model: placed, field: Located(field.name, at: field.nameOffset - 1), source: source)
                     ))
             }
         }
         return read.sorted { $0.key < $1.key }.map(\.binding)
     }
 
-    private mutating func source(_ value: JSONValue) -> Placed<TableSource.Binding.Source>? {
+    private mutating func source(_ value: JSONValue) -> Located<TableSource.Binding.Source>? {
         switch value.kind {
-        case .number, .bool: return constant(value).map { Placed(.constant($0), at: value.offset) }
+        case .number, .bool: return constant(value).map { Located(.constant($0), at: value.offset) }
         case .object:
             guard let members = object(value, "a constant", .constant),
                 let inner = members["const"]
             else { return nil }
-            return constant(inner).map { Placed(.constant($0), at: value.offset) }
+            return constant(inner).map { Located(.constant($0), at: value.offset) }
         case .string:
             guard let text = text(value, "a source") else { return nil }
             return source(text)
@@ -48,20 +48,20 @@ extension TableReader {
         }
     }
 
-    private mutating func source(_ text: Placed<String>) -> Placed<TableSource.Binding.Source>? {
-        if text.value == "fragment" { return Placed(.fragment, at: text.offset) }
+    private mutating func source(_ text: Located<String>) -> Located<TableSource.Binding.Source>? {
+        if text.value == "fragment" { return Located(.fragment, at: text.offset) }
         let halves = text.value.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         let name = halves.count == 2 ? halves[1] : ""
         switch halves[0] {
-        case "path" where NameRule.identifier.takes(name): return Placed(.path(name), at: text.offset)
-        case "rewrite" where NameRule.identifier.takes(name): return Placed(.rewrite(name), at: text.offset)
+        case "path" where NameRule.identifier.matches(name): return Located(.path(name), at: text.offset)
+        case "rewrite" where NameRule.identifier.matches(name): return Located(.rewrite(name), at: text.offset)
         case "query" where !name.isEmpty:
             if NameRule.isReserved(name) {
                 problems.error(.reservedName, at: text.offset, "the query name `\(name)` is reserved")
             }
-            return Placed(.query(name), at: text.offset)
+            return Located(.query(name), at: text.offset)
         case "payload":
-            if let path = JSONPath(name), !path.tokens.isEmpty { return Placed(.payload(path), at: text.offset) }
+            if let path = JSONPath(name), !path.tokens.isEmpty { return Located(.payload(path), at: text.offset) }
             fallthrough
         default:
             let words = ["path", "query", "rewrite", "payload", "fragment"]
@@ -69,7 +69,8 @@ extension TableReader {
             problems.error(
                 .badSource, at: text.offset, "`\(text.value)` is not a source of a value",
                 suggestion: LikelySource.source(text.value) ?? nearest.map { "did you mean `\($0)`?" }
-                    ?? "use `path.NAME`, `query.NAME`, `rewrite.NAME`, `payload./POINTER`, `fragment`, or { \"const\": … }"
+                    ?? "use `path.NAME`, `query.NAME`, `rewrite.NAME`, `payload./POINTER`, `fragment`, "
+                    + "or { \"const\": … }"
             )
             return nil
         }

@@ -13,7 +13,7 @@ extension TableReader {
             if !seen.insert(name).inserted {
                 problems.error(.duplicate, at: offset, "the query name `\(name)` occurs twice")
             }
-            let placed = Placed(name, at: offset)
+            let placed = Located(name, at: offset)
             if member.value.isNull { return TableSource.QueryConstraint(name: placed, test: .absent) }
             guard case .string = member.value.kind, let text = text(member.value, "a query constraint") else {
                 wrongType(member.value, "a query constraint", "a string, \"*\", or null")
@@ -39,7 +39,7 @@ extension TableReader {
         if let attributes = members["attributes"] {
             condition.attributes = (self.members(attributes, "attributes") ?? []).map { member in
                 TableSource.Condition.Attribute(
-                    name: Placed(nfc(member.name), at: member.nameOffset - 1),
+                    name: Located(nfc(member.name), at: member.nameOffset - 1),
                     values: textOrTexts(member.value, "the attribute `\(member.name)`").map(\.value))
             }
         }

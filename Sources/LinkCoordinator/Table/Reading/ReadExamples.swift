@@ -38,14 +38,14 @@ extension TableReader {
         return rule
     }
 
-    private mutating func reasons(_ value: JSONValue) -> [Placed<Reason>] {
+    private mutating func reasons(_ value: JSONValue) -> [Located<Reason>] {
         if case .array(let elements) = value.kind, elements.isEmpty {
             problems.error(.badValue, at: value.offset, "on must list at least one reason")
         }
         let known = Reason.allCases.filter { ![.excluded, .noLink, .internalError].contains($0) }
         return texts(value, "on").compactMap { text in
             if let reason = Reason(rawValue: text.value), known.contains(reason) {
-                return Placed(reason, at: text.offset)
+                return Located(reason, at: text.offset)
             }
             if Reason(rawValue: text.value) != nil {
                 problems.error(.badValue, at: text.offset, "the reason `\(text.value)` has no fallback")

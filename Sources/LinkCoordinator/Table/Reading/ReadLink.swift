@@ -54,7 +54,7 @@ extension TableReader {
         block.schemeCase = choice(members["schemeCase"], "schemeCase", .lower)
         for scheme in members["schemes"].map({ texts($0, "schemes") }) ?? [] {
             if scheme.value == "*" {
-                block.takesOtherSchemes = true
+                block.acceptsOtherSchemes = true
             } else {
                 checkScheme(scheme, exactCase: block.schemeCase == .exact)
                 block.schemes.append(scheme)
@@ -114,18 +114,18 @@ extension TableReader {
     }
 
     /// Reads a list of host rules.
-    mutating func hostRules(_ value: JSONValue, _ what: String) -> [Placed<HostRule>] {
+    mutating func hostRules(_ value: JSONValue, _ what: String) -> [Located<HostRule>] {
         var seen = Set<HostRule>()
         return (list(value, what) ?? []).compactMap { element in
             guard let text = text(element, "an item of \(what)"), let rule = hostRule(text) else { return nil }
-            if seen.insert(rule).inserted { return Placed(rule, at: text.offset) }
+            if seen.insert(rule).inserted { return Located(rule, at: text.offset) }
             problems.error(.duplicate, at: text.offset, "`\(text.value)` occurs twice in \(what)")
             return nil
         }
     }
 
     /// Reads one host rule.
-    mutating func hostRule(_ text: Placed<String>) -> HostRule? {
+    mutating func hostRule(_ text: Located<String>) -> HostRule? {
         do throws(TextError) {
             return try HostRule.parse(text.value)
         } catch {
@@ -135,7 +135,7 @@ extension TableReader {
     }
 
     /// Reports a malformed scheme, or one that is not lowercase although it must be.
-    mutating func checkScheme(_ scheme: Placed<String>, exactCase: Bool) {
+    mutating func checkScheme(_ scheme: Located<String>, exactCase: Bool) {
         let isScheme = Array(scheme.value.utf8).withUnsafeBufferPointer { WebURL.isScheme(ByteView($0)) }
         if !isScheme {
             problems.error(
@@ -162,10 +162,10 @@ extension TableReader {
                     problems.error(.duplicate, at: scheme.offset, "two blocks list the scheme `\(scheme.value)`")
                 }
             }
-            if block.takesOtherSchemes, hasOthers {
+            if block.acceptsOtherSchemes, hasOthers {
                 problems.error(.duplicate, at: block.offset, "two blocks list the scheme `*`")
             }
-            hasOthers = hasOthers || block.takesOtherSchemes
+            hasOthers = hasOthers || block.acceptsOtherSchemes
         }
     }
 
@@ -233,9 +233,9 @@ extension TableReader {
         return pointers
     }
 
-    private mutating func pointer(_ value: JSONValue, _ what: String) -> Placed<JSONPath>? {
+    private mutating func pointer(_ value: JSONValue, _ what: String) -> Located<JSONPath>? {
         guard let text = text(value, what) else { return nil }
-        if let path = JSONPath(text.value) { return Placed(path, at: text.offset) }
+        if let path = JSONPath(text.value) { return Located(path, at: text.offset) }
         problems.error(
             .badValue, at: text.offset, "\(what) must be a JSON pointer (RFC 6901)",
             suggestion: LikelySource.pointer(text.value).map { "write `\($0)`" }

@@ -7,7 +7,7 @@ extension TableReader {
             name(member.name, at: member.nameOffset - 1, "a model", .identifier)
             let what = "the model `\(member.name)`"
             let fields = (members(member.value, what) ?? []).compactMap { field($0, of: member.name) }
-            return TableSource.Model(name: Placed(member.name, at: member.nameOffset - 1), fields: fields)
+            return TableSource.Model(name: Located(member.name, at: member.nameOffset - 1), fields: fields)
         }
     }
 
@@ -17,7 +17,7 @@ extension TableReader {
         do throws(TextError) {
             let (type, absence) = try FieldTypeParser.parse(text.value)
             return TableSource.Field(
-                name: Placed(member.name, at: member.nameOffset - 1), type: type, absence: absence,
+                name: Located(member.name, at: member.nameOffset - 1), type: type, absence: absence,
                 offset: text.offset)
         } catch {
             complain(error, in: text, .badType)
@@ -31,7 +31,7 @@ extension TableReader {
             name(member.name, at: member.nameOffset - 1, "a capability", .identifier)
             guard let members = object(member.value, "the capability `\(member.name)`", .capability) else { return nil }
             var read = TableSource.Capability(
-                name: Placed(member.name, at: member.nameOffset - 1),
+                name: Located(member.name, at: member.nameOffset - 1),
                 minApp: members["minApp"].flatMap { version($0, "minApp") },
                 minOS: members["minOS"].flatMap { version($0, "minOS") },
                 platforms: members["platforms"].map { textOrTexts($0, "platforms").map(\.value) },
@@ -64,7 +64,7 @@ extension TableReader {
                 if !isSingle { badWord(slot, "slot", ["single"]) }
             }
             return TableSource.Coordinator(
-                name: Placed(member.name, at: member.nameOffset - 1),
+                name: Located(member.name, at: member.nameOffset - 1),
                 screens: (own["screens"].flatMap { members($0, "screens") } ?? []).map { screen($0) },
                 initial: own["initial"].flatMap { filledText($0, "initial") },
                 parent: own["parent"].flatMap { filledText($0, "parent") },
@@ -74,7 +74,7 @@ extension TableReader {
 
     private mutating func screen(_ member: JSONMember) -> TableSource.Screen {
         name(member.name, at: member.nameOffset - 1, "a screen", .path)
-        var screen = TableSource.Screen(name: Placed(member.name, at: member.nameOffset - 1))
+        var screen = TableSource.Screen(name: Located(member.name, at: member.nameOffset - 1))
         guard let members = object(member.value, "the screen `\(member.name)`", .screen) else { return screen }
         screen.needs = members["needs"].map { texts($0, "needs") } ?? []
         screen.present = members["present"].map { presentations($0) } ?? []
@@ -94,7 +94,7 @@ extension TableReader {
         return screen
     }
 
-    private mutating func presentations(_ value: JSONValue) -> [Placed<Presentation>] {
+    private mutating func presentations(_ value: JSONValue) -> [Located<Presentation>] {
         guard let elements = list(value, "present") else { return [] }
         if elements.isEmpty {
             problems.error(.badValue, at: value.offset, "present must list at least one presentation")
@@ -103,8 +103,8 @@ extension TableReader {
     }
 
     /// Reads a presentation.
-    mutating func presentation(_ text: Placed<String>) -> Placed<Presentation>? {
-        if let read = Presentation(rawValue: text.value) { return Placed(read, at: text.offset) }
+    mutating func presentation(_ text: Located<String>) -> Located<Presentation>? {
+        if let read = Presentation(rawValue: text.value) { return Located(read, at: text.offset) }
         badWord(text, "present", Presentation.allCases.map(\.rawValue))
         return nil
     }

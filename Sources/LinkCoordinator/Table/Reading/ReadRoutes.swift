@@ -32,7 +32,7 @@ extension TableReader {
     }
 
     private mutating func route(
-        _ members: Members, id: Placed<String>, models: [TableSource.Model]
+        _ members: Members, id: Located<String>, models: [TableSource.Model]
     ) -> TableSource.Route {
         var route = TableSource.Route(id: id, action: .variants([]), offset: members.value.offset)
         readPatterns(members, &route)
@@ -62,7 +62,7 @@ extension TableReader {
     }
 
     private mutating func action(
-        _ members: Members, notice: Placed<[String]>?, names: Set<String>
+        _ members: Members, notice: Located<[String]>?, names: Set<String>
     ) -> TableSource.Route.Action? {
         guard let key = onlyKey(of: ["to", "variants", "redirect", "exclude"], in: members), let value = members[key]
         else { return nil }
@@ -94,7 +94,7 @@ extension TableReader {
         }
     }
 
-    private mutating func variant(_ value: JSONValue, notice: Placed<[String]>?) -> TableSource.Variant? {
+    private mutating func variant(_ value: JSONValue, notice: Located<[String]>?) -> TableSource.Variant? {
         guard let members = object(value, "a variant", .variant) else {
             return nil
         }
@@ -114,7 +114,7 @@ extension TableReader {
         guard text.value.hasPrefix("/") else { return redirectByID(text, names).map { .route($0) } }
         do throws(TextError) {
             let template = try TemplateParser.path(text.value) { place($0, in: text) }
-            return .template(Placed(template, at: text.offset))
+            return .template(Located(template, at: text.offset))
         } catch {
             complain(error, in: text, .badTemplate, .redirect(names: names))
             return nil
@@ -122,8 +122,8 @@ extension TableReader {
     }
 
     /// Reads a route id, and reports a text that cannot be an id with the form that it most likely means.
-    private mutating func redirectByID(_ text: Placed<String>, _ names: Set<String>) -> Placed<String>? {
-        if NameRule.path.takes(text.value) { return text }
+    private mutating func redirectByID(_ text: Located<String>, _ names: Set<String>) -> Located<String>? {
+        if NameRule.path.matches(text.value) { return text }
         let isURL = text.value.contains("://")
         let path = PathText(text: text.value, role: .redirect(names: names), foldsCase: foldsPathCase)
         problems.error(
@@ -147,7 +147,7 @@ extension TableReader {
         return .fallback
     }
 
-    private mutating func notice(_ value: JSONValue) -> Placed<[String]>? {
+    private mutating func notice(_ value: JSONValue) -> Located<[String]>? {
         guard let path = text(value, "notice").flatMap({ staticPath($0) }) else { return nil }
         if path.value.isEmpty {
             problems.error(.badValue, at: path.offset, "notice must be the path of a screen")
@@ -212,7 +212,7 @@ extension TableReader {
     }
 
     private mutating func patterns(
-        _ text: Placed<String>, isAnySegment: Bool, form: Int
+        _ text: Located<String>, isAnySegment: Bool, form: Int
     ) -> [TableSource.RoutePattern] {
         do throws(TextError) {
             let paths =

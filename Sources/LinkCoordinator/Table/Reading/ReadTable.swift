@@ -86,7 +86,7 @@ extension TableReader {
 
     /// Reads `table`.
     private mutating func head(_ value: JSONValue?) -> TableSource {
-        var source = TableSource(id: Placed("", at: 0), version: Placed("", at: 0))
+        var source = TableSource(id: Located("", at: 0), version: Located("", at: 0))
         guard let value, let members = object(value, "table", .table) else { return source }
         if let id = members["id"].flatMap({ text($0, "table.id") }) {
             name(id.value, at: id.offset, "a table", .identifier)
@@ -125,7 +125,7 @@ extension TableReader {
     private mutating func readVars(_ value: JSONValue, _ source: inout TableSource) {
         for member in members(value, "vars") ?? [] {
             name(member.name, at: member.nameOffset - 1, "a var", .identifier)
-            source.vars.append(TableSource.Var(name: Placed(member.name, at: member.nameOffset - 1), isUsed: false))
+            source.vars.append(TableSource.Var(name: Located(member.name, at: member.nameOffset - 1), isUsed: false))
             if let text = text(member.value, "the var `\(member.name)`") { vars[member.name] = text.value }
         }
     }

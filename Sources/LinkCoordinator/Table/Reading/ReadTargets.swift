@@ -45,7 +45,7 @@ extension TableReader {
         }
         guard let text = filledText(value, key) else { return nil }
         if key == "path" {
-            if let name = Self.capturedName(text.value) { return .captured(Placed(name, at: text.offset)) }
+            if let name = Self.capturedName(text.value) { return .captured(Located(name, at: text.offset)) }
             return staticPath(text).map { .path(segments: $0.value) }
         }
         do throws(TextError) {
@@ -74,19 +74,19 @@ extension TableReader {
     private static func capturedName(_ text: String) -> String? {
         guard text.hasPrefix("{"), text.hasSuffix("}") else { return nil }
         let name = String(text.dropFirst().dropLast())
-        return NameRule.identifier.takes(name) ? name : nil
+        return NameRule.identifier.matches(name) ? name : nil
     }
 
     /// Reads a static coordinator path into segments.
     ///
     /// The path `/` has none.
-    mutating func staticPath(_ text: Placed<String>) -> Placed<[String]>? {
+    mutating func staticPath(_ text: Located<String>) -> Located<[String]>? {
         guard text.value.hasPrefix("/") else {
             problems.error(
                 .badValue, at: text.offset, "a static path must begin with `/`", suggestion: "write `/\(text.value)`")
             return nil
         }
-        if text.value == "/" { return Placed([], at: text.offset) }
+        if text.value == "/" { return Located([], at: text.offset) }
         let segments = text.value.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         if segments.contains(where: \.isEmpty) {
             let segments = text.value.split(separator: "/").joined(separator: "/")
@@ -103,7 +103,7 @@ extension TableReader {
             )
             return nil
         }
-        return Placed(segments, at: text.offset)
+        return Located(segments, at: text.offset)
     }
 
     private mutating func parents(_ value: JSONValue) -> TableSource.Target.Parents {
@@ -122,7 +122,7 @@ extension TableReader {
         case "initial": return .initial
         default:
             if text.value.hasPrefix("route:") {
-                return .route(Placed(String(text.value.dropFirst(6)), at: text.offset))
+                return .route(Located(String(text.value.dropFirst(6)), at: text.offset))
             }
             if text.value.hasPrefix("/") {
                 problems.error(
@@ -146,7 +146,7 @@ extension TableReader {
                 let target = otherwise["to"].flatMap({ target($0) })
             else { return nil }
             return TableSource.Guard(
-                name: Placed(member.name, at: member.nameOffset - 1), claim: claim.value, otherwise: target,
+                name: Located(member.name, at: member.nameOffset - 1), claim: claim.value, otherwise: target,
                 resume: otherwise["resume"].flatMap { resume($0) })
         }
     }

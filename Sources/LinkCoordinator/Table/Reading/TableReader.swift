@@ -113,16 +113,16 @@ extension TableReader {
     }
 
     /// Returns a text in NFC with vars replaced, or nil for another value.
-    mutating func text(_ value: JSONValue, _ what: String) -> Placed<String>? {
+    mutating func text(_ value: JSONValue, _ what: String) -> Located<String>? {
         guard case .string(let raw) = value.kind else {
             wrongType(value, what, "a string")
             return nil
         }
-        return Placed(nfc(putsVarsIn ? withVars(raw, value) : raw), at: value.offset)
+        return Located(nfc(putsVarsIn ? withVars(raw, value) : raw), at: value.offset)
     }
 
     /// Returns a text that must not be empty, or nil.
-    mutating func filledText(_ value: JSONValue, _ what: String) -> Placed<String>? {
+    mutating func filledText(_ value: JSONValue, _ what: String) -> Located<String>? {
         guard let text = text(value, what) else { return nil }
         if text.value.isEmpty {
             problems.error(.badValue, at: text.offset, "\(what) must not be empty")
@@ -132,9 +132,9 @@ extension TableReader {
     }
 
     /// Returns a list of nonempty and unique texts.
-    mutating func texts(_ value: JSONValue, _ what: String) -> [Placed<String>] {
+    mutating func texts(_ value: JSONValue, _ what: String) -> [Located<String>] {
         var seen = Set<String>()
-        var read: [Placed<String>] = []
+        var read: [Located<String>] = []
         for element in list(value, what) ?? [] {
             guard let text = filledText(element, "an item of \(what)") else { continue }
             if seen.insert(text.value).inserted {
@@ -147,7 +147,7 @@ extension TableReader {
     }
 
     /// Returns one text or a list of at least one text.
-    mutating func textOrTexts(_ value: JSONValue, _ what: String) -> [Placed<String>] {
+    mutating func textOrTexts(_ value: JSONValue, _ what: String) -> [Located<String>] {
         if case .string = value.kind { return filledText(value, what).map { [$0] } ?? [] }
         guard case .array(let elements) = value.kind else {
             wrongType(value, what, "a string or a list of strings")
@@ -194,7 +194,7 @@ extension TableReader {
     }
 
     /// Reports an unknown word.
-    mutating func badWord(_ text: Placed<String>, _ what: String, _ words: [String]) {
+    mutating func badWord(_ text: Located<String>, _ what: String, _ words: [String]) {
         problems.error(
             .badValue, at: text.offset, "`\(text.value)` is not a valid value of \(what)",
             suggestion: NearestName.of(text.value, among: words).map { "did you mean `\($0)`?" }
@@ -212,7 +212,7 @@ extension TableReader {
     ///
     /// The caller keeps the name in any case.
     mutating func name(_ text: String, at offset: Int, _ what: String, _ rule: NameRule, reserves: Bool = false) {
-        if !rule.takes(text) {
+        if !rule.matches(text) {
             problems.error(
                 .badName, at: offset, "`\(text)` is not a valid name for \(what)", suggestion: "use \(rule.text)")
         } else if reserves, NameRule.isReserved(text) {
@@ -229,7 +229,7 @@ extension TableReader {
     ///   - role: The role of the text if it is a path. If the error has no suggestion, the correct form of the whole
     ///     path is suggested.
     mutating func complain(
-        _ error: TextError, in text: Placed<String>, _ code: TableProblem.Code, _ role: PathText.Role? = nil
+        _ error: TextError, in text: Located<String>, _ code: TableProblem.Code, _ role: PathText.Role? = nil
     ) {
         let path = role.map { PathText(text: text.value, role: $0, foldsCase: foldsPathCase) }
         let own: TableProblem.Code =
@@ -247,7 +247,7 @@ extension TableReader {
     /// Returns the offset in the file of a byte of a text.
     ///
     /// It is exact if the file has the text without escapes and vars.
-    func place(_ offset: Int, in text: Placed<String>) -> Int {
+    func place(_ offset: Int, in text: Located<String>) -> Int {
         let start = text.offset + 1
         let bytes = text.value.utf8
         let isExact = start + bytes.count < file.count && file[start..<(start + bytes.count)].elementsEqual(bytes)
@@ -264,7 +264,7 @@ extension TableReader {
             guard reader.take("<") else { break }
             let back = reader
             let name = String(decoding: reader.run(while: NameRule.identifier.continues), as: UTF8.self)
-            guard NameRule.identifier.takes(name), reader.take(">") else {
+            guard NameRule.identifier.matches(name), reader.take(">") else {
                 out += "<"
                 reader = back
                 continue

@@ -71,7 +71,7 @@ package struct PathText {
     /// Returns a Boolean value that indicates whether a text has a `<name>`, which a table replaces by a var.
     static func holdsVar(_ text: String) -> Bool {
         text.split(separator: "<", omittingEmptySubsequences: false).dropFirst().contains { piece in
-            piece.firstIndex(of: ">").map { NameRule.identifier.takes(String(piece[..<$0])) } ?? false
+            piece.firstIndex(of: ">").map { NameRule.identifier.matches(String(piece[..<$0])) } ?? false
         }
     }
 }

@@ -2,8 +2,8 @@ internal import StrictJSON
 
 /// Finds the positions of many problems in a valid file: one pass for all lines, and a descent for each pointer.
 ///
-/// `JSONPlace.locate` reads the file once for each position. It is used for the single error of a malformed file.
-struct ProblemPlaces {
+/// `JSONLocation.locate` reads the file once for each position. It is used for the single error of a malformed file.
+struct ProblemLocations {
     private let file: [UInt8]
     private let value: JSONValue
 
@@ -17,8 +17,8 @@ struct ProblemPlaces {
     /// Returns the positions of byte offsets.
     ///
     /// Each offset is the start of a value or name, or inside a text.
-    func places(of offsets: [Int]) -> [JSONPlace] {
-        var places: [Int: JSONPlace] = [:]
+    func places(of offsets: [Int]) -> [JSONLocation] {
+        var places: [Int: JSONLocation] = [:]
         var (line, column, at) = (1, 1, 0)
         for offset in offsets.sorted() where places[offset] == nil {
             while at < min(offset, file.count) {
@@ -29,7 +29,7 @@ struct ProblemPlaces {
                 }
                 at += 1
             }
-            places[offset] = JSONPlace(line: line, column: column, pointer: pointer(to: offset))
+            places[offset] = JSONLocation(line: line, column: column, pointer: pointer(to: offset))
         }
         return offsets.compactMap { places[$0] }
     }
@@ -41,7 +41,7 @@ struct ProblemPlaces {
             switch at.kind {
             case .object(let members):
                 guard let index = Self.last(members, before: offset, { $0.nameOffset - 1 }) else { return out }
-                out += JSONPlace.step(members[index].name)
+                out += JSONLocation.step(members[index].name)
                 at = members[index].value
             case .array(let elements):
                 guard let index = Self.last(elements, before: offset, \.offset) else { return out }

@@ -1,7 +1,7 @@
 internal import ByteStorage
 
 /// A compiled matcher, which tests a segment at a dynamic edge of the trie.
-struct MatcherImage {
+struct CompiledMatcher {
     enum Kind: UInt8 {
         case literal, enumeration, affix, int, bool, date, uuid, characters, any
         case coordinatorPath, anySegment, restPlus, restStar
@@ -25,25 +25,25 @@ struct MatcherImage {
     /// The spelling of each value of an enumeration in the table, in the same order.
     var spellings = UnsafeBufferPointer<ByteView>(start: nil, count: 0)
     /// The matcher between the prefix and suffix of an affix.
-    var inner: UnsafePointer<MatcherImage>?
+    var inner: UnsafePointer<CompiledMatcher>?
 }
 
 /// A dynamic edge of the trie.
 ///
 /// Edges are tried in the order of their matchers.
-struct EdgeImage {
-    var matcher: MatcherImage
+struct CompiledEdge {
+    var matcher: CompiledMatcher
     /// The child node, or the leaf if the matcher ends a pattern.
     var child: UInt32
 }
 
 /// A node of the trie.
-struct NodeImage {
+struct CompiledNode {
     /// Bit n indicates a literal child of n bytes, and bit 63 one of 63 or more bytes.
     ///
     /// Most lookups of absent literals end here, without hashing.
     var literalLengths: UInt64
-    var edges: UnsafePointer<EdgeImage>?
+    var edges: UnsafePointer<CompiledEdge>?
     var edgeCount: UInt32
     /// The leaf of the patterns that end here, or -1.
     var endLeaf: Int32
@@ -73,20 +73,20 @@ struct NodeImage {
 }
 
 /// The patterns that end at the same node, in the order of their precedence.
-struct LeafImage {
-    var candidates: UnsafeBufferPointer<CandidateImage>
+struct CompiledLeaf {
+    var candidates: UnsafeBufferPointer<CompiledCandidate>
 }
 
 /// A pattern at a leaf and its query constraints.
-struct CandidateImage {
+struct CompiledCandidate {
     var pattern: Int32
-    var constraints: UnsafeBufferPointer<ConstraintImage>
+    var constraints: UnsafeBufferPointer<CompiledConstraint>
 }
 
 /// The search structure of a table.
-struct TrieImage {
-    var nodes: UnsafePointer<NodeImage>
-    var leaves: UnsafePointer<LeafImage>
+struct CompiledTrie {
+    var nodes: UnsafePointer<CompiledNode>
+    var leaves: UnsafePointer<CompiledLeaf>
     /// The root if there are only patterns without scheme and host, or -1.
     var root: Int32
     /// A Boolean value that indicates whether a pattern specifies a scheme or a host.
@@ -96,35 +96,35 @@ struct TrieImage {
 }
 
 /// A named part of a matched path.
-struct CaptureImage {
+struct CompiledCapture {
     /// The number of the name in the table.
     var name: Int32
     var segment: Int32
     var prefix: Int32
     var suffix: Int32
     var isTail: Bool
-    var matcher: MatcherImage
+    var matcher: CompiledMatcher
 }
 
 /// A compiled pattern, as the phases after the search use it.
-package struct PatternImage: BitwiseCopyable {
+package struct CompiledPattern: BitwiseCopyable {
     /// The index of the pattern's route.
     package var route: Int32
-    var captures: UnsafeBufferPointer<CaptureImage>
+    var captures: UnsafeBufferPointer<CompiledCapture>
     /// The matchers of the segments, for building a path from parameters.
-    var segments: UnsafeBufferPointer<MatcherImage>
+    var segments: UnsafeBufferPointer<CompiledMatcher>
     /// The kind of the terminal matcher.
     ///
     /// `any` represents a plain end.
-    var tail: MatcherImage.Kind
+    var tail: CompiledMatcher.Kind
     /// A Boolean value that indicates whether the next pattern is the same without the last, optional segment.
     var endsInOptional: Bool
 }
 
 /// A compiled query constraint.
-package struct ConstraintImage: BitwiseCopyable {
+package struct CompiledConstraint: BitwiseCopyable {
     enum Test: UInt8 { case equals, present, absent }
-    var name: QueryNameImage
+    var name: CompiledQueryName
     var test: Test
     var value: ByteView
 }
@@ -132,7 +132,7 @@ package struct ConstraintImage: BitwiseCopyable {
 /// A query name of the table in normalization form C (NFC).
 ///
 /// It is folded if all blocks ignore the case of names.
-package struct QueryNameImage: BitwiseCopyable {
+package struct CompiledQueryName: BitwiseCopyable {
     var text: ByteView
     /// The first eight bytes, folded, as one word.
     var key: UInt64

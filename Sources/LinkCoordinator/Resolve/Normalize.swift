@@ -8,7 +8,7 @@ extension Resolver {
     ///
     /// A screened link is known to have no forbidden bytes. If enough bytes after the link are readable, it is split in
     /// place.
-    package mutating func normalise(
+    package mutating func normalize(
         _ text: ByteView, isScreened: Bool = false, bytesBehind: Int = 0
     ) throws(Rejection) {
         let link = bytesBehind >= WideScan.behind || text.count > image.maxBytes ? text : padded(text)
@@ -73,6 +73,8 @@ extension Resolver {
     /// Reads the scheme and authority of a link whose origin is not cached.
     ///
     /// Returns the authority that becomes a segment, and the start of the path.
+    ///
+    /// See RouteTableReference, "Scheme" and "Authority".
     mutating func readOrigin(_ link: ByteView) throws(Rejection) -> (authority: ByteView, start: Int) {
         let colon = Self.schemeLength(link)
         if colon == 0 { throw Rejection(.scheme) }
@@ -143,6 +145,8 @@ extension Resolver {
     /// Removes userinfo and port from an authority.
     ///
     /// With `host: authority`, it checks and stores the host.
+    ///
+    /// See RouteTableReference, "Authority".
     private mutating func readAuthority(_ written: ByteView) throws(Rejection) -> ByteView {
         var authority = written
         let isWeb = WebURL.isWeb(scheme)
@@ -171,11 +175,13 @@ extension Resolver {
     /// In `http` and `https` links an empty host is rejected, because a browser reads the next segment as the host.
     private mutating func matchHost(isWeb: Bool) throws(Rejection) {
         if isWeb && host.isEmpty { throw Rejection(.host, "missing") }
-        for rule in block.hosts where rule.takes(host: host, port: port) { return }
+        for rule in block.hosts where rule.matches(host: host, port: port) { return }
         throw Rejection(.host, "unlisted")
     }
 
     /// Counts the undecoded segments and query pieces and checks their limits.
+    ///
+    /// See RouteTableReference, "Limits".
     private mutating func checkBudget(authority: ByteView, path: ByteView) throws(Rejection) {
         var raw = authority.isEmpty ? 0 : 1
         // A path of fewer bytes than the limit cannot have more segments than the limit. Most links need no counting.
@@ -198,6 +204,8 @@ extension Resolver {
     }
 
     /// Splits the undecoded path, decodes each segment once, and checks it.
+    ///
+    /// See RouteTableReference, "Path segments".
     mutating func readSegments(authority: ByteView, path: ByteView) throws(Rejection) {
         if !authority.isEmpty { try addSegment(authority, isPlain: Self.isPlain(authority)) }
         var at = path.count > 0 && path[0] == UInt8(ascii: "/") ? 1 : 0
@@ -258,6 +266,8 @@ extension Resolver {
     }
 
     /// Applies the rewrites of the block, which remove known prefixes.
+    ///
+    /// See RouteTableReference, "Rewrites".
     private mutating func rewrite() {
         for number in 0..<block.rewrites.count {
             let rule = block.rewrites.at(number)
@@ -266,17 +276,17 @@ extension Resolver {
     }
 
     @inline(__always)
-    private mutating func fits(_ rule: Ref<RewriteImage>) -> Bool {
+    private mutating func fits(_ rule: Ref<CompiledRewrite>) -> Bool {
         let length = rule.segments.count
         if segments.count &- firstSegment < length { return false }
         let matchers = rule.segments.baseAddress.unsafelyUnwrapped
         let first = segments.base + firstSegment
-        for index in 0..<length where !Ref(matchers + index).takes(Ref(first + index)) { return false }
+        for index in 0..<length where !Ref(matchers + index).matches(Ref(first + index)) { return false }
         return true
     }
 
     @inline(never)
-    private mutating func takeOff(_ rule: Ref<RewriteImage>) {
+    private mutating func takeOff(_ rule: Ref<CompiledRewrite>) {
         if rule.captured >= 0 {
             let index = Int(rule.captured)
             let value = captured(rule.segments.at(index), in: segments[firstSegment &+ index])
@@ -290,11 +300,11 @@ extension Resolver {
     }
 }
 
-extension HostRuleImage {
+extension CompiledHostRule {
     /// Returns a Boolean value that indicates whether the rule matches a host.
     ///
     /// The host is lowercase, and `port` is -1 for none.
-    func takes(host: ByteView, port: Int32) -> Bool {
+    func matches(host: ByteView, port: Int32) -> Bool {
         switch kind {
         case .any: true
         case .empty: host.isEmpty

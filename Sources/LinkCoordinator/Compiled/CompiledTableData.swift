@@ -1,9 +1,9 @@
 package import ByteStorage
 
 /// The rules for reading links of some schemes.
-package struct BlockImage: BitwiseCopyable {
+package struct CompiledLinkBlock: BitwiseCopyable {
     var hostIsSegment: Bool
-    var hosts: UnsafeBufferPointer<HostRuleImage>
+    var hosts: UnsafeBufferPointer<CompiledHostRule>
     var schemesAreExact: Bool
     var emptySegments: TableSource.LinkBlock.EmptySegments
     var separators: UnsafeBufferPointer<UInt8>
@@ -15,11 +15,11 @@ package struct BlockImage: BitwiseCopyable {
     var nullsErase: Bool
     var flatten: Bool
     var repair: Bool
-    var rewrites: UnsafeBufferPointer<RewriteImage>
+    var rewrites: UnsafeBufferPointer<CompiledRewrite>
 }
 
 /// A scheme and the block that reads it.
-struct SchemeImage {
+struct CompiledScheme {
     var text: ByteView
     var block: Int32
     /// The number of the scheme among those that patterns mention, or -1.
@@ -27,7 +27,7 @@ struct SchemeImage {
 }
 
 /// A compiled host rule.
-struct HostRuleImage {
+struct CompiledHostRule {
     enum Kind: UInt8 { case any, empty, exact, suffix }
     var kind: Kind
     var text: ByteView
@@ -36,8 +36,8 @@ struct HostRuleImage {
 }
 
 /// A compiled rewrite, which removes a prefix of the path.
-struct RewriteImage {
-    var segments: UnsafeBufferPointer<MatcherImage>
+struct CompiledRewrite {
+    var segments: UnsafeBufferPointer<CompiledMatcher>
     /// The index of the captured segment, or -1.
     var captured: Int32
     /// The number of the capture's name, or -1.
@@ -47,7 +47,7 @@ struct RewriteImage {
 }
 
 /// The compiled type of a field.
-package struct FieldImage: BitwiseCopyable {
+package struct CompiledField: BitwiseCopyable {
     enum Kind: UInt8 { case uuid, int, string, bool, double, date, enumeration, url, list }
     /// The value of a field to which nothing is bound.
     package enum Absence: UInt8, BitwiseCopyable { case required, null, value, emptyList }
@@ -63,7 +63,7 @@ package struct FieldImage: BitwiseCopyable {
     var minCount: Int32
     var maxCount: Int32
     var values: UnsafeBufferPointer<ByteView>
-    var hosts: UnsafeBufferPointer<HostRuleImage>
+    var hosts: UnsafeBufferPointer<CompiledHostRule>
     /// The value if nothing is bound to the field.
     package var absence: Absence
     /// The default as JSON, or `null` or `[]`.
@@ -77,7 +77,7 @@ package struct FieldImage: BitwiseCopyable {
 }
 
 /// A compiled binding: the source of a field's value.
-package struct BindingImage: BitwiseCopyable {
+package struct CompiledBinding: BitwiseCopyable {
     enum Source: UInt8 { case path, query, rewrite, payload, fragment, constant }
     /// The index of the field in the table.
     package var field: Int32
@@ -85,7 +85,7 @@ package struct BindingImage: BitwiseCopyable {
     /// The number of the name of the capture or rewrite.
     package var name: Int32
     /// The query name that the value comes from.
-    package var query: QueryNameImage
+    package var query: CompiledQueryName
     /// The number of the pointer into the payload, among the table's own pointers.
     var place: Int32
     var constant: ByteView
@@ -112,7 +112,7 @@ struct Program {
 }
 
 /// A compiled entry of a stack: a screen and its presentation.
-package struct EntryImage: BitwiseCopyable {
+package struct CompiledEntry: BitwiseCopyable {
     /// The index of the screen in the table.
     package var screen: Int32
     /// The presentation of the entry.
@@ -125,7 +125,7 @@ package struct EntryImage: BitwiseCopyable {
 }
 
 /// A compiled screen.
-package struct ScreenImage: BitwiseCopyable {
+package struct CompiledScreen: BitwiseCopyable {
     /// The index of the coordinator in the table.
     package var coordinator: Int32
     var name: ByteView
@@ -134,16 +134,16 @@ package struct ScreenImage: BitwiseCopyable {
     /// The required fields among them.
     var required: UnsafeBufferPointer<Int32>
     var asksDevice: Bool
-    var since: VersionImage?
-    var until: VersionImage?
+    var since: CompiledVersion?
+    var until: CompiledVersion?
     var requires: UnsafeBufferPointer<Int32>
     var nav: Bool
     /// The entry of the screen in a path.
-    var entry: EntryImage
+    var entry: CompiledEntry
 }
 
 /// A compiled coordinator.
-package struct CoordinatorImage: BitwiseCopyable {
+package struct CompiledCoordinator: BitwiseCopyable {
     /// The name of the coordinator.
     package var name: ByteView
     /// The index of the initial screen, or -1.
@@ -155,24 +155,24 @@ package struct CoordinatorImage: BitwiseCopyable {
     /// The parent entries of a stack that begins with this coordinator, for `parents: initial`.
     ///
     /// The coordinator's own initial screen is the last.
-    var ancestors: UnsafeBufferPointer<EntryImage>
+    var ancestors: UnsafeBufferPointer<CompiledEntry>
 }
 
 /// A compiled version.
-struct VersionImage { var version: Version }
+struct CompiledVersion { var version: Version }
 
 /// A compiled capability.
-struct CapabilityImage {
+struct CompiledCapability {
     var name: ByteView
-    var minApp: VersionImage?
-    var minOS: VersionImage?
+    var minApp: CompiledVersion?
+    var minOS: CompiledVersion?
     var platforms: UnsafeBufferPointer<ByteView>
     var asksPlatform: Bool
     var listed: Bool
 }
 
 /// A compiled comparison with a version.
-struct VersionTestImage {
+struct CompiledVersionTest {
     var version: Version
     /// The accepted results of comparing the device's version with this one: one bit each for lower, equal, and higher.
     var orders: UInt8
@@ -191,15 +191,15 @@ struct VersionTestImage {
 }
 
 /// An attribute and its accepted texts.
-struct AttributeImage {
+struct CompiledAttribute {
     var name: ByteView
     var values: UnsafeBufferPointer<ByteView>
 }
 
 /// A compiled condition (`when`).
-package struct ConditionImage: BitwiseCopyable {
-    var app: UnsafeBufferPointer<VersionTestImage>
-    var os: UnsafeBufferPointer<VersionTestImage>
+package struct CompiledCondition: BitwiseCopyable {
+    var app: UnsafeBufferPointer<CompiledVersionTest>
+    var os: UnsafeBufferPointer<CompiledVersionTest>
     var capabilities: UnsafeBufferPointer<Int32>
     var claims: UnsafeBufferPointer<ByteView>
     var platforms: UnsafeBufferPointer<ByteView>
@@ -208,23 +208,23 @@ package struct ConditionImage: BitwiseCopyable {
     var asksRegion: Bool
     var locales: UnsafeBufferPointer<ByteView>
     var asksLocale: Bool
-    var attributes: UnsafeBufferPointer<AttributeImage>
-    var query: UnsafeBufferPointer<ConstraintImage>
+    var attributes: UnsafeBufferPointer<CompiledAttribute>
+    var query: UnsafeBufferPointer<CompiledConstraint>
     /// A Boolean value that indicates whether the condition tests anything other than versions.
     var asksMore: Bool
 }
 
 /// A compiled part of a URL or path template.
-package struct TemplateImage: BitwiseCopyable {
+package struct CompiledTemplatePart: BitwiseCopyable {
     enum Kind: UInt8 { case bytes, capture, query, segmentEnd }
     var kind: Kind
     var bytes: ByteView
     var name: Int32
-    var query: QueryNameImage
+    var query: CompiledQueryName
 }
 
 /// A compiled target: the destination of a request.
-package struct TargetImage: BitwiseCopyable {
+package struct CompiledTarget: BitwiseCopyable {
     /// The kind of a target.
     package enum Kind: UInt8, BitwiseCopyable { case path, captured, external }
     enum Parents: UInt8 { case none, initial, route, list }
@@ -234,11 +234,11 @@ package struct TargetImage: BitwiseCopyable {
     var mode: RequestView.Mode
     var dismissModals: Bool
     /// The entries of the path, preceded by their static parents.
-    var entries: UnsafeBufferPointer<EntryImage>
+    var entries: UnsafeBufferPointer<CompiledEntry>
     /// The number of the name of the captured path.
     var name: Int32
     /// The parts of the URL of an external target.
-    package var template: UnsafeBufferPointer<TemplateImage>
+    package var template: UnsafeBufferPointer<CompiledTemplatePart>
     /// The parents that depend on the path or the device.
     var parents: Parents
     var parentRoute: Int32
@@ -255,25 +255,25 @@ package struct TargetImage: BitwiseCopyable {
 }
 
 /// A compiled variant.
-package struct VariantImage: BitwiseCopyable {
-    var condition: ConditionImage
+package struct CompiledVariant: BitwiseCopyable {
+    var condition: CompiledCondition
     var isConditional: Bool
     /// The variant's target.
-    package var target: TargetImage
-    var notice: NoticeImage
+    package var target: CompiledTarget
+    var notice: CompiledNotice
     /// The member `,"variant":N`, or empty.
     var json: ByteView
 }
 
 /// A compiled notice: a path to show beside the result.
-struct NoticeImage {
+struct CompiledNotice {
     /// The canonical path, or empty for none.
     var path: ByteView
     var screens: UnsafeBufferPointer<Int32>
 }
 
 /// A compiled route.
-package struct RouteImage: BitwiseCopyable {
+package struct CompiledRoute: BitwiseCopyable {
     /// The action of a route for a request that selects it.
     package enum Action: UInt8, BitwiseCopyable {
         case variants, redirectRoute, redirectTemplate, excludeExternal, excludeNone, excludeReject
@@ -285,11 +285,11 @@ package struct RouteImage: BitwiseCopyable {
     /// The action for a request that selects the route.
     package var action: Action
     var redirect: Int32
-    var template: UnsafeBufferPointer<TemplateImage>
+    var template: UnsafeBufferPointer<CompiledTemplatePart>
     /// The variants of the route, in the order of the table.
-    package var variants: UnsafeBufferPointer<VariantImage>
+    package var variants: UnsafeBufferPointer<CompiledVariant>
     /// The bindings of the route.
-    package var bindings: UnsafeBufferPointer<BindingImage>
+    package var bindings: UnsafeBufferPointer<CompiledBinding>
     /// A Boolean value that indicates whether the route, or a route that supplies its parent entries, binds fields from
     /// the payload.
     var bindsPayload: Bool
@@ -300,37 +300,37 @@ package struct RouteImage: BitwiseCopyable {
     /// The policy for a captured path with an unknown screen.
     package var unknownScreen: TableSource.Route.UnknownScreen
     var unsupported: Unsupported
-    var unsupportedTarget: Ref<TargetImage>?
+    var unsupportedTarget: Ref<CompiledTarget>?
     /// The index of the first pattern, or -1 for a route that can only be requested by its id.
     package var firstPattern: Int32
 }
 
 /// A compiled guard.
-package struct GuardImage: BitwiseCopyable {
+package struct CompiledGuard: BitwiseCopyable {
     /// The name of the guard.
     package var name: ByteView
     /// The claim that satisfies the guard.
     package var claim: ByteView
-    var target: TargetImage
+    var target: CompiledTarget
     var resumes: Bool
     var ttlSeconds: Int64
     var once: Bool
 }
 
 /// A compiled fallback rule for one reason.
-struct FallbackImage {
+struct CompiledFallback {
     var outcome: TableSource.FallbackRule.Outcome
-    var target: Ref<TargetImage>?
+    var target: Ref<CompiledTarget>?
 }
 
 /// A compiled table.
-package struct TableImage: BitwiseCopyable {
+package struct CompiledTableData: BitwiseCopyable {
     /// A number that is unique to the table within the process.
     var serial: UInt64
     /// The member `"table":"id@version+hash"`.
     var head: ByteView
-    var blocks: UnsafeBufferPointer<BlockImage>
-    var schemes: UnsafeBufferPointer<SchemeImage>
+    var blocks: UnsafeBufferPointer<CompiledLinkBlock>
+    var schemes: UnsafeBufferPointer<CompiledScheme>
     /// The index of the `*` block, or -1.
     var otherSchemes: Int32
     var foldsCase: Bool
@@ -341,31 +341,31 @@ package struct TableImage: BitwiseCopyable {
     var asksOS: Bool
     var hasSingleSlots: Bool
     var literals: LiteralTable
-    var trie: TrieImage
+    var trie: CompiledTrie
     /// The patterns, by their number.
-    package var patterns: UnsafePointer<PatternImage>
+    package var patterns: UnsafePointer<CompiledPattern>
     /// The routes, in the order of the table.
-    package var routes: UnsafeBufferPointer<RouteImage>
+    package var routes: UnsafeBufferPointer<CompiledRoute>
     /// The fields of all models.
-    package var fields: UnsafeBufferPointer<FieldImage>
+    package var fields: UnsafeBufferPointer<CompiledField>
     /// The screens of all coordinators.
-    package var screens: UnsafeBufferPointer<ScreenImage>
+    package var screens: UnsafeBufferPointer<CompiledScreen>
     /// The coordinators, in the order of the table.
-    package var coordinators: UnsafeBufferPointer<CoordinatorImage>
+    package var coordinators: UnsafeBufferPointer<CompiledCoordinator>
     /// The guards, in the order of the table.
-    package var guards: UnsafeBufferPointer<GuardImage>
-    var capabilities: UnsafeBufferPointer<CapabilityImage>
+    package var guards: UnsafeBufferPointer<CompiledGuard>
+    var capabilities: UnsafeBufferPointer<CompiledCapability>
     var externalSchemes: UnsafeBufferPointer<ByteView>
-    var externalHosts: UnsafeBufferPointer<HostRuleImage>
+    var externalHosts: UnsafeBufferPointer<CompiledHostRule>
     /// One rule for each reason, in the order of `Reason.allCases`.
-    var fallbacks: UnsafeBufferPointer<FallbackImage>
+    var fallbacks: UnsafeBufferPointer<CompiledFallback>
     /// The numbers of the pointers that find a link, in the order of the table.
     var payloadLinks: UnsafeBufferPointer<Int32>
     /// The numbers of the pointers that find a route and its parameters, or -1.
     var payloadRoute: Int32
     var payloadParams: Int32
     /// The target of `path` requests.
-    package var plainTarget: Ref<TargetImage>
+    package var plainTarget: Ref<CompiledTarget>
     /// The number of scopes that a stack can use at once: 1 plus the length of the longest chain of parent routes.
     var scopes: Int
     /// The number of values that are kept for several bindings.

@@ -3,7 +3,7 @@ internal import ByteStorage
 /// The memory of a compiled table: plain values and bytes that never move, and never change after compilation.
 ///
 /// The resolver reads them through unowned pointers, without reference counting or bounds checks for each record.
-package final class Slab {
+package final class TableStorage {
     private var blocks: [UnsafeMutableRawPointer] = []
 
     /// Creates empty storage.

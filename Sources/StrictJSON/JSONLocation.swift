@@ -1,7 +1,7 @@
 package import ByteStorage
 
 /// A location in a JSON text, for messages and tools.
-package struct JSONPlace: Sendable, Equatable {
+package struct JSONLocation: Sendable, Equatable {
     /// The line, starting at 1.
     package let line: Int
     /// The column in Unicode scalars, starting at 1.
@@ -17,7 +17,7 @@ package struct JSONPlace: Sendable, Equatable {
     }
 
     /// Returns the location of a byte offset by reading the text again, up to its first error.
-    package static func locate(offset: Int, in text: ByteView, maxDepth: Int = 512) -> JSONPlace {
+    package static func locate(offset: Int, in text: ByteView, maxDepth: Int = 512) -> JSONLocation {
         let target = min(max(offset, 0), text.count)
         var line = 1
         var column = 1
@@ -30,11 +30,11 @@ package struct JSONPlace: Sendable, Equatable {
             }
         }
         var finder = Finder(target: target, maxDepth: maxDepth)
-        return JSONPlace(line: line, column: column, pointer: finder.find(in: text))
+        return JSONLocation(line: line, column: column, pointer: finder.find(in: text))
     }
 
     /// Returns the location of a byte offset in an array.
-    package static func locate(offset: Int, in text: [UInt8]) -> JSONPlace {
+    package static func locate(offset: Int, in text: [UInt8]) -> JSONLocation {
         text.withUnsafeBufferPointer { locate(offset: offset, in: ByteView($0)) }
     }
 
@@ -62,7 +62,7 @@ package struct JSONPlace: Sendable, Equatable {
             var name: ByteView?
             var index = 0
 
-            var text: String { name.map { JSONPlace.step($0.string) } ?? "/\(index)" }
+            var text: String { name.map { JSONLocation.step($0.string) } ?? "/\(index)" }
         }
 
         init(target: Int, maxDepth: Int) {
