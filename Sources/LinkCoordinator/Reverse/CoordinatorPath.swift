@@ -1,7 +1,7 @@
 internal import ByteStorage
 internal import StrictJSON
 
-/// Why a text is no coordinator path of the table.
+/// An error that occurs when a text is not a coordinator path of the table.
 public struct PathError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The stable code of the reason, as in decisions: `unknown_screen`, `bad_encoding`, `dot_segment`,
     /// `empty_segment`, or `budget`.
