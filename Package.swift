@@ -51,7 +51,7 @@ let package = Package(
             ],
             swiftSettings: strict),
         .executableTarget(name: "linkd", dependencies: ["LinkdCommands"], swiftSettings: strict),
-        // What searches the pure half for wrong answers: `config/run fuzz`, the benchmarks and its tests run it.
+        // Searches for wrong answers of the pure modules. `config/run fuzz`, the benchmarks, and its tests run it.
         .target(
             name: "LinkdFuzz",
             dependencies: [
@@ -111,7 +111,7 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(name: "TidyTests", dependencies: ["TestSupport"], swiftSettings: strict),
-        // What is shipped beside the code: it runs the built program.
+        // Tests the shipped files. It runs the built program.
         .testTarget(
             name: "ShippedTests", dependencies: ["linkd", "LinkIngest", "TestSupport"], swiftSettings: strict),
     ]

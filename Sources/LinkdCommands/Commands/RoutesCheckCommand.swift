@@ -45,8 +45,8 @@ enum RoutesCheckCommand {
             one.problems.removeAll { $0.severity == .warning && allowed.contains($0.code) }
             checked.append(one)
         }
-        if call.json { printJSON(checked, call.console.out) } else { printText(checked, call.console.out) }
         let conflicts = TableSet(checked.compactMap(\.table)).conflicts
+        if call.json { printJSON(checked, conflicts, call.console.out) } else { printText(checked, call.console.out) }
         for conflict in conflicts { call.console.warn(Escaping.visible(conflict.text)) }
         guard let first = checked.first(where: { $0.table == nil }) else {
             let warnings = checked.reduce(conflicts.count) { $0 + $1.problems.count }
@@ -105,7 +105,7 @@ enum RoutesCheckCommand {
         }
     }
 
-    private static func printJSON(_ tables: [CheckedTable], _ out: Channel) {
+    private static func printJSON(_ tables: [CheckedTable], _ conflicts: [TableConflict], _ out: Channel) {
         var json = JSONText()
         json.beginObject()
         json.beginArray("tables")
@@ -119,6 +119,18 @@ enum RoutesCheckCommand {
             json.beginArray("problems")
             for problem in checked.problems { write(problem, to: &json) }
             json.endArray()
+            json.boolean("truncated", checked.isTruncated)
+            json.endObject()
+        }
+        json.endArray()
+        json.beginArray("conflicts")
+        for conflict in conflicts {
+            json.beginObject()
+            json.beginArray("tables")
+            json.text(nil, conflict.names.first)
+            json.text(nil, conflict.names.second)
+            json.endArray()
+            json.text("message", conflict.text)
             json.endObject()
         }
         json.endArray()

@@ -76,8 +76,11 @@ struct CheckedTable {
     ///
     /// The check stops at a limit.
     var errorsText: String {
-        Counts.text(errors, "problem") + (errors < ProblemList.maxCount ? "" : ", the limit of one check")
+        Counts.text(errors, "problem") + (isTruncated ? ", the limit of one check" : "")
     }
+
+    /// A Boolean value that indicates whether the check stopped at its limit, so that the table may have more errors.
+    var isTruncated: Bool { errors >= ProblemList.maxCount }
 }
 
 /// The tables that a command uses to resolve.

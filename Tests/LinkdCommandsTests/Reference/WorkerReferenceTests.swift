@@ -91,7 +91,7 @@ internal import Testing
         #expect(Set(common.names + own.names) == Set(properties.map(\.key)))
         for property in properties {
             let cell = try #require(common.cell(property.key, "Value") ?? own.cell(property.key, "Value"))
-            // What depends on a setting is described in words.
+            // The reference describes defaults that depend on a setting in words.
             guard cell.hasPrefix("`") else { continue }
             #expect(ReferencePage.code(cell).first == property.value, "\(property.key)")
         }

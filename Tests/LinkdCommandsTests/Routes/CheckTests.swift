@@ -60,6 +60,29 @@ internal import Testing
             #expect(problems.allSatisfy { $0["severity"]?.string == "warning" && $0["suggestion"]?.string != nil })
             #expect(problems.map { $0["line"]?.integer } == [3, 4])
             #expect(problems.last?["pointer"]?.string == "/routes/0/match")
+            #expect(json["tables"]?.array?.first?["truncated"]?.text == "false")
+            #expect(json["conflicts"]?.array?.isEmpty == true)
+        }
+    }
+
+    @Test("As JSON, a check that stops at its limit says so, and two tables that claim the same are a conflict")
+    func limitsAndConflicts() throws {
+        let routes = (0..<300).map { #"{ "id": "r\#($0)", "match": "/r\#($0)", "to": { "path": "/no/screen" } }"# }
+        let many = """
+            {"schemaVersion": 1, "table": {"id": "t", "version": "1"},
+             "link": {"schemes": ["app"], "host": "segment"}, "routes": [\(routes.joined(separator: ","))]}
+            """
+        try withTemporaryFile(many) { path in
+            let result = linkd("routes", "check", path, "--json")
+            #expect(result.code == 65)
+            let table = try #require(JSONValue.parse(Array(result.out.utf8))["tables"]?.array?.first)
+            #expect(table["problems"]?.array?.count == 200 && table["truncated"]?.text == "true")
+        }
+        try withTemporaryFile(poor) { path in
+            let result = linkd("routes", "check", path, path, "--json")
+            let conflicts = try #require(JSONValue.parse(Array(result.out.utf8))["conflicts"]?.array)
+            #expect(conflicts.count > 0)
+            #expect(conflicts.allSatisfy { $0["tables"]?.array?.count == 2 && $0["message"]?.string != nil })
         }
     }
 
