@@ -61,7 +61,7 @@ import Testing
     @Test("Lists are repaired as single values are", arguments: repaired)
     func repairs(_ one: Repaired) throws {
         let decision = try Self.table(Self.lists).resolve("t:///" + one.query)
-        #expect((decision.stack.first?.value["data"]?.text ?? decision.detail) == one.data)
+        #expect((decision.value["stack"]?.array?.first?["data"]?.text ?? decision.detail) == one.data)
         #expect(decision.notes == (one.note.map { ["repaired:query." + $0] } ?? []))
     }
 
@@ -100,7 +100,7 @@ import Testing
     func droppingParents() throws {
         let decision = try Self.parents(drops: true).resolve("t:///leaf?n=x&p=3", device: DeviceFacts(app: "6"))
         #expect(decision.path == "/c/o/p/leaf" && decision.notes == ["dropped:O.n"])
-        #expect(decision.stack[0].value["data"]?.text == #"{"O":{"n":null,"tags":[]}}"#)
+        #expect(decision.value["stack"]?.array?.first?["data"]?.text == #"{"O":{"n":null,"tags":[]}}"#)
     }
 
     @Test("Parents bind together with the route, and notes are in the order of the phases")
@@ -134,34 +134,38 @@ import Testing
     @Test("Only a string in a payload is a link or route, and other values are skipped")
     func payloadStrings() throws {
         let table = try Self.table(Self.payloads)
-        #expect(table.resolve(.payload(#"{"a":5,"b":"t:///x"}"#)).route == "x")
-        #expect(table.resolve(.payload(#"{"a":true,"b":["t:///x"],"r":"x"}"#)).route == "x")
-        #expect(table.resolve(.payload(#"{"a":"","r":7}"#)).reason == "no_link")
-        #expect(table.explain(.payload(#"{"a":5,"b":"t:///x"}"#)).decision.route == "x")
+        #expect(table.resolve(.payload(.json(#"{"a":5,"b":"t:///x"}"#))).route == "x")
+        #expect(table.resolve(.payload(.json(#"{"a":true,"b":["t:///x"],"r":"x"}"#))).route == "x")
+        #expect(table.resolve(.payload(.json(#"{"a":"","r":7}"#))).reason == "no_link")
+        #expect(table.explain(.payload(.json(#"{"a":5,"b":"t:///x"}"#))).decision.route == "x")
     }
 
     @Test("A parameter replaces a capture of a route that is requested by its id")
     func parametersByID() throws {
         let table = try Self.table(Self.payloads)
         let data = #"{"I":{"id":"z"}}"#
-        #expect(table.resolve(.route("byID", params: #"{"id":"z"}"#)).stack.first?.value["data"]?.text == data)
-        #expect(table.resolve(.route("old", params: #"{"id":"z"}"#)).stack.first?.value["data"]?.text == data)
-        let payload = table.resolve(.payload(#"{"r":"byID","p":{"id":"z"}}"#))
-        #expect(payload.stack.first?.value["data"]?.text == data)
+        #expect(
+            table.resolve(.route("byID", params: .json(#"{"id":"z"}"#))).value["stack"]?.array?.first?["data"]?.text
+                == data)
+        #expect(
+            table.resolve(.route("old", params: .json(#"{"id":"z"}"#))).value["stack"]?.array?.first?["data"]?.text
+                == data)
+        let payload = table.resolve(.payload(.json(#"{"r":"byID","p":{"id":"z"}}"#)))
+        #expect(payload.value["stack"]?.array?.first?["data"]?.text == data)
         #expect(table.resolve(.route("byID")).detail == "I.id")
-        let tail = table.resolve(.route("tail", params: #"{"rest":"1/%32//3"}"#))
-        #expect(tail.stack.first?.value["data"]?.text == #"{"L":{"tags":[1,2,3]}}"#)
-        #expect(table.resolve(.route("tail", params: #"{"rest":"1/../3"}"#)).detail == "L.tags")
-        let trace = table.explain(.route("byID", params: #"{"id":"z"}"#))
+        let tail = table.resolve(.route("tail", params: .json(#"{"rest":"1/%32//3"}"#)))
+        #expect(tail.value["stack"]?.array?.first?["data"]?.text == #"{"L":{"tags":[1,2,3]}}"#)
+        #expect(table.resolve(.route("tail", params: .json(#"{"rest":"1/../3"}"#))).detail == "L.tags")
+        let trace = table.explain(.route("byID", params: .json(#"{"id":"z"}"#)))
         #expect(trace.bindings.first?.raw == ["z"])
         // The query of a link is not used for a capture.
-        #expect(table.resolve("t:///old/a?id=z").stack.first?.value["data"]?.text == #"{"I":{"id":"a"}}"#)
+        #expect(table.resolve("t:///old/a?id=z").value["stack"]?.array?.first?["data"]?.text == #"{"I":{"id":"a"}}"#)
     }
 
     @Test("The parameters of a deferred request are written without white space and unnecessary escapes")
     func compactResume() throws {
         let table = try Self.table(Self.payloads)
-        let decision = table.resolve(.route("s", params: "{ \"id\" : \"z\\u0041\\/\" ,\n \"n\": 1.50 }"))
+        let decision = table.resolve(.route("s", params: .json("{ \"id\" : \"z\\u0041\\/\" ,\n \"n\": 1.50 }")))
         #expect(decision.value["resume"]?["params"]?.text == #"{"id":"zA/","n":1.50}"#)
         #expect(decision.json.firstRange(of: [UInt8](#""params":{"id":"zA/","n":1.50}"#.utf8)) != nil)
     }

@@ -129,7 +129,8 @@ private let rows: [EdgeCase] = [
     EdgeCase(33, easy, "myapp://simple?" + String(repeating: "&", count: 128), reject("budget", "query items")),
     EdgeCase(33, easy, "myapp://simple?" + String(repeating: "&", count: 127), ["route": "simple"]),
     EdgeCase(
-        36, anchor, .payload(#"{"data":{"deep_link":"shop:///p/new"},"aps":{"link":"shop:///"}}"#), ["route": "home"]),
+        36, anchor, .payload(.json(#"{"data":{"deep_link":"shop:///p/new"},"aps":{"link":"shop:///"}}"#)),
+        ["route": "home"]),
     EdgeCase(
         37, anchor, "https://shop.example/p/\(other)", device: DeviceFacts(app: "x"),
         ["outcome": "external", "notes": #"["device.app unknown"]"#]),
@@ -147,7 +148,7 @@ private let rows: [EdgeCase] = [
         for (member, expected) in edge.expected {
             let actual: String? =
                 switch member {
-                case "data": decision.stack.last?.value["data"]?.text
+                case "data": decision.value["stack"]?.array?.last?["data"]?.text
                 case "notes": decision.value["notes"]?.text
                 default: decision.text(member)
                 }

@@ -136,10 +136,11 @@ import Testing
                     + (generator.one(in: 4) ? "\"\(text)\"" : generator.pick(values))
             }
             let params = "{\(members.joined(separator: ","))}"
-            let payloads = ["{\"data\":{\"deep_link\":\"\(text)\"}}", "{\"aps\":{\"link\":5}}", params, "[", ""]
+            let payloads = ["{\"data\":{\"deep_link\":\"\(text)\"}}", "{\"aps\":{\"link\":5}}", params, "{}"]
             let requests: [LinkRequest] = [
                 .path(text, mode: generator.pick([nil, .append, .reuse, .replace])),
-                .route(generator.pick(routes + [text]), params: params), .payload(generator.pick(payloads)),
+                .route(generator.pick(routes + [text]), params: .json(params)),
+                .payload(.json(generator.pick(payloads))),
             ]
             let decision = table.resolve(generator.pick(requests))
             guard let outcome = decision.value["outcome"]?.string, Decision.Outcome(rawValue: outcome) != nil else {

@@ -102,7 +102,7 @@ struct HostTests {
         ] as [(String, String?, String?)])
     func tails(text: String, reason: String?, detail: String?) throws {
         let table = try Self.table(#""*""#, path: "/f/{rest*}")
-        let decision = table.resolve(.route("r", params: #"{"rest":"\#(text)"}"#))
-        #expect(decision.reason == reason && decision.detail == detail, "\(text)")
+        let decision = table.resolve(.route("r", params: .json(#"{"rest":"\#(text)"}"#)))
+        #expect(decision.reason?.rawValue == reason && decision.detail == detail, "\(text)")
     }
 }

@@ -62,7 +62,7 @@ struct DialectCase: Sendable, CustomTestStringConvertible {
                 """#.utf8))
         func value(_ model: String, _ query: String) -> String? {
             let decision = table.resolve("t:///\(model)?\(query)")
-            return decision.stack.last?.value["data"]?[model]?["a"]?.text ?? decision.reason
+            return decision.value["stack"]?.array?.last?["data"]?[model]?["a"]?.text ?? decision.reason?.rawValue
         }
         // The lookup of names differs for many items.
         let many = (0..<60).map { "x\($0)=y" }.joined(separator: "&") + "&" + one.query

@@ -72,7 +72,7 @@ import Testing
                 + #""unsupported":{"to":{"path":"/home/feed","parents":"route:item"}}}]"#)
         let decision = table.resolve("t:///new/7", device: DeviceFacts(app: "1"))
         #expect(decision.path == "/home/item/feed")
-        #expect(decision.stack.first?.value["data"]?.text == #"{"Item":{"id":"7"}}"#)
+        #expect(decision.value["stack"]?.array?.first?["data"]?.text == #"{"Item":{"id":"7"}}"#)
         #expect(decision.notes == ["unsupported:home.new"])
     }
 
@@ -83,7 +83,7 @@ import Testing
             #""routes":[{"id":"e","match":"/e","to":{"path":"/home/extra"},"bind":{"Extra":{"note":"query.note"}}}]"#,
             link: #""schemes":["t"],"host":"authority","hosts":["*"],"repair":true"#)
         let decision = table.resolve("t:///e?note&%20note=x")
-        #expect(decision.stack.first?.value["data"]?.text == #"{"Extra":{"note":null,"day":null}}"#)
+        #expect(decision.value["stack"]?.array?.first?["data"]?.text == #"{"Extra":{"note":null,"day":null}}"#)
         #expect(decision.notes == ["device.app unknown"])
     }
 
@@ -93,7 +93,7 @@ import Testing
             #""externals":{"hosts":["e.example"]}"#,
             #""routes":[{"id":"legal","match":"/legal/{rest*}","exclude":{"outcome":"external"}}]"#,
             link: #""schemes":["https"],"host":"authority","hosts":["e.example"],"payload":{"link":["/l"]}"#)
-        let decision = table.resolve(.payload(#"{"l":"https://e.example/legal/a?b"}"#))
+        let decision = table.resolve(.payload(.json(#"{"l":"https://e.example/legal/a?b"}"#)))
         #expect(decision.outcome == .external)
         #expect(decision.url == "https://e.example/legal/a?b")
     }
@@ -105,8 +105,8 @@ import Testing
             #""routes":[{"id":"e","match":"/e/{note?}","to":{"path":"/home/extra"},"#
                 + #""bind":{"Extra":{"note":"path.note"}}}]"#)
         let without = table.resolve(.route("e"))
-        #expect(without.stack.first?.value["data"]?.text == #"{"Extra":{"note":null,"day":null}}"#)
-        let with = table.resolve(.route("e", params: #"{"note":5}"#))
-        #expect(with.stack.first?.value["data"]?.text == #"{"Extra":{"note":"5","day":null}}"#)
+        #expect(without.value["stack"]?.array?.first?["data"]?.text == #"{"Extra":{"note":null,"day":null}}"#)
+        let with = table.resolve(.route("e", params: .json(#"{"note":5}"#)))
+        #expect(with.value["stack"]?.array?.first?["data"]?.text == #"{"Extra":{"note":"5","day":null}}"#)
     }
 }

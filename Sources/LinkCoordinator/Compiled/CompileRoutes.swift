@@ -161,7 +161,7 @@ extension TableCompiler {
     /// There is none for `internal`.
     mutating func fallbacks() -> UnsafeBufferPointer<CompiledFallback> {
         var images: [CompiledFallback] = []
-        for reason in Reason.allCases {
+        for reason in ReasonCode.allCases {
             // A table cannot assign an outcome to `internal`, which reports a defect.
             let rule = source.fallback.first { rule in
                 reason != .internalError && rule.on.map { $0.contains { $0.value == reason } } ?? true

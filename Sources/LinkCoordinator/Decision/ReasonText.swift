@@ -1,6 +1,6 @@
 internal import ByteStorage
 
-extension Reason {
+extension ReasonCode {
     /// The code of the reason, without creating a `String`.
     var view: ByteView {
         switch self {

@@ -7,7 +7,7 @@ package import ByteStorage
 /// See DecisionReference, "Reasons".
 package struct Rejection: Error {
     /// The stable code of the reason.
-    package var reason: Reason
+    package var reason: ReasonCode
     /// The first part of the detail.
     var head: ByteView = .empty
     /// The second part of the detail, which follows a dot, or empty.
@@ -16,13 +16,13 @@ package struct Rejection: Error {
     var number = -1
 
     /// Creates a rejection with a detail of two parts, joined by a dot.
-    package init(_ reason: Reason, _ head: ByteView = .empty, dot tail: ByteView = .empty) {
+    package init(_ reason: ReasonCode, _ head: ByteView = .empty, dot tail: ByteView = .empty) {
         self.reason = reason
         self.head = head
         self.tail = tail
     }
 
-    init(_ reason: Reason, _ head: StaticString, number: Int = -1) {
+    init(_ reason: ReasonCode, _ head: StaticString, number: Int = -1) {
         self.reason = reason
         self.head = ByteView(head)
         self.number = number

@@ -1,7 +1,9 @@
 package import StrictJSON
 
 /// The result of resolving a link for one device: the decision's members and their JSON representation.
-public struct Decision: Sendable {
+///
+/// Two decisions are equal if their JSON is the same, byte for byte.
+public struct Decision: Sendable, Hashable {
     /// The kind of action that a decision requires.
     public enum Outcome: String, Sendable, CaseIterable {
         /// Apply the stack to the screens that the app shows.
@@ -32,7 +34,7 @@ public struct Decision: Sendable {
         do throws(JSONError) {
             value = try JSONValue.parse(bytes, maxDepth: 512)
         } catch {
-            throw DecisionError(description: "not JSON: \(error)")
+            throw DecisionError(description: "not JSON: \(error.text) at byte \(error.offset)")
         }
         guard value.object != nil else { throw DecisionError(description: "expected an object") }
         guard let outcome = value["outcome"]?.string else {
@@ -79,13 +81,13 @@ public struct Decision: Sendable {
     /// The stack as a canonical coordinator path.
     public var path: String? { text("path") }
     /// The entries of the stack, from the bottom to the top.
-    public var stack: [Entry] { value["stack"]?.array?.map(Entry.init) ?? [] }
+    public var stack: [StackEntry] { value["stack"]?.array?.map { StackEntry($0) } ?? [] }
     /// The URL to open outside the app.
     public var url: String? { text("url") }
     /// A coordinator path to show as a notice beside the result.
     public var notice: String? { text("notice") }
-    /// The stable code of the reason for the outcome, or nil if there is none.
-    public var reason: String? { text("reason") }
+    /// The reason for the outcome, or nil if there is none.
+    public var reason: Reason? { text("reason").map { Reason(rawValue: $0) } }
     /// Additional information about the reason.
     public var detail: String? { text("detail") }
     /// The name of the guard that is not satisfied.
@@ -98,37 +100,33 @@ public struct Decision: Sendable {
 
     /// Returns a Boolean value that indicates whether a fallback rule determined the outcome in a decision's members.
     package static func isFallback(_ value: JSONValue) -> Bool {
-        guard let reason = value["reason"]?.string else { return false }
+        guard let reason = value["reason"]?.string.map({ Reason(rawValue: $0) }) else { return false }
         switch value["outcome"]?.string {
         case "navigate", "external": return true
-        case "none": return reason != Reason.noLink.rawValue && reason != Reason.excluded.rawValue
+        case "none": return reason != .noLink && reason != .excluded
         default: return false
         }
     }
 
-    /// An entry of the stack: a screen and its presentation.
-    public struct Entry: Sendable {
-        /// The JSON object of the entry.
-        package let value: JSONValue
-
-        init(_ value: JSONValue) { self.value = value }
-
-        /// The name of the coordinator.
-        public var coordinator: String { value["coordinator"]?.string ?? "" }
-        /// The name of the screen.
-        public var screen: String { value["screen"]?.string ?? "" }
-        /// The name of the screen whose view displays this screen, or nil if the screen has its own view.
-        public var view: String? { value["view"]?.string }
-        /// The presentation: `push`, `sheet`, `cover`, or `alert`.
-        public var present: String { value["present"]?.string ?? "push" }
-        /// A Boolean value that indicates whether the entry has its own navigation stack.
-        public var nav: Bool {
-            if case .bool(true)? = value["nav"]?.kind { return true }
-            return false
+    /// Decodes a model of the topmost entry that has it.
+    ///
+    /// To decode a model of a certain entry, use ``StackEntry/model(_:)``.
+    ///
+    /// - Parameter type: The type of the model.
+    /// - Returns: The decoded model.
+    /// - Throws: A ``ModelError`` if no entry has the model, or a field does not have the type of its property.
+    public func model<Model: LinkModel>(_ type: Model.Type) throws(ModelError) -> Model {
+        guard let entry = stack.last(where: { $0.models[Model.modelName] != nil }) else {
+            throw ModelError(code: .noModel, model: Model.modelName, detail: "no entry of the stack has the model")
         }
-        /// The text that distinguishes this entry from other entries with the same screen.
-        public var identity: String? { value["identity"]?.string }
+        return try entry.model(type)
     }
+
+    /// Returns a Boolean value that indicates whether both decisions have the same JSON, byte for byte.
+    public static func == (a: Decision, b: Decision) -> Bool { a.json == b.json }
+
+    /// Adds the decision's JSON to a hash.
+    public func hash(into hasher: inout Hasher) { hasher.combine(json) }
 }
 
 /// An error for bytes that are not a decision.

@@ -34,9 +34,10 @@ enum ExampleRun {
             if let path = json["path"]?.string {
                 return .path(path, mode: json["mode"]?.string.flatMap(LinkRequest.Mode.init))
             }
-            if let route = json["route"]?.string { return .route(route, params: json["params"]?.text ?? "{}") }
-            if let payload = json["payload"] { return .payload(payload.text) }
-            return nil
+            if let route = json["route"]?.string {
+                return .route(route, params: json["params"].flatMap { LinkRequest.Object($0) } ?? [:])
+            }
+            return json["payload"].flatMap { LinkRequest.Object($0) }.map { .payload($0) }
         }
     }
 
@@ -84,28 +85,5 @@ enum ExampleRun {
             }
         }
         return nil
-    }
-}
-
-extension JSONValue {
-    /// Returns a Boolean value that indicates whether both values are equal.
-    ///
-    /// Numbers are equal if their texts are equal. The order of members does not matter.
-    func isEqual(to other: JSONValue) -> Bool {
-        switch (kind, other.kind) {
-        case (.null, .null): return true
-        case (.bool(let a), .bool(let b)): return a == b
-        case (.number(let a), .number(let b)): return a == b
-        case (.string(let a), .string(let b)): return a.utf8.elementsEqual(b.utf8)
-        case (.array(let a), .array(let b)):
-            return a.count == b.count && zip(a, b).allSatisfy { $0.isEqual(to: $1) }
-        case (.object(let a), .object(let b)):
-            return a.count == b.count
-                && a.allSatisfy { member in
-                    guard let twin = other[member.name] else { return false }
-                    return member.value.isEqual(to: twin)
-                }
-        default: return false
-        }
     }
 }

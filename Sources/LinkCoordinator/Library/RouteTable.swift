@@ -74,8 +74,6 @@ public struct RouteTable: Sendable {
 
     /// Resolves a request for a device.
     ///
-    /// Parameters or a payload that are not a JSON object are treated as an empty object.
-    ///
     /// - Parameters:
     ///   - request: The request to resolve.
     ///   - device: The facts about the device.
@@ -129,7 +127,7 @@ extension CompiledTable {
         var resolver = Resolver()
         var arena = OutputArena(chunkBytes: 4096)
         arena.begin()
-        let written: Void? = device.withFacts { facts in
+        device.withFacts { facts in
             request.withRequest { request in
                 withUnsafePointer(to: facts) { facts in
                     withUnsafePointer(to: request) { request in
@@ -139,19 +137,7 @@ extension CompiledTable {
             }
         }
         withExtendedLifetime(self) {}
-        if written == nil { return resolve(request.withoutObject, device) }
         return arena.finish().array
-    }
-}
-
-extension LinkRequest {
-    /// The request with an empty object in place of a JSON text that is not an object.
-    fileprivate var withoutObject: LinkRequest {
-        switch self {
-        case .link, .path: self
-        case .route(let id, _): .route(id)
-        case .payload: .payload("{}")
-        }
     }
 }
 

@@ -38,8 +38,6 @@ extension LinkModel {
 public struct ModelError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The stable code of an error.
     public enum Code: String, Sendable {
-        /// The stack has no entry at the index.
-        case noEntry = "no_entry"
         /// The entry does not have the model.
         case noModel = "no_model"
         /// A field has no value, or a value that the type does not accept.

@@ -1,5 +1,4 @@
 internal import ByteStorage
-internal import StrictJSON
 
 /// A request to a table: a link, a coordinator path, a route with parameters, or a push payload.
 public enum LinkRequest: Sendable, Hashable {
@@ -7,15 +6,15 @@ public enum LinkRequest: Sendable, Hashable {
     case link(String)
     /// A coordinator path: absolute, such as `/auth/a/b`, or relative, such as `auth/c`.
     case path(String, mode: Mode? = nil)
-    /// A route id, with parameters as the text of a JSON object of strings, numbers, and Boolean values.
-    case route(String, params: String = "{}")
-    /// A push payload, as the text of a JSON object in which the table's JSON pointers find a link or a route.
+    /// A route id, with parameters: strings, numbers, and Boolean values by name.
+    case route(String, params: Object = [:])
+    /// A push payload, in which the table's JSON pointers find a link or a route.
     ///
     /// See RouteTableReference, "Payload".
-    case payload(String)
+    case payload(Object)
 
     /// The way in which a stack is applied to the device's stack.
-    public enum Mode: String, Sendable {
+    public enum Mode: String, Sendable, Codable {
         /// The stack replaces the device's stack. This is the default for an absolute path.
         case replace
         /// The entries are added on top. This is the default for a relative path.
@@ -26,9 +25,7 @@ public enum LinkRequest: Sendable, Hashable {
     }
 
     /// Calls a closure with the request in the form that the resolver reads.
-    ///
-    /// Returns nil if a JSON text in the request is not a JSON object.
-    package func withRequest<Result>(_ body: (RequestView) -> Result) -> Result? {
+    package func withRequest<Result>(_ body: (RequestView) -> Result) -> Result {
         switch self {
         case .link(let text): return Self.lend(text) { body(RequestView(form: .link, text: $0, isPlain: false)) }
         case .path(let text, let mode):
@@ -38,17 +35,15 @@ public enum LinkRequest: Sendable, Hashable {
                 return body(request)
             }
         case .route(let id, let params):
-            guard Self.isObject(params) else { return nil }
             return Self.lend(id) { id in
-                Self.lend(params) { params in
+                Self.lend(params.json) { params in
                     var request = RequestView(form: .route, text: id, isPlain: false)
                     request.params = params
                     return body(request)
                 }
             }
-        case .payload(let json):
-            guard Self.isObject(json) else { return nil }
-            return Self.lend(json) { payload in
+        case .payload(let object):
+            return Self.lend(object.json) { payload in
                 withUnsafePointer(to: payload) { root in
                     var request = RequestView(form: .payload, text: .empty, isPlain: true)
                     request.payload = payload
@@ -66,8 +61,6 @@ public enum LinkRequest: Sendable, Hashable {
         case .reuse: .reuse
         }
     }
-
-    private static func isObject(_ text: String) -> Bool { (try? JSONValue.parse([UInt8](text.utf8)))?.object != nil }
 
     private static func lend<Result>(_ text: String, _ body: (ByteView) -> Result) -> Result {
         [UInt8](text.utf8).withUnsafeBufferPointer { body(ByteView($0)) }

@@ -9,9 +9,9 @@ package struct DecisionSummary: Sendable, Equatable {
     /// The outcome.
     package var outcome: Outcome
     /// The reason, if the decision has one.
-    package var reason: Reason?
+    package var reason: ReasonCode?
 
-    init(_ outcome: Outcome, _ reason: Reason? = nil) {
+    init(_ outcome: Outcome, _ reason: ReasonCode? = nil) {
         self.outcome = outcome
         self.reason = reason
     }

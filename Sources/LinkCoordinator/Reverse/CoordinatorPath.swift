@@ -3,14 +3,13 @@ internal import StrictJSON
 
 /// An error that occurs when a text is not a coordinator path of the table.
 public struct PathError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The stable code of the reason, as in decisions: `unknown_screen`, `bad_encoding`, `dot_segment`,
-    /// `empty_segment`, or `budget`.
-    public let reason: String
+    /// The reason: `unknown_screen`, `bad_encoding`, `dot_segment`, `empty_segment`, or `budget`.
+    public let reason: Decision.Reason
     /// The position of the error, or the segment that caused it.
     public let detail: String
 
     /// Creates an error.
-    public init(reason: String, detail: String) {
+    public init(reason: Decision.Reason, detail: String) {
         self.reason = reason
         self.detail = detail
     }
@@ -54,7 +53,7 @@ extension RouteTable {
                 }
             }
         }
-        return try (parsed ?? .success([])).get()
+        return try parsed.get()
     }
 }
 
@@ -78,7 +77,7 @@ extension Resolver {
             keepSingleSlots()
             if stack.count > Self.maxEntries { throw Rejection(.budget, "stack") }
         } catch {
-            return .failure(PathError(reason: error.reason.rawValue, detail: error.detail))
+            return .failure(PathError(reason: Decision.Reason(error.reason), detail: error.detail))
         }
         return .success((0..<stack.count).map { entry(stack[$0], table.source) })
     }

@@ -83,7 +83,7 @@ private struct LinkWriter: ~Copyable {
                     // The requirements of the path are the same under every origin.
                     if error.code == .value || error.code == .missing { break }
                     // If no pattern specifies a host, another host can only change which URLs may be opened externally.
-                    if error.code == .notRoundTripped, !hasOrigins, error.place != Reason.externalRefused.rawValue {
+                    if error.code == .notRoundTripped, !hasOrigins, error.place != ReasonCode.externalRefused.rawValue {
                         lost.insert(origin.block)
                     }
                 }

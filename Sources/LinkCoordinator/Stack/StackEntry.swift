@@ -1,3 +1,5 @@
+internal import StrictJSON
+
 /// An entry of a stack: a screen, its presentation, and the data bound to it.
 ///
 /// A stack is a flat list of entries, the lowest first. Every sheet, cover, and alert begins a new group on top of the
@@ -33,13 +35,13 @@ public struct StackEntry: Sendable, Hashable {
         self.models = models
     }
 
-    /// Creates an entry from an entry of a decision, including its data.
-    public init(_ entry: Decision.Entry) {
-        self.init(
-            coordinator: entry.coordinator, screen: entry.screen, view: entry.view,
-            present: Presentation(rawValue: entry.present) ?? .push, nav: entry.nav, identity: entry.identity,
-            models: entry.models)
-    }
+    /// Decodes a model that is bound to the entry.
+    ///
+    /// - Parameter type: The type of the model.
+    /// - Returns: The decoded model.
+    /// - Throws: A ``ModelError`` if the entry does not have the model, or a field is missing or does not have the type
+    ///   of its property.
+    public func model<Model: LinkModel>(_ type: Model.Type) throws(ModelError) -> Model { try models.model(type) }
 
     /// Returns a Boolean value that indicates whether both entries have the same coordinator, screen, and identity.
     ///
@@ -48,5 +50,20 @@ public struct StackEntry: Sendable, Hashable {
     /// See RouteTableReference, "Modes".
     public func isSamePlace(as other: StackEntry) -> Bool {
         coordinator == other.coordinator && screen == other.screen && identity == other.identity
+    }
+}
+
+extension StackEntry {
+    /// Creates an entry from an entry of a decision, including its data.
+    ///
+    /// A presentation that this version does not know is read as a push.
+    init(_ json: JSONValue) {
+        func text(_ member: String) -> String? { json[member]?.string }
+        var nav = false
+        if case .bool(let value)? = json["nav"]?.kind { nav = value }
+        self.init(
+            coordinator: text("coordinator") ?? "", screen: text("screen") ?? "", view: text("view"),
+            present: text("present").flatMap(Presentation.init) ?? .push, nav: nav, identity: text("identity"),
+            models: Models(json["data"]))
     }
 }

@@ -60,7 +60,7 @@ extension Decision {
     /// - Returns: The stack to show.
     public func stack(over shown: [StackEntry]) -> [StackEntry] {
         guard outcome == .navigate || outcome == .deferred else { return shown }
-        let own = stack.map { StackEntry($0) }
+        let own = stack
         let base = Self.base(shown, dismissModals: dismissModals)
         switch mode ?? .replace {
         case .replace: return own

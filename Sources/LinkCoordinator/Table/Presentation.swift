@@ -1,5 +1,5 @@
 /// The presentation of an entry on top of the previous one.
-public enum Presentation: String, Sendable, CaseIterable, BitwiseCopyable {
+public enum Presentation: String, Sendable, CaseIterable, BitwiseCopyable, Codable {
     /// The entry is pushed onto the navigation stack of the previous entry.
     case push
     /// The entry is presented as a sheet.

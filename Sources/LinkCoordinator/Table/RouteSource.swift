@@ -197,7 +197,7 @@ extension TableSource {
         package enum Outcome: String, Sendable, CaseIterable, BitwiseCopyable { case reject, none, navigate, external }
 
         /// The reasons to which the rule applies, or nil for all.
-        package var on: [Located<Reason>]?
+        package var on: [Located<ReasonCode>]?
 
         /// The outcome of the request.
         package var outcome: Outcome

@@ -47,7 +47,7 @@ struct Explainer: ~Copyable {
         let all = tables.tables.map { (table: $0, explanation: $0.explain(request, facts)) }
         // Tables with suggestions come first, then those with the scheme of the link.
         func rank(_ explanation: Explanation) -> Int {
-            (explanation.suggestions.isEmpty ? 2 : 0) + (explanation.decision.reason == "scheme" ? 1 : 0)
+            (explanation.suggestions.isEmpty ? 2 : 0) + (explanation.decision.reason == .scheme ? 1 : 0)
         }
         return all.enumerated().sorted { a, b in
             (rank(a.element.explanation), a.offset) < (rank(b.element.explanation), b.offset)

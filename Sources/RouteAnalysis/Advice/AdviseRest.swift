@@ -5,7 +5,7 @@ extension TableAdvice {
     /// Adds warnings about fallback rules that no reason reaches.
     mutating func adviseFallback() {
         var all: Int?
-        var named: [Reason: Int] = [:]
+        var named: [ReasonCode: Int] = [:]
         for (index, rule) in source.fallback.enumerated() {
             let own = rule.on?.map(\.value)
             if let all {

@@ -37,7 +37,7 @@ public struct Coverage: Sendable, Equatable {
     /// A reason with its count.
     public struct ReasonCount: Sendable, Equatable {
         /// The stable code, such as `no_route`.
-        public let reason: String
+        public let reason: Decision.Reason
         /// The number of decisions with the reason.
         public internal(set) var decisions: Int
     }
@@ -112,8 +112,8 @@ public struct Coverage: Sendable, Equatable {
         routes[number].variants[variant] += 1
     }
 
-    private mutating func add(reason: String) {
-        let place = reasons.firstIndex { $0.reason >= reason } ?? reasons.endIndex
+    private mutating func add(reason: Decision.Reason) {
+        let place = reasons.firstIndex { $0.reason.rawValue >= reason.rawValue } ?? reasons.endIndex
         if place < reasons.endIndex, reasons[place].reason == reason {
             reasons[place].decisions += 1
         } else {

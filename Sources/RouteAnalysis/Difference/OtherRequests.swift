@@ -95,9 +95,11 @@ extension Comparison {
                 var values = values
                 for (name, value) in one.query { values.set(name, value.map { [$0] } ?? []) }
                 let params = Self.params(values)
-                decide(.route(id, params: params.text), one.device)
+                decide(.route(id, params: LinkRequest.Object(params) ?? [:]), one.device)
                 for request in routePayloads(id, params, values, tables) { decide(request, one.device) }
-                for params in largeParams(id, params, tables) { decide(.route(id, params: params.text), one.device) }
+                for params in largeParams(id, params, tables) {
+                    decide(.route(id, params: LinkRequest.Object(params) ?? [:]), one.device)
+                }
             }
         }
     }

@@ -72,13 +72,13 @@ struct RequestFrame {
     }
 
     /// Returns a payload with values at some pointers, or nil if they cannot be in one object.
-    static func payload(_ values: [(pointer: JSONPath, value: JSONValue)]) -> String? {
+    static func payload(_ values: [(pointer: JSONPath, value: JSONValue)]) -> LinkRequest.Object? {
         var root: JSONValue? = JSONValue(.object([]))
         for (pointer, value) in values {
             guard !pointer.tokens.isEmpty, let last = root else { return nil }
             root = put(value, at: pointer.tokens[...], in: last)
         }
-        return root?.text
+        return root.flatMap { LinkRequest.Object($0) }
     }
 
     private static func put(_ value: JSONValue, at tokens: ArraySlice<String>, in container: JSONValue) -> JSONValue? {

@@ -15,7 +15,7 @@ extension RouteTable {
         var resolver = Resolver()
         var found = -1
         device.withFacts { facts in
-            _ = request.withRequest { request in
+            request.withRequest { request in
                 withUnsafePointer(to: facts) { facts in
                     withUnsafePointer(to: request) { request in
                         resolver.start(request, facts, table: compiled.handle)

@@ -100,7 +100,7 @@ extension Comparison {
                 let pair = decide(request, context.device)
             else { continue }
             isMade = true
-            let isRejected = [pair.old, pair.new].map { Decision($0).reason == "budget" }
+            let isRejected = [pair.old, pair.new].map { Decision($0).reason == .budget }
             if isRejected[0] && isRejected[1] { return true }
             if isRejected[0] != isRejected[1], chooses(request, context.device, in: isRejected[0] ? 1 : 0) {
                 return true

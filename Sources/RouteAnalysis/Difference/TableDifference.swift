@@ -106,8 +106,8 @@ extension LinkRequest {
         switch self {
         case .link(let text): text
         case .path(let text, _): "path \(text)"
-        case .route(let id, let params): "route \(id) with \(params)"
-        case .payload(let json): "payload \(json)"
+        case .route(let id, let params): "route \(id) with \(params.json)"
+        case .payload(let payload): "payload \(payload.json)"
         }
     }
 }
@@ -120,7 +120,10 @@ extension Decision {
 
     /// A summary of the decision that distinguishes kinds of changes.
     fileprivate var kind: [String] {
-        [outcome.rawValue, route ?? "", variant.map(String.init) ?? "", reason ?? "", detail ?? "", `guard` ?? ""]
+        [
+            outcome.rawValue, route ?? "", variant.map(String.init) ?? "", reason?.rawValue ?? "", detail ?? "",
+            `guard` ?? "",
+        ]
             + [path ?? "", url.map { _ in "url" } ?? ""]
     }
 }

@@ -173,8 +173,8 @@ public struct Explanation: Sendable {
     public struct Failure: Sendable, Equatable {
         /// The phase that failed.
         public let phase: Phase
-        /// The stable code of the reason.
-        public let reason: String
+        /// The reason.
+        public let reason: Decision.Reason
         /// More about the reason, which can be empty.
         public let detail: String
         /// The index of the fallback rule that applies, or nil if none names the reason.

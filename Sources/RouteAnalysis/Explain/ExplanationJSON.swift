@@ -163,7 +163,8 @@ extension Explanation.Guard {
 extension Explanation.Failure {
     fileprivate var value: JSONValue {
         .object(
-            .text("phase", phase.rawValue), .text("reason", reason), detail.isEmpty ? nil : .text("detail", detail),
+            .text("phase", phase.rawValue), .text("reason", reason.rawValue),
+            detail.isEmpty ? nil : .text("detail", detail),
             .text("text", words), rule.map { .number("fallback", $0) })
     }
 }

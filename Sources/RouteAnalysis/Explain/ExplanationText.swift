@@ -56,7 +56,7 @@ extension Explanation {
                 page.line("nearest", "\(nearest.route)  \(nearest.pattern)  \(Self.words(nearest.misses, only: true))")
             }
         }
-        if decision.reason == Reason.noLink.rawValue {
+        if decision.reason == .noLink {
             page.line("because", "the payload contains neither a link nor a route at the table's pointers")
         }
         for (index, one) in suggestions.enumerated() {

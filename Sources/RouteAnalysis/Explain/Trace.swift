@@ -6,7 +6,7 @@ extension RouteTable {
     public func explain(_ request: LinkRequest, device: DeviceFacts = DeviceFacts()) -> Explanation {
         var explanation = Explanation(decision: resolve(request, device: device))
         device.withFacts { facts in
-            _ = request.withRequest { request in
+            request.withRequest { request in
                 withUnsafePointer(to: facts) { facts in
                     withUnsafePointer(to: request) { request in
                         var tracer = Tracer(self, request, facts)
@@ -137,7 +137,7 @@ extension Tracer {
     }
 
     /// Returns a Boolean value that indicates whether fallback rules do not apply to a reason.
-    private static func isPastFallback(_ reason: Reason) -> Bool { reason == .excluded || reason == .internalError }
+    private static func isPastFallback(_ reason: ReasonCode) -> Bool { reason == .excluded || reason == .internalError }
 
     private mutating func failure(
         _ rejection: Rejection, in phase: Explanation.Phase, _ explanation: Explanation
@@ -146,7 +146,7 @@ extension Tracer {
             rule.on?.contains { $0.value == rejection.reason } ?? true
         }
         return Explanation.Failure(
-            phase: phase, reason: rejection.reason.rawValue,
+            phase: phase, reason: Decision.Reason(rejection.reason),
             detail: ByteView.cut(rejection.detail), rule: Self.isPastFallback(rejection.reason) ? nil : rule,
             words: words(rejection, explanation))
     }

@@ -150,7 +150,7 @@ extension Tracer {
     }
 
     private func failedPart(_ explanation: Explanation) -> Explanation.Miss.Part {
-        explanation.decision.reason == Reason.scheme.rawValue ? .scheme : .host
+        explanation.decision.reason == .scheme ? .scheme : .host
     }
 
     private func failedText(_ explanation: Explanation) -> String { explanation.failure?.words ?? "" }

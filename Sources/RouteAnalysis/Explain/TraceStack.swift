@@ -11,8 +11,7 @@ extension Tracer {
         let chosen = resolver.image.routes.at(resolver.route)
         let route = table.source.routes[resolver.route]
         if chosen.action != .variants {
-            let reason = explanation.decision.reason
-            if reason == Reason.externalRefused.rawValue { throw Rejection(.externalRefused) }
+            if explanation.decision.reason == .externalRefused { throw Rejection(.externalRefused) }
             return
         }
         resolver.noteFacts()

@@ -15,7 +15,7 @@ package struct RouteReasons {
     }
 
     /// Returns the reasons in the order in which they are detected, each with its subject.
-    package func of(_ route: TableSource.Route) -> [(reason: Reason, why: String)] {
+    package func of(_ route: TableSource.Route) -> [(reason: ReasonCode, why: String)] {
         switch route.action {
         case .exclude(.external): return [(.externalRefused, "the link's scheme or host is not on the allow list")]
         case .exclude: return [(.excluded, "the route is excluded")]
@@ -25,9 +25,10 @@ package struct RouteReasons {
         }
     }
 
-    private func of(_ template: TableSource.PathTemplate, _ route: TableSource.Route) -> [(reason: Reason, why: String)]
-    {
-        var reasons: [(Reason, String)] = []
+    private func of(_ template: TableSource.PathTemplate, _ route: TableSource.Route) -> [(
+        reason: ReasonCode, why: String
+    )] {
+        var reasons: [(ReasonCode, String)] = []
         let names = template.segments.joined().compactMap { part -> String? in
             if case .name(let name) = part { name.value } else { nil }
         }
@@ -46,8 +47,8 @@ package struct RouteReasons {
 
     private func ofTargets(
         _ route: TableSource.Route, _ variants: [TableSource.Variant]
-    ) -> [(reason: Reason, why: String)] {
-        var reasons: [(Reason, String)] = []
+    ) -> [(reason: ReasonCode, why: String)] {
+        var reasons: [(ReasonCode, String)] = []
         let captured = variants.contains { if case .captured = $0.to.destination { true } else { false } }
         if captured, route.unknownScreen == .reject {
             reasons.append((.unknownScreen, "a captured segment is not a screen of its coordinator"))

@@ -181,7 +181,7 @@ package struct RoutesDocument {
             if let path = decision.path { becomes.append(Markup.code(path, inCell: true)) }
             if let url = decision.url { becomes.append(Markup.code(url, inCell: true)) }
             if let reason = decision.reason {
-                becomes.append(Markup.code(reason + (decision.detail.map { ": \($0)" } ?? ""), inCell: true))
+                becomes.append(Markup.code(reason.rawValue + (decision.detail.map { ": \($0)" } ?? ""), inCell: true))
             }
             if let name = decision.guard { becomes.append("until " + Markup.code(name, inCell: true)) }
             rows.append(

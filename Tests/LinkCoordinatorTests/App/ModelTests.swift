@@ -32,10 +32,8 @@ import Testing
         let decision = try ExplainTests.anchor().resolve(
             "shop:///p/\(Self.uuid.lowercased())?count=3", device: DeviceFacts(app: "6.0.0"))
         let product = Product(id: try #require(UUID(uuidString: Self.uuid)), count: 3)
-        #expect(try decision.models.extract(Product.self, at: 2) == product)
-        #expect(try decision.models.extract(Product.self) == product)
-        #expect(try decision.models.extract(Product.self, at: try #require(decision.stack.last)) == product)
-        #expect(try StackEntry(decision.stack[2]).models.extract(Product.self) == product)
+        #expect(try decision.stack[2].model(Product.self) == product)
+        #expect(try decision.model(Product.self) == product)
     }
 
     @Test("An absent model or a wrong type is a typed error that names the model and the field")
@@ -49,13 +47,11 @@ import Testing
             let price: Int
         }
         let decision = try ExplainTests.anchor().resolve("shop:///p/\(Self.uuid)", device: DeviceFacts(app: "6.0.0"))
-        let models = decision.models
         func error(_ body: () throws -> Void) -> ModelError? { #expect(throws: ModelError.self, performing: body) }
-        #expect(error { _ = try models.extract(Product.self, at: 9) }?.code == .noEntry)
-        #expect(error { _ = try models.extract(Product.self, at: 0) }?.code == .noModel)
-        #expect(error { _ = try models.extract(Search.self) }?.code == .noModel)
-        #expect(error { _ = try models.extract(Wrong.self) }?.detail == "field id is not of the type Int")
-        #expect(error { _ = try models.extract(Wanting.self) }?.detail == "field price is missing")
+        #expect(error { _ = try decision.stack[0].model(Product.self) }?.code == .noModel)
+        #expect(error { _ = try decision.model(Search.self) }?.code == .noModel)
+        #expect(error { _ = try decision.model(Wrong.self) }?.detail == "field id is not of the type Int")
+        #expect(error { _ = try decision.model(Wanting.self) }?.detail == "field price is missing")
     }
 
     @Test("Every type of field is decoded, and encoded unchanged")
@@ -63,13 +59,13 @@ import Testing
         let values: Models = [
             "All": ["text": .null, "ratio": 2.5, "isOn": true, "kind": "large", "small": 255, "list": [1, -2]]
         ]
-        let model = try values.extract(Everything.self)
+        let model = try values.model(Everything.self)
         #expect(model == Everything(text: nil, ratio: 2.5, isOn: true, kind: .large, small: 255, list: [1, -2]))
         var written = try Models(model)
         // An optional property without a value is not encoded.
         written.fields["All"]?["text"] = .null
         #expect(written == values)
-        #expect(throws: ModelError.self) { try Models(["All": ["ratio": 2.5, "small": 256]]).extract(Everything.self) }
+        #expect(throws: ModelError.self) { try Models(["All": ["ratio": 2.5, "small": 256]]).model(Everything.self) }
     }
 
     @Test("A nested structure is rejected")
@@ -77,6 +73,6 @@ import Testing
         struct Inner: Codable { var a = 1 }
         struct Outer: LinkModel, Encodable { var inner = Inner() }
         #expect(throws: ModelError.self) { try Models(Outer()) }
-        #expect(throws: ModelError.self) { try Models(["Outer": ["inner": "x"]]).extract(Outer.self) }
+        #expect(throws: ModelError.self) { try Models(["Outer": ["inner": "x"]]).model(Outer.self) }
     }
 }

@@ -23,11 +23,11 @@ import Testing
         (.link("t:///s/a%20b?q=1#f"), .link("t:///s/a%20b?q=1#f")),
         (.path("a/p"), .path("a/p")),
         (.path("/a/p", mode: .reuse), .path("/a/p", mode: .reuse)),
-        (.route("s", params: "{ \"id\" : 5 }"), .route("s", params: #"{"id":5}"#)),
-        (.payload(#"{"l":"t:///s/z","other":1}"#), .link("t:///s/z")),
-        (.payload(#"{"r":"s","p":{"id":"z"}}"#), .route("s", params: #"{"id":"z"}"#)),
+        (.route("s", params: .json("{ \"id\" : 5 }")), .route("s", params: .json(#"{"id":5}"#))),
+        (.payload(.json(#"{"l":"t:///s/z","other":1}"#)), .link("t:///s/z")),
+        (.payload(.json(#"{"r":"s","p":{"id":"z"}}"#)), .route("s", params: .json(#"{"id":"z"}"#))),
         // The route binds from the payload, so the whole payload is resumed.
-        (.payload(#"{"l":"t:///x","x":["v"]}"#), .payload(#"{"l":"t:///x","x":["v"]}"#)),
+        (.payload(.json(#"{"l":"t:///x","x":["v"]}"#)), .payload(.json(#"{"l":"t:///x","x":["v"]}"#))),
     ]
 
     @Test("The request keeps its form, and with the claim it leads to its destination")

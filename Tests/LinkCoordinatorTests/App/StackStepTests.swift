@@ -16,7 +16,8 @@ import Testing
             let data = entry.models["M"]?["n"].map { value in
                 if case .number(let text) = value { #","data":{"M":{"n":\#(text)}}"# } else { "" }
             }
-            return #"{"coordinator":"\#(entry.coordinator)","screen":"\#(entry.screen)","present":"\#(entry.present)""#
+            return
+                #"{"coordinator":"\#(entry.coordinator)","screen":"\#(entry.screen)","present":"\#(entry.present.rawValue)""#
                 + nav + identity + (data ?? "") + "}"
         }
         let text =
@@ -124,7 +125,7 @@ import Testing
                     "seed \(generator.seed), case \(number): \(shown) to \(decision.stack(over: shown)): \(steps)")
                 return
             }
-            if decision.mode == .replace && stack != decision.stack.map({ StackEntry($0) }) {
+            if decision.mode == .replace && stack != decision.stack {
                 Issue.record("seed \(generator.seed), case \(number): replace gave another stack")
                 return
             }

@@ -86,16 +86,19 @@ import Testing
         if let variant = decision.variant, trace.variants.last?.index != variant { return "variant" }
         if trace.variants.last?.holds == false { return "the last variant does not hold" }
         let excluded = decision.reason == "excluded"
-        if !excluded, trace.failure?.reason != decision.reason { return "reason \(trace.failure?.reason ?? "none")" }
+        if !excluded, trace.failure?.reason != decision.reason {
+            return "reason \(trace.failure?.reason.rawValue ?? "none")"
+        }
         if !excluded, trace.failure?.detail ?? "" != decision.detail ?? "" { return "detail" }
         if decision.outcome == .navigate, trace.failure == nil {
-            let screens = decision.stack.map { "\($0.coordinator).\($0.screen).\($0.present)" }
+            let screens = decision.stack.map { "\($0.coordinator).\($0.screen).\($0.present.rawValue)" }
             let composed = trace.composed.map { "\($0.coordinator).\($0.screen).\($0.present.rawValue)" }
             let dropped = decision.notes.count { $0.hasPrefix("parent dropped:") }
             if dropped == 0, screens != composed { return "stack" }
             for binding in trace.bindings {
                 let name = binding.field.split(separator: ".").map(String.init)
-                guard let data = decision.models.entries.last(where: { $0[name[0]] != nil })?[name[0]] else { continue }
+                let models = decision.stack.last { $0.models[name[0]] != nil }?.models
+                guard let data = models?[name[0]] else { continue }
                 if data[name[1]] != binding.value { return binding.field }
             }
         }

@@ -30,8 +30,8 @@ import Testing
         "Every request has a trace with the same decision as without a trace",
         arguments: [
             LinkRequest.link(""), .link("%"), .link("shop:///nope"), .link("shop:///o/12"), .path("/home/feed"),
-            .path("x/y"), .route("order", params: #"{"order":12}"#), .route("nope"),
-            .payload(#"{"aps":{"link":"shop:///p/new"}}"#), .payload("{}"),
+            .path("x/y"), .route("order", params: .json(#"{"order":12}"#)), .route("nope"),
+            .payload(.json(#"{"aps":{"link":"shop:///p/new"}}"#)), .payload(.json("{}")),
         ])
     func anyRequest(request: LinkRequest) throws {
         let table = try Self.anchor()
@@ -106,7 +106,7 @@ import Testing
     @Test("A failure has its phase, its reason, and the applied fallback rule")
     func failures() throws {
         let anchor = try Self.anchor()
-        let cases: [(String, Explanation.Phase, String, String, Int?)] = [
+        let cases: [(String, Explanation.Phase, Decision.Reason, String, Int?)] = [
             ("shop:///%zz", .normalize, "bad_encoding", "segment 0", nil), ("shop:///nope", .select, "no_route", "", 0),
             ("shop:///search", .bind, "param_missing", "Search.q", nil),
             ("https://shop.example/p/\(LinkTests.uuid)?count=x", .bind, "param_invalid", "Product.count", nil),

@@ -192,7 +192,7 @@ struct FailingLink: Sendable, CustomTestStringConvertible {
         #expect(!excluded.decision.isFallback && excluded.text.hasPrefix("decision   external  by legal\n"))
         let shop = try Self.shop()
         #expect(!shop.resolve("shop:///zzzz").isFallback)
-        #expect(!shop.explain(.payload("{}")).decision.isFallback)
+        #expect(!shop.explain(.payload(.json("{}"))).decision.isFallback)
     }
 
     @Test("Classes are written as in the table, with order, bounds, and spelling")
@@ -220,9 +220,9 @@ struct FailingLink: Sendable, CustomTestStringConvertible {
         let table = try Self.shop()
         #expect(table.explain(.route("ordr")).suggestions.map(\.text) == ["order"])
         #expect(table.explain(.path("/home/fed")).suggestions.map(\.text) == ["feed"])
-        let params = table.explain(.route("order", params: #"{"ordr":1}"#))
+        let params = table.explain(.route("order", params: .json(#"{"ordr":1}"#)))
         #expect(params.suggestions.map(\.text) == ["order"] && params.text.contains("given: `ordr`"))
-        let payload = table.explain(.payload(#"{"aps":{}}"#))
+        let payload = table.explain(.payload(.json(#"{"aps":{}}"#)))
         #expect(payload.listed == ["/aps/link", "/data/deep_link", "/data/route"])
         #expect(payload.text.contains("neither a link nor a route at the table's pointers"))
     }

@@ -63,7 +63,7 @@ final class ProductScreen {
     let product: Product
 
     init?(_ entry: StackEntry) {
-        guard let product = try? entry.models.extract(Product.self) else { return nil }
+        guard let product = try? entry.model(Product.self) else { return nil }
         self.product = product
     }
 }

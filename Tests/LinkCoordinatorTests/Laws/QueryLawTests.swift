@@ -109,7 +109,7 @@ func withoutEcho(_ json: [UInt8], link: String) -> String? {
                  "models":{"M":{"a":"string?"}},"coordinators":{"c":{"screens":{"m":{"needs":["M"]}}}},
                  "routes":[{"id":"m","match":"/m","to":{"path":"/c/m"},"bind":{"M":{"a":"query.a"}}}]}
                 """#.utf8))
-        func value(_ query: String) -> ModelValue? { table.resolve("t://m?" + query).models.entries[0]["M"]?["a"] }
+        func value(_ query: String) -> ModelValue? { table.resolve("t://m?" + query).stack[0].models["M"]?["a"] }
         #expect(value("a") == .null && value("a&zz=1") == "zz")
         #expect(value("a=1") == "1" && value("zz&a=1&yy=2") == "1")
     }

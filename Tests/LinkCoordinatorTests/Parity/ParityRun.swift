@@ -75,13 +75,14 @@ struct ParityScreen: Equatable, Sendable {
         self.screen = screen
     }
 
-    init(_ entry: Decision.Entry) { self.init(entry.coordinator, entry.screen) }
+    init(_ entry: StackEntry) { self.init(entry.coordinator, entry.screen) }
 }
 
 extension Decision {
     /// Returns a field of the last entry's data as text, or nil if it is null or absent.
     func field(_ model: String, _ field: String) -> String? {
-        guard let value = stack.last?.value["data"]?[model]?[field], !value.isNull else { return nil }
+        let entry = value["stack"]?.array?.last
+        guard let value = entry?["data"]?[model]?[field], !value.isNull else { return nil }
         return value.string ?? value.text
     }
 }

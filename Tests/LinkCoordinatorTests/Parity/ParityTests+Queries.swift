@@ -190,7 +190,7 @@ import Testing
             default: .emptyView
             }
         // An empty identity is omitted from a decision.
-        return Shown(view: view, isSheet: entry?.present == "sheet", identity: entry?.identity ?? "")
+        return Shown(view: view, isSheet: entry?.present == .sheet, identity: entry?.identity ?? "")
     }
 
     @Test("Article 004: the flow coordinator")

@@ -80,8 +80,8 @@ import Testing
             table: { decision, _ in
                 guard decision.outcome == .navigate else { return Article000.Answer.nothing }
                 let stack = decision.stack.map { ParityScreen($0) }
-                let shown = decision.stack.last { $0.coordinator == "products" }
-                guard let data = shown?.value["data"] else { return .path(stack, nil) }
+                let shown = decision.value["stack"]?.array?.last { $0["coordinator"]?.string == "products" }
+                guard let data = shown?["data"] else { return .path(stack, nil) }
                 if let id = data["Product"]?["id"]?.string, let count = data["Product"]?["count"]?.integer {
                     return .path(stack, UUID(uuidString: id).map { .product(id: $0, count: Int(count)) })
                 }

@@ -80,7 +80,7 @@ import Testing
         let table = try Self.dialect(dialect)
         #expect(try table.link(route: "p", models: ["Q": ["q": .text(value)]]) == link)
         let decision = table.resolve(link)
-        #expect(decision.models.entries.last?["Q"] == ["q": .text(value)])
+        #expect(decision.stack.last?.models["Q"] == ["q": .text(value)])
     }
 
     static func dialect(_ query: String) throws -> RouteTable {
@@ -196,7 +196,7 @@ import Testing
         #expect(table.resolve(link).path == path)
         // The same parameter of a request by id has the same meaning.
         if empties != "reject" {
-            #expect(table.resolve(.route("p", params: #"{"path":"\#(tail)"}"#)).path == path)
+            #expect(table.resolve(.route("p", params: .json(#"{"path":"\#(tail)"}"#))).path == path)
         }
     }
 
@@ -209,7 +209,7 @@ import Testing
         let demo = try RouteTable(json: TableFiles.shipped("seeds/coordinator-demo"))
         let product = Product(id: Self.uuid, count: 5)
         let decision = demo.resolve(try demo.link(route: "product", models: Models(product)))
-        #expect(try decision.models.extract(Product.self, at: 0) == product)
+        #expect(try decision.stack[0].model(Product.self) == product)
     }
 
     @Test("paths are written canonically and read back; single slots keep one entry")

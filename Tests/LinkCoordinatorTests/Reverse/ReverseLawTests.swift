@@ -252,11 +252,13 @@ enum ReverseTables {
     ) -> String? {
         if decision.route != route.id.value { return "route \(decision.route ?? "none")" }
         if !decision.via.isEmpty { return "via \(decision.via)" }
-        if case .variants = route.action, let reason = decision.reason, reason != "unsupported" { return reason }
+        if case .variants = route.action, let reason = decision.reason, reason != .unsupported {
+            return reason.rawValue
+        }
         guard decision.outcome == .navigate, decision.reason == nil else { return nil }
         for (model, fields) in given.models.fields {
             // The last entry with the model belongs to the route itself. Parents may bind theirs from other places.
-            guard let came = decision.models.entries.last(where: { $0[model] != nil })?[model] else { continue }
+            guard let came = decision.stack.last(where: { $0.models[model] != nil })?.models[model] else { continue }
             for (field, value) in fields where !same(value, came[field]) { return "\(model).\(field)" }
         }
         return nil

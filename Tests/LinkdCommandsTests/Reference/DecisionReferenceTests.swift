@@ -39,7 +39,7 @@ internal import Testing
             found.append(name)
         }
         // A payload without a link is found before the selection, and a defect is no decision.
-        let reasons = Reason.allCases.filter { $0 != .internalError }
+        let reasons = ReasonCode.allCases.filter { $0 != .internalError }
         #expect(Set(found) == Set(reasons.map(\.rawValue)))
         #expect(found.filter { $0 != "no_link" } == reasons.filter { $0 != .noLink }.map(\.rawValue))
     }
@@ -48,7 +48,7 @@ internal import Testing
     func schemaReasons() throws {
         let words = Set(schema["properties"]?["reason"]?["enum"]?.array?.compactMap(\.string) ?? [])
         let reserved: Set = ["expired", "open_app", "needs_resolution"]
-        #expect(words.subtracting(reserved) == Set(Reason.allCases.map(\.rawValue)))
+        #expect(words.subtracting(reserved) == Set(ReasonCode.allCases.map(\.rawValue)))
         #expect(reserved.isSubset(of: Set(ReferencePage.code(page.text))))
     }
 

@@ -52,7 +52,7 @@ internal import Testing
     }
 
     /// The reasons that precede the choice of a route, or come from the form of the request.
-    private static let general: Set<Reason> = [.badEncoding, .scheme, .host, .emptySegment, .noLink, .noRoute]
+    private static let general: Set<ReasonCode> = [.badEncoding, .scheme, .host, .emptySegment, .noLink, .noRoute]
 
     @Test(
         "Randomly changed links have no reason that is not listed for their route",
@@ -67,7 +67,7 @@ internal import Testing
         let pieces = [
             "", "?", "&", "=", "/", "%", "%2E", ".", "..", "1", "-1", "x", "id", "a b", "%ff", "mode=read&key",
         ]
-        var found: Set<Reason> = []
+        var found: Set<ReasonCode> = []
         for _ in 0..<2000 {
             guard var link = links.randomElement(using: &random).map({ Array($0) }) else { continue }
             for _ in 0..<Int.random(in: 0...3, using: &random) {
@@ -81,7 +81,8 @@ internal import Testing
                 capabilities: Bool.random(using: &random) ? ["ar"] : nil,
                 claims: Bool.random(using: &random) ? ["session", "user"] : nil)
             let decision = table.resolve(String(link), device: device)
-            guard let reason = decision.reason.flatMap(Reason.init), let route = decision.route,
+            guard let reason = decision.reason.flatMap({ ReasonCode(rawValue: $0.rawValue) }),
+                let route = decision.route,
                 !Self.general.contains(reason)
             else { continue }
             found.insert(reason)

@@ -38,16 +38,16 @@ extension TableReader {
         return rule
     }
 
-    private mutating func reasons(_ value: JSONValue) -> [Located<Reason>] {
+    private mutating func reasons(_ value: JSONValue) -> [Located<ReasonCode>] {
         if case .array(let elements) = value.kind, elements.isEmpty {
             problems.error(.badValue, at: value.offset, "on must list at least one reason")
         }
-        let known = Reason.allCases.filter { ![.excluded, .noLink, .internalError].contains($0) }
+        let known = ReasonCode.allCases.filter { ![.excluded, .noLink, .internalError].contains($0) }
         return texts(value, "on").compactMap { text in
-            if let reason = Reason(rawValue: text.value), known.contains(reason) {
+            if let reason = ReasonCode(rawValue: text.value), known.contains(reason) {
                 return Located(reason, at: text.offset)
             }
-            if Reason(rawValue: text.value) != nil {
+            if ReasonCode(rawValue: text.value) != nil {
                 problems.error(.badValue, at: text.offset, "the reason `\(text.value)` has no fallback")
             } else {
                 badWord(text, "on", known.map(\.rawValue))

@@ -75,11 +75,11 @@ struct CoverageReport {
 
     /// The reasons that the table can give, in their order, and any other reason of a decision.
     private var reasons: [(reason: String, count: Int)] {
-        let given = Dictionary(uniqueKeysWithValues: coverage.reasons.map { ($0.reason, $0.decisions) })
+        let given = Dictionary(uniqueKeysWithValues: coverage.reasons.map { ($0.reason.rawValue, $0.decisions) })
         let known = RouteReasons(table)
         let possible = Set(
             table.source.routes.flatMap { known.of($0).map(\.reason) } + [.noRoute, .scheme, .badEncoding])
-        let listed = Reason.allCases.filter { possible.contains($0) || given[$0.rawValue] != nil }.map(\.rawValue)
+        let listed = ReasonCode.allCases.filter { possible.contains($0) || given[$0.rawValue] != nil }.map(\.rawValue)
         let others = given.keys.filter { !listed.contains($0) }.sorted()
         return (listed + others).map { ($0, given[$0] ?? 0) }
     }

@@ -178,8 +178,8 @@ extension SetsReport {
         case .path(let path, _): json.text("path", path)
         case .route(let id, let params):
             json.text("route", id)
-            json.raw("params", Array(params.utf8))
-        case .payload(let payload): json.raw("payload", Array(payload.utf8))
+            json.raw("params", Array(params.json.utf8))
+        case .payload(let payload): json.raw("payload", Array(payload.json.utf8))
         }
         json.raw("device", Array(change.device.json.utf8))
         if let breaks = change.breaks { json.text("breaks", breaks) }

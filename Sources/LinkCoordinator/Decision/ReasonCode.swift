@@ -1,7 +1,9 @@
 /// The reasons for which a request ends without the target of its route, in the order in which they are found.
 ///
+/// The set is closed, so that the resolver handles every reason. ``Decision/Reason`` is the open set of the public API.
+///
 /// See DecisionReference, "Reasons".
-package enum Reason: String, Sendable, CaseIterable {
+package enum ReasonCode: String, Sendable, CaseIterable {
     /// A limit on bytes, segments, query items, or the stack is exceeded.
     case budget
     /// The link has forbidden bytes, or an escape that is malformed.

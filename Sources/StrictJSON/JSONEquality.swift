@@ -1,0 +1,22 @@
+extension JSONValue {
+    /// Returns a Boolean value that indicates whether both values are equal.
+    ///
+    /// Numbers are equal if their texts are equal. The order of members does not matter.
+    package func isEqual(to other: JSONValue) -> Bool {
+        switch (kind, other.kind) {
+        case (.null, .null): return true
+        case (.bool(let a), .bool(let b)): return a == b
+        case (.number(let a), .number(let b)): return a == b
+        case (.string(let a), .string(let b)): return a.utf8.elementsEqual(b.utf8)
+        case (.array(let a), .array(let b)):
+            return a.count == b.count && zip(a, b).allSatisfy { $0.isEqual(to: $1) }
+        case (.object(let a), .object(let b)):
+            return a.count == b.count
+                && a.allSatisfy { member in
+                    guard let twin = other[member.name] else { return false }
+                    return member.value.isEqual(to: twin)
+                }
+        default: return false
+        }
+    }
+}

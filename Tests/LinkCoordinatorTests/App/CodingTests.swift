@@ -1,0 +1,137 @@
+import Foundation
+import LinkCoordinator
+import Testing
+
+@Suite("Values that an app stores and sends") struct CodingTests {
+    /// Returns the value after it was written as JSON and read again, and the JSON.
+    private func roundTrip<Value: Codable>(_ value: Value) throws -> (value: Value, json: String) {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let data = try encoder.encode(value)
+        return (try JSONDecoder().decode(Value.self, from: data), String(decoding: data, as: UTF8.self))
+    }
+
+    @Test(
+        "A request is written as the members of an event, and read again unchanged",
+        arguments: [
+            (LinkRequest.link("shop:///p/new"), #"{"link":"shop:///p/new"}"#),
+            (.path("/auth/a"), #"{"path":"/auth/a"}"#),
+            (.path("auth/a", mode: .reuse), #"{"mode":"reuse","path":"auth/a"}"#),
+            (.route("home"), #"{"route":"home"}"#),
+            (
+                .route("order", params: ["order": 12, "gift": true, "note": "a b"]),
+                #"{"params":{"gift":true,"note":"a b","order":12},"route":"order"}"#
+            ),
+            (
+                .payload(["aps": ["alert": "hi", "badge": .null], "ids": [1, 2.5, "x", [], ["a": false]]]),
+                #"{"payload":{"aps":{"alert":"hi","badge":null},"ids":[1,2.5,"x",[],{"a":false}]}}"#
+            ),
+        ])
+    func requests(request: LinkRequest, json: String) throws {
+        let (again, written) = try roundTrip(request)
+        #expect(again == request && written == json)
+    }
+
+    @Test(
+        "A request that is not exactly one form is refused",
+        arguments: [
+            "{}", #"{"link":"a","route":"b"}"#, #"{"link":5}"#, #"{"path":"/a","mode":"stack"}"#, #"{"payload":[]}"#,
+            #"{"route":"a","params":"x"}"#,
+        ])
+    func malformedRequests(json: String) {
+        #expect(throws: DecodingError.self) { try JSONDecoder().decode(LinkRequest.self, from: Data(json.utf8)) }
+    }
+
+    @Test("Facts about a device are written as the members of a device in an event, and read again unchanged")
+    func devices() throws {
+        let device = DeviceFacts(
+            platform: "ios", app: "6.1.0", os: "18.0", locale: "en-GB", region: "GB", capabilities: ["ar"],
+            claims: [], attributes: ["tier": "gold"], coordinator: "home")
+        let (again, json) = try roundTrip(device)
+        #expect(again == device)
+        #expect(
+            json == #"{"app":"6.1.0","attributes":{"tier":"gold"},"capabilities":["ar"],"claims":[],"#
+                + #""coordinator":"home","locale":"en-GB","os":"18.0","platform":"ios","region":"GB"}"#)
+        #expect(try roundTrip(DeviceFacts()).json == "{}")
+    }
+
+    @Test("The entries and the resume of a decision are written as in its JSON, and read again unchanged")
+    func decisions() throws {
+        let table = try ExplainTests.anchor()
+        let id = LinkTests.uuid
+        let shown = table.resolve("shop:///p/\(id)?count=3", device: DeviceFacts(app: "6.0.0"))
+        #expect(!shown.stack.isEmpty && shown.stack.contains { !$0.models.fields.isEmpty })
+        let (again, json) = try roundTrip(shown.stack)
+        #expect(again == shown.stack)
+        let wrapped = try Decision(json: #"{"table":"t@1+0","outcome":"navigate","stack":\#(json)}"#.utf8)
+        #expect(wrapped.stack == shown.stack)
+
+        let resume = Decision.Resume(
+            claim: "session", request: .route("order", params: ["order": 12]), ttl: .seconds(900), once: true)
+        let (resumed, text) = try roundTrip(resume)
+        #expect(resumed == resume)
+        #expect(text == #"{"claim":"session","once":true,"params":{"order":12},"route":"order","ttl":900}"#)
+    }
+
+    @Test("Decisions are equal if their JSON is the same")
+    func equality() throws {
+        let table = try ExplainTests.anchor()
+        let first = table.resolve("shop:///p/new")
+        let read = try Decision(json: first.json)
+        #expect(first == table.resolve("shop:///p/new") && first == read)
+        #expect(first != table.resolve("shop:///nope"))
+        #expect(Set([first, table.resolve("shop:///p/new")]).count == 1)
+    }
+
+    @Test("A reason of a newer server is kept, and each reason of this version has a constant")
+    func reasons() throws {
+        let decision = try Decision(json: #"{"table":"t@1+0","outcome":"reject","reason":"from_the_future"}"#.utf8)
+        #expect(decision.reason == "from_the_future" && decision.reason != .host)
+        let constants: [Decision.Reason] = [
+            .budget, .badEncoding, .scheme, .host, .emptySegment, .dotSegment, .noRoute, .redirectLimit, .excluded,
+            .externalRefused, .unknownScreen, .unsupported, .paramInvalid, .paramMissing, .presentation, .noLink,
+        ]
+        let codes = ReasonCode.allCases.filter { $0 != .internalError }.map { Decision.Reason($0) }
+        #expect(Set(constants) == Set(codes) && constants.count == codes.count)
+    }
+}
+
+@Suite("Objects of a request") struct RequestObjectTests {
+    @Test("JSON that is not an object, or has a name twice, is refused with its position and without its content")
+    func refused() {
+        for (json, expected) in [
+            ("", "not JSON: the text ends inside a value at byte 0"), ("[1]", "expected a JSON object"),
+            (#""secret""#, "expected a JSON object"), (#"{"secret":1,"secret":2}"#, "once in an object at byte"),
+            (#"{"secret":1}x"#, "nothing after it at byte 12"), ("{\"a\":\"\u{1}\"}", "escaped at byte"),
+        ] {
+            do throws(LinkRequestError) {
+                _ = try LinkRequest.Object(json: json.utf8)
+                Issue.record("\(json) was read")
+            } catch {
+                #expect(error.description.contains(expected), "\(json): \(error)")
+                #expect(!error.description.contains("secret"))
+            }
+        }
+        let long = #"{"a":""# + String(repeating: "x", count: LinkRequest.Object.maxBytes) + #""}"#
+        #expect(throws: LinkRequestError.self) { try LinkRequest.Object(json: long.utf8) }
+        let deep = String(repeating: #"{"a":"#, count: 70) + "1" + String(repeating: "}", count: 70)
+        #expect(throws: LinkRequestError.self) { try LinkRequest.Object(json: deep.utf8) }
+    }
+
+    @Test("Objects are equal regardless of spelling and order, and keep the text that they were read from")
+    func equality() throws {
+        let read = try LinkRequest.Object(json: #"{ "b" : 1.50, "a":"\u0041\/" }"#.utf8)
+        #expect(read == ["a": "A/", "b": .number("1.50")] && read.hashValue == (["a": "A/", "b": 1] as O).hashValue)
+        #expect(read != ["a": "A/", "b": 1.5] && read != ["a": "A/"])
+        #expect(read.json == #"{ "b" : 1.50, "a":"\u0041\/" }"# && read.names == ["b", "a"])
+        #expect(read["a"] == "A/" && read["c"] == nil)
+    }
+
+    private typealias O = LinkRequest.Object
+
+    @Test("The last value of a name is used, and a text that is not a number is written as a string")
+    func literals() {
+        let object: O = ["a": 1, "b": ["c": [true, .null]], "a": .number("1e3"), "d": .number("1 e"), "e": -2.5]
+        #expect(object.json == #"{"a":1e3,"b":{"c":[true,null]},"d":"1 e","e":-2.5}"#)
+    }
+}
