@@ -16,9 +16,8 @@ import Testing
             let data = entry.models["M"]?["n"].map { value in
                 if case .number(let text) = value { #","data":{"M":{"n":\#(text)}}"# } else { "" }
             }
-            return
-                #"{"coordinator":"\#(entry.coordinator)","screen":"\#(entry.screen)","present":"\#(entry.present.rawValue)""#
-                + nav + identity + (data ?? "") + "}"
+            return #"{"coordinator":"\#(entry.coordinator)","screen":"\#(entry.screen)","#
+                + #""present":"\#(entry.present.rawValue)""# + nav + identity + (data ?? "") + "}"
         }
         let text =
             #"{"table":"t@1+0","outcome":"\#(outcome)","mode":"\#(mode.rawValue)""#
