@@ -19,6 +19,7 @@
 /// | `enum(a\|b)` | `String`, or a `Decodable` enumeration with `String` raw values |
 /// | `list<T>` | An array |
 /// | Any of them with `?` | An optional |
+/// | Any single value | A type that conforms to ``ModelFieldValue`` |
 ///
 /// A model that also conforms to `Encodable` can be written into a link with
 /// ``RouteTable/link(route:models:captures:device:)``.
@@ -48,7 +49,10 @@ public struct ModelError: Error, Sendable, Equatable, CustomStringConvertible {
     public let code: Code
     /// The name of the model.
     public let model: String
-    /// The field and the value that was expected, or the models that are available.
+    /// The models that are available, or the field with the type of its property, the kind of its value, and the
+    /// action to take.
+    ///
+    /// The text never contains a value of a link, so it can be logged.
     public let detail: String
 
     /// The error as a sentence.

@@ -9,148 +9,223 @@ struct ModelDecoder: Decoder {
     }
 
     let source: Source
+    /// The type that is decoded.
+    let declared: Any.Type
     let codingPath: [any CodingKey]
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-    init(_ source: Source, at path: [any CodingKey] = []) {
+    init(_ source: Source, as declared: Any.Type, at path: [any CodingKey] = []) {
         self.source = source
+        self.declared = declared
         codingPath = path
     }
 
+    private var site: FieldSite { FieldSite(path: codingPath, declared: declared) }
+
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        guard case .fields(let fields) = source else { throw Self.mismatch([String: ModelValue].self, codingPath) }
-        return KeyedDecodingContainer(FieldContainer(fields: fields, codingPath: codingPath))
+        switch source {
+        case .fields(let fields):
+            KeyedDecodingContainer(FieldContainer(fields: fields, declared: declared, codingPath: codingPath))
+        case .value(let value): throw Self.mismatch(site.nested(value), site)
+        }
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        guard case .value(.list(let items)) = source else { throw Self.mismatch([ModelValue].self, codingPath) }
-        return ListContainer(items: items, codingPath: codingPath)
+        switch source {
+        case .value(.list(let items)): ListContainer(items: items, declared: declared, codingPath: codingPath)
+        case .value(let value):
+            throw Self.mismatch(
+                codingPath.last is ListIndex ? site.nested(value) : site.mismatch(value, expected: "a list"), site)
+        case .fields: throw Self.mismatch(Self.noStructure(declared), site)
+        }
     }
 
     func singleValueContainer() throws -> any SingleValueDecodingContainer {
-        guard case .value(let value) = source else { throw Self.mismatch(ModelValue.self, codingPath) }
-        return ValueContainer(value: value, codingPath: codingPath)
+        guard case .value(let value) = source else { throw Self.mismatch(Self.noStructure(declared), site) }
+        return ValueContainer(value: value, declared: declared, codingPath: codingPath)
     }
 
-    /// Returns the error for a value that does not have the expected type.
-    static func mismatch(_ type: Any.Type, _ path: [any CodingKey]) -> DecodingError {
-        DecodingError.typeMismatch(
-            type, DecodingError.Context(codingPath: path, debugDescription: "expected \(type)"))
+    /// Returns the error for a model that is not read from fields.
+    private static func noStructure(_ type: Any.Type) -> FieldFault {
+        FieldFault(
+            detail: "the type `\(type)` is not read from fields; declare the model as a structure with a property "
+                + "for each field")
+    }
+
+    /// Returns the error for a value of the wrong kind.
+    static func mismatch(_ fault: FieldFault, _ site: FieldSite) -> DecodingError {
+        .typeMismatch(site.declared, context(fault, site))
+    }
+
+    /// Returns the context of an error.
+    static func context(_ fault: FieldFault, _ site: FieldSite) -> DecodingError.Context {
+        DecodingError.Context(codingPath: site.path, debugDescription: fault.detail, underlyingError: fault)
     }
 
     /// Returns the text of an error, without the value, which may be personal data.
+    ///
+    /// The description of an error of another type is never used, because it may contain the value.
     static func text(of error: any Error) -> String {
-        guard let error = error as? DecodingError else { return "\(type(of: error))" }
-        func place(_ path: [any CodingKey]) -> String { path.map(\.stringValue).joined(separator: ".") }
+        guard let error = error as? DecodingError else {
+            return "`init(from:)` threw an error of type `\(type(of: error))`"
+        }
+        let context: DecodingError.Context
+        let detail: String
         switch error {
-        case .keyNotFound(let key, _): return "field \(key.stringValue) is missing"
-        case .typeMismatch(let type, let context):
-            return "field \(place(context.codingPath)) is not of the type \(type)"
-        case .valueNotFound(let type, let context):
-            return "field \(place(context.codingPath)) is null, expected \(type)"
-        case .dataCorrupted(let context): return "field \(place(context.codingPath)) cannot be decoded"
+        case .keyNotFound(let key, let found): (context, detail) = (found, "has no value for `\(key.stringValue)`")
+        case .typeMismatch(let type, let found): (context, detail) = (found, "is not of the type `\(type)`")
+        case .valueNotFound(let type, let found): (context, detail) = (found, "is null, expected `\(type)`")
+        case .dataCorrupted(let found): (context, detail) = (found, "cannot be decoded")
         @unknown default: return "cannot be decoded"
         }
+        if let fault = context.underlyingError as? FieldFault { return fault.detail }
+        return "\(FieldSite.name(of: context.codingPath)) \(detail)"
     }
 }
 
 /// Reads a value as a type of the standard library, or as any other `Decodable` type.
 private struct ValueReader {
     let value: ModelValue
-    let path: [any CodingKey]
+    let site: FieldSite
+
+    init(_ value: ModelValue, as declared: Any.Type, at path: [any CodingKey]) {
+        self.value = value
+        site = FieldSite(path: path, declared: declared)
+    }
+
+    private func mismatch(_ expected: String) -> DecodingError {
+        if value == .null { return .valueNotFound(site.declared, ModelDecoder.context(site.null, site)) }
+        return ModelDecoder.mismatch(site.mismatch(value, expected: expected), site)
+    }
 
     func bool() throws -> Bool {
-        guard case .bool(let value) = value else { throw ModelDecoder.mismatch(Bool.self, path) }
+        guard case .bool(let value) = value else { throw mismatch("a Boolean value") }
         return value
     }
 
     func string() throws -> String {
-        guard case .text(let text) = value else { throw ModelDecoder.mismatch(String.self, path) }
+        guard case .text(let text) = value else { throw mismatch("a string") }
         return text
     }
 
-    func number<Number: LosslessStringConvertible>(_ type: Number.Type) throws -> Number {
-        guard case .number(let text) = value, let number = Number(text) else {
-            throw ModelDecoder.mismatch(type, path)
-        }
+    func number<Number: FixedWidthInteger>(_ type: Number.Type) throws -> Number {
+        guard case .number(let text) = value else { throw mismatch("a whole number") }
+        if let number = Number(text) ?? Double(text).flatMap({ Number(exactly: $0) }) { return number }
+        let fault = site.outOfRange(
+            text, minimum: Int64(clamping: Number.min), maximum: Int64(clamping: Number.max))
+        throw ModelDecoder.mismatch(fault, site)
+    }
+
+    func number<Number: BinaryFloatingPoint & LosslessStringConvertible>(_ type: Number.Type) throws -> Number {
+        guard case .number(let text) = value, let number = Number(text) else { throw mismatch("a number") }
+        guard number.isFinite else { throw ModelDecoder.mismatch(site.infinite, site) }
         return number
     }
 
     func any<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        try Value(from: ModelDecoder(.value(value), at: path))
+        if let type = type as? any ModelFieldValue.Type, let value = try fieldValue(type) as? Value { return value }
+        if let fault = FieldSite(path: site.path, declared: type).unsupported(value) {
+            throw ModelDecoder.mismatch(fault, site)
+        }
+        do {
+            return try Value(from: ModelDecoder(.value(value), as: site.declared, at: site.path))
+        } catch DecodingError.dataCorrupted(let context) where !(context.underlyingError is FieldFault) {
+            // The description of the standard library contains the value.
+            throw DecodingError.dataCorrupted(ModelDecoder.context(site.rejected(value), site))
+        }
+    }
+
+    private func fieldValue<Value: ModelFieldValue>(_ type: Value.Type) throws -> Value {
+        let text: String
+        switch (type.fieldKind, value) {
+        case (.number, .number(let found)), (.text, .text(let found)): text = found
+        case (.number, _): throw mismatch("a number")
+        case (.text, _): throw mismatch("a string")
+        }
+        if let value = Value(fieldText: text) { return value }
+        throw DecodingError.dataCorrupted(ModelDecoder.context(site.rejected(value), site))
     }
 }
 
 private struct FieldContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let fields: [String: ModelValue]
+    let declared: Any.Type
     let codingPath: [any CodingKey]
     var allKeys: [Key] { fields.keys.compactMap { Key(stringValue: $0) } }
 
     func contains(_ key: Key) -> Bool { fields[key.stringValue] != nil }
 
-    func decodeNil(forKey key: Key) throws -> Bool { try find(key) == .null }
+    func decodeNil(forKey key: Key) throws -> Bool { try find(key, as: Never?.self) == .null }
 
-    private func find(_ key: Key) throws -> ModelValue {
-        guard let value = fields[key.stringValue] else {
-            throw DecodingError.keyNotFound(
-                key, DecodingError.Context(codingPath: codingPath, debugDescription: "no field"))
-        }
-        return value
+    private func find(_ key: Key, as type: Any.Type) throws -> ModelValue {
+        if let value = fields[key.stringValue] { return value }
+        let site = FieldSite(path: codingPath + [key], declared: type)
+        let fault = site.missing(Array(fields.keys))
+        throw DecodingError.keyNotFound(
+            key,
+            DecodingError.Context(codingPath: codingPath, debugDescription: fault.detail, underlyingError: fault))
     }
 
-    private func reader(_ key: Key) throws -> ValueReader {
-        ValueReader(value: try find(key), path: codingPath + [key])
+    private func reader(_ key: Key, _ type: Any.Type) throws -> ValueReader {
+        ValueReader(try find(key, as: type), as: type, at: codingPath + [key])
     }
 
-    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try reader(key).bool() }
-    func decode(_ type: String.Type, forKey key: Key) throws -> String { try reader(key).string() }
-    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try reader(key).number(type) }
-    func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try reader(key).number(type) }
-    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try reader(key).number(type) }
-    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try reader(key).number(type) }
-    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try reader(key).number(type) }
-    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try reader(key).number(type) }
-    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try reader(key).number(type) }
-    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try reader(key).number(type) }
-    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try reader(key).number(type) }
-    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try reader(key).number(type) }
-    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try reader(key).number(type) }
-    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try reader(key).number(type) }
-    func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T { try reader(key).any(type) }
+    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try reader(key, type).bool() }
+    func decode(_ type: String.Type, forKey key: Key) throws -> String { try reader(key, type).string() }
+    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try reader(key, type).number(type) }
+    func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try reader(key, type).number(type) }
+    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try reader(key, type).number(type) }
+    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try reader(key, type).number(type) }
+    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try reader(key, type).number(type) }
+    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try reader(key, type).number(type) }
+    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try reader(key, type).number(type) }
+    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try reader(key, type).number(type) }
+    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try reader(key, type).number(type) }
+    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try reader(key, type).number(type) }
+    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try reader(key, type).number(type) }
+    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try reader(key, type).number(type) }
+    func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T { try reader(key, type).any(type) }
 
     func nestedContainer<Inner: CodingKey>(
         keyedBy type: Inner.Type, forKey key: Key
-    ) throws -> KeyedDecodingContainer<Inner> {
-        try ModelDecoder(.value(find(key)), at: codingPath + [key]).container(keyedBy: type)
-    }
+    ) throws -> KeyedDecodingContainer<Inner> { try decoder(key).container(keyedBy: type) }
 
     func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-        try ModelDecoder(.value(find(key)), at: codingPath + [key]).unkeyedContainer()
+        try decoder(key).unkeyedContainer()
     }
 
-    func superDecoder() throws -> any Decoder { ModelDecoder(.fields(fields), at: codingPath) }
+    func superDecoder() throws -> any Decoder { ModelDecoder(.fields(fields), as: declared, at: codingPath) }
+    func superDecoder(forKey key: Key) throws -> any Decoder { try decoder(key) }
 
-    func superDecoder(forKey key: Key) throws -> any Decoder {
-        ModelDecoder(.value(try find(key)), at: codingPath + [key])
+    private func decoder(_ key: Key) throws -> ModelDecoder {
+        ModelDecoder(.value(try find(key, as: declared)), as: declared, at: codingPath + [key])
     }
 }
 
 private struct ListContainer: UnkeyedDecodingContainer {
     let items: [ModelValue]
+    let declared: Any.Type
     let codingPath: [any CodingKey]
     var currentIndex = 0
     var count: Int? { items.count }
     var isAtEnd: Bool { currentIndex >= items.count }
 
-    init(items: [ModelValue], codingPath: [any CodingKey]) {
+    init(items: [ModelValue], declared: Any.Type, codingPath: [any CodingKey]) {
         self.items = items
+        self.declared = declared
         self.codingPath = codingPath
     }
 
-    private mutating func next() throws -> ValueReader {
-        guard !isAtEnd else { throw ModelDecoder.mismatch([ModelValue].self, codingPath) }
+    private mutating func next(_ type: Any.Type) throws -> ValueReader {
+        guard !isAtEnd else {
+            let site = FieldSite(path: codingPath, declared: type)
+            let fault = FieldFault(
+                detail: "\(site.name) has \(count == 1 ? "1 item" : "\(items.count) items"), "
+                    + "but the type `\(declared)` reads more")
+            throw DecodingError.valueNotFound(type, ModelDecoder.context(fault, site))
+        }
         defer { currentIndex += 1 }
-        return ValueReader(value: items[currentIndex], path: codingPath)
+        return ValueReader(items[currentIndex], as: type, at: codingPath + [ListIndex(currentIndex)])
     }
 
     mutating func decodeNil() throws -> Bool {
@@ -159,42 +234,45 @@ private struct ListContainer: UnkeyedDecodingContainer {
         return true
     }
 
-    mutating func decode(_ type: Bool.Type) throws -> Bool { try next().bool() }
-    mutating func decode(_ type: String.Type) throws -> String { try next().string() }
-    mutating func decode(_ type: Double.Type) throws -> Double { try next().number(type) }
-    mutating func decode(_ type: Float.Type) throws -> Float { try next().number(type) }
-    mutating func decode(_ type: Int.Type) throws -> Int { try next().number(type) }
-    mutating func decode(_ type: Int8.Type) throws -> Int8 { try next().number(type) }
-    mutating func decode(_ type: Int16.Type) throws -> Int16 { try next().number(type) }
-    mutating func decode(_ type: Int32.Type) throws -> Int32 { try next().number(type) }
-    mutating func decode(_ type: Int64.Type) throws -> Int64 { try next().number(type) }
-    mutating func decode(_ type: UInt.Type) throws -> UInt { try next().number(type) }
-    mutating func decode(_ type: UInt8.Type) throws -> UInt8 { try next().number(type) }
-    mutating func decode(_ type: UInt16.Type) throws -> UInt16 { try next().number(type) }
-    mutating func decode(_ type: UInt32.Type) throws -> UInt32 { try next().number(type) }
-    mutating func decode(_ type: UInt64.Type) throws -> UInt64 { try next().number(type) }
-    mutating func decode<T: Decodable>(_ type: T.Type) throws -> T { try next().any(type) }
+    mutating func decode(_ type: Bool.Type) throws -> Bool { try next(type).bool() }
+    mutating func decode(_ type: String.Type) throws -> String { try next(type).string() }
+    mutating func decode(_ type: Double.Type) throws -> Double { try next(type).number(type) }
+    mutating func decode(_ type: Float.Type) throws -> Float { try next(type).number(type) }
+    mutating func decode(_ type: Int.Type) throws -> Int { try next(type).number(type) }
+    mutating func decode(_ type: Int8.Type) throws -> Int8 { try next(type).number(type) }
+    mutating func decode(_ type: Int16.Type) throws -> Int16 { try next(type).number(type) }
+    mutating func decode(_ type: Int32.Type) throws -> Int32 { try next(type).number(type) }
+    mutating func decode(_ type: Int64.Type) throws -> Int64 { try next(type).number(type) }
+    mutating func decode(_ type: UInt.Type) throws -> UInt { try next(type).number(type) }
+    mutating func decode(_ type: UInt8.Type) throws -> UInt8 { try next(type).number(type) }
+    mutating func decode(_ type: UInt16.Type) throws -> UInt16 { try next(type).number(type) }
+    mutating func decode(_ type: UInt32.Type) throws -> UInt32 { try next(type).number(type) }
+    mutating func decode(_ type: UInt64.Type) throws -> UInt64 { try next(type).number(type) }
+    mutating func decode<T: Decodable>(_ type: T.Type) throws -> T { try next(type).any(type) }
 
     mutating func nestedContainer<Inner: CodingKey>(
         keyedBy type: Inner.Type
-    ) throws -> KeyedDecodingContainer<Inner> { throw ModelDecoder.mismatch([String: ModelValue].self, codingPath) }
+    ) throws -> KeyedDecodingContainer<Inner> { try nextDecoder().container(keyedBy: type) }
 
     mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        throw ModelDecoder.mismatch([ModelValue].self, codingPath)
+        try nextDecoder().unkeyedContainer()
     }
 
-    mutating func superDecoder() throws -> any Decoder { ModelDecoder(.value(.list(items)), at: codingPath) }
+    mutating func superDecoder() throws -> any Decoder { try nextDecoder() }
+
+    private mutating func nextDecoder() throws -> ModelDecoder {
+        let item = try next(declared)
+        return ModelDecoder(.value(item.value), as: declared, at: item.site.path)
+    }
 }
 
 private struct ValueContainer: SingleValueDecodingContainer {
     let value: ModelValue
+    let declared: Any.Type
     let codingPath: [any CodingKey]
-    private var reader: ValueReader { ValueReader(value: value, path: codingPath) }
 
-    init(value: ModelValue, codingPath: [any CodingKey]) {
-        self.value = value
-        self.codingPath = codingPath
-    }
+    /// Reads the value as the declared type of the property, which errors name, even if the type reads another one.
+    private var reader: ValueReader { ValueReader(value, as: declared, at: codingPath) }
 
     func decodeNil() -> Bool { value == .null }
     func decode(_ type: Bool.Type) throws -> Bool { try reader.bool() }

@@ -11,7 +11,8 @@ final class ModelEncoder: Encoder {
     }
 
     private var result = Result.nothing
-    private var hasNesting = false
+    /// The path of the first container that is nested in another one, which no field can hold.
+    private var nesting: [any CodingKey]?
     let codingPath: [any CodingKey]
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
@@ -26,42 +27,69 @@ final class ModelEncoder: Encoder {
         } catch {
             throw ModelError(code: .field, model: name, detail: text(of: error))
         }
-        if encoder.hasNesting {
-            throw ModelError(code: .field, model: name, detail: "a field cannot contain nested containers")
+        if let path = encoder.nesting {
+            throw ModelError(
+                code: .field, model: name,
+                detail: "\(FieldSite.name(of: path)) is encoded as a nested container, but a field has a single value "
+                    + "or a list of single values")
         }
         switch encoder.result {
         case .fields(let fields): return fields
         case .nothing: return [:]
-        case .value: throw ModelError(code: .field, model: name, detail: "the type has no fields")
+        case .value:
+            throw ModelError(code: .field, model: name, detail: "the type is not encoded as a structure with fields")
         }
     }
 
+    /// Returns the text of an error, without the value, which may be personal data.
     private static func text(of error: any Error) -> String {
-        guard case .invalidValue(_, let context)? = error as? EncodingError else { return "\(type(of: error))" }
-        let place = context.codingPath.map(\.stringValue).joined(separator: ".")
-        return "field \(place): \(context.debugDescription)"
+        guard case .invalidValue(_, let context)? = error as? EncodingError else {
+            return "`encode(to:)` threw an error of type `\(type(of: error))`"
+        }
+        if let fault = context.underlyingError as? FieldFault { return fault.detail }
+        return "\(FieldSite.name(of: context.codingPath)) cannot be encoded"
     }
 
-    /// Returns a single value in the form of a field.
+    /// Returns the error for a value that no field can hold.
+    private static func invalid(_ value: Any, _ fault: FieldFault, at path: [any CodingKey]) -> EncodingError {
+        .invalidValue(
+            value, EncodingError.Context(codingPath: path, debugDescription: fault.detail, underlyingError: fault))
+    }
+
+    /// Returns a single value in the form of a field, or of an item of a list if the path ends with an index.
     fileprivate static func value<Value: Encodable>(
         of value: Value, at path: [any CodingKey]
     ) throws -> ModelValue {
+        if let value = value as? any ModelFieldValue { return value.modelValue }
+        let site = FieldSite(path: path, declared: Value.self)
+        if let fault = site.unsupported(nil) { throw invalid(value, fault, at: path) }
         let encoder = ModelEncoder(at: path)
         try value.encode(to: encoder)
+        let isItem = path.last is ListIndex
         switch encoder.result {
-        case .value(let value) where !encoder.hasNesting: return value
-        case .nothing where !encoder.hasNesting: return .null
-        default:
-            throw EncodingError.invalidValue(
-                value, EncodingError.Context(codingPath: path, debugDescription: "a field cannot contain a structure"))
+        case _ where encoder.nesting != nil: throw invalid(value, site.severalValues, at: path)
+        case .value(.list) where isItem: throw invalid(value, site.severalValues, at: path)
+        case .value(.null) where isItem, .nothing where isItem: throw invalid(value, site.nullItem, at: path)
+        case .value(let value): return value
+        case .nothing: return .null
+        case .fields: throw invalid(value, site.severalValues, at: path)
         }
+    }
+
+    /// Returns a number, which must be finite.
+    fileprivate static func number(_ value: Double, as type: Any.Type, at path: [any CodingKey]) throws -> ModelValue {
+        guard value.isFinite else {
+            throw invalid(value, FieldSite(path: path, declared: type).notFinite, at: path)
+        }
+        let text = "\(value)"
+        return .number(text.hasSuffix(".0") ? String(text.dropLast(2)) : text)
     }
 
     /// Records that a container is nested in another one, which no field can hold, and returns an encoder whose result
     /// is discarded.
-    fileprivate func refuseNesting() -> ModelEncoder {
-        hasNesting = true
-        return ModelEncoder(at: codingPath)
+    fileprivate func refuseNesting(_ path: [any CodingKey]) -> ModelEncoder {
+        nesting = nesting ?? path
+        return ModelEncoder(at: path)
     }
 
     fileprivate func put(_ value: ModelValue) { result = .value(value) }
@@ -105,8 +133,8 @@ private struct FieldWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
     func encodeNil(forKey key: Key) throws { encoder.put(.null, for: key) }
     func encode(_ value: Bool, forKey key: Key) throws { encoder.put(.bool(value), for: key) }
     func encode(_ value: String, forKey key: Key) throws { encoder.put(.text(value), for: key) }
-    func encode(_ value: Double, forKey key: Key) throws { encoder.put(.number(decimal(value)), for: key) }
-    func encode(_ value: Float, forKey key: Key) throws { encoder.put(.number(decimal(Double(value))), for: key) }
+    func encode(_ value: Double, forKey key: Key) throws { try put(value, Double.self, key) }
+    func encode(_ value: Float, forKey key: Key) throws { try put(Double(value), Float.self, key) }
     func encode(_ value: Int, forKey key: Key) throws { encoder.put(.number("\(value)"), for: key) }
     func encode(_ value: Int8, forKey key: Key) throws { encoder.put(.number("\(value)"), for: key) }
     func encode(_ value: Int16, forKey key: Key) throws { encoder.put(.number("\(value)"), for: key) }
@@ -118,32 +146,37 @@ private struct FieldWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
     func encode(_ value: UInt32, forKey key: Key) throws { encoder.put(.number("\(value)"), for: key) }
     func encode(_ value: UInt64, forKey key: Key) throws { encoder.put(.number("\(value)"), for: key) }
 
+    private func put(_ value: Double, _ type: Any.Type, _ key: Key) throws {
+        encoder.put(try ModelEncoder.number(value, as: type, at: codingPath + [key]), for: key)
+    }
+
     func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
         encoder.put(try ModelEncoder.value(of: value, at: codingPath + [key]), for: key)
     }
 
     func nestedContainer<Inner: CodingKey>(
         keyedBy type: Inner.Type, forKey key: Key
-    ) -> KeyedEncodingContainer<Inner> { encoder.refuseNesting().container(keyedBy: type) }
+    ) -> KeyedEncodingContainer<Inner> { encoder.refuseNesting(codingPath + [key]).container(keyedBy: type) }
 
     func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
-        encoder.refuseNesting().unkeyedContainer()
+        encoder.refuseNesting(codingPath + [key]).unkeyedContainer()
     }
 
-    func superEncoder() -> any Encoder { encoder.refuseNesting() }
-    func superEncoder(forKey key: Key) -> any Encoder { encoder.refuseNesting() }
+    func superEncoder() -> any Encoder { encoder.refuseNesting(codingPath) }
+    func superEncoder(forKey key: Key) -> any Encoder { encoder.refuseNesting(codingPath + [key]) }
 }
 
 private struct ListWriter: UnkeyedEncodingContainer {
     let encoder: ModelEncoder
     var codingPath: [any CodingKey] { encoder.codingPath }
     var count: Int { encoder.count }
+    private var itemPath: [any CodingKey] { codingPath + [ListIndex(count)] }
 
-    func encodeNil() throws { encoder.append(.null) }
+    func encodeNil() throws { encoder.append(try ModelEncoder.value(of: String?.none, at: itemPath)) }
     func encode(_ value: Bool) throws { encoder.append(.bool(value)) }
     func encode(_ value: String) throws { encoder.append(.text(value)) }
-    func encode(_ value: Double) throws { encoder.append(.number(decimal(value))) }
-    func encode(_ value: Float) throws { encoder.append(.number(decimal(Double(value)))) }
+    func encode(_ value: Double) throws { try append(value, Double.self) }
+    func encode(_ value: Float) throws { try append(Double(value), Float.self) }
     func encode(_ value: Int) throws { encoder.append(.number("\(value)")) }
     func encode(_ value: Int8) throws { encoder.append(.number("\(value)")) }
     func encode(_ value: Int16) throws { encoder.append(.number("\(value)")) }
@@ -155,16 +188,20 @@ private struct ListWriter: UnkeyedEncodingContainer {
     func encode(_ value: UInt32) throws { encoder.append(.number("\(value)")) }
     func encode(_ value: UInt64) throws { encoder.append(.number("\(value)")) }
 
+    private func append(_ value: Double, _ type: Any.Type) throws {
+        encoder.append(try ModelEncoder.number(value, as: type, at: itemPath))
+    }
+
     func encode<T: Encodable>(_ value: T) throws {
-        encoder.append(try ModelEncoder.value(of: value, at: codingPath))
+        encoder.append(try ModelEncoder.value(of: value, at: itemPath))
     }
 
     func nestedContainer<Inner: CodingKey>(keyedBy type: Inner.Type) -> KeyedEncodingContainer<Inner> {
-        encoder.refuseNesting().container(keyedBy: type)
+        encoder.refuseNesting(itemPath).container(keyedBy: type)
     }
 
-    func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { encoder.refuseNesting().unkeyedContainer() }
-    func superEncoder() -> any Encoder { encoder.refuseNesting() }
+    func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { encoder.refuseNesting(itemPath).unkeyedContainer() }
+    func superEncoder() -> any Encoder { encoder.refuseNesting(itemPath) }
 }
 
 private struct ValueWriter: SingleValueEncodingContainer {
@@ -174,8 +211,8 @@ private struct ValueWriter: SingleValueEncodingContainer {
     func encodeNil() throws { encoder.put(.null) }
     func encode(_ value: Bool) throws { encoder.put(.bool(value)) }
     func encode(_ value: String) throws { encoder.put(.text(value)) }
-    func encode(_ value: Double) throws { encoder.put(.number(decimal(value))) }
-    func encode(_ value: Float) throws { encoder.put(.number(decimal(Double(value)))) }
+    func encode(_ value: Double) throws { try put(value, Double.self) }
+    func encode(_ value: Float) throws { try put(Double(value), Float.self) }
     func encode(_ value: Int) throws { encoder.put(.number("\(value)")) }
     func encode(_ value: Int8) throws { encoder.put(.number("\(value)")) }
     func encode(_ value: Int16) throws { encoder.put(.number("\(value)")) }
@@ -186,11 +223,9 @@ private struct ValueWriter: SingleValueEncodingContainer {
     func encode(_ value: UInt16) throws { encoder.put(.number("\(value)")) }
     func encode(_ value: UInt32) throws { encoder.put(.number("\(value)")) }
     func encode(_ value: UInt64) throws { encoder.put(.number("\(value)")) }
-    func encode<T: Encodable>(_ value: T) throws { try value.encode(to: encoder) }
-}
+    func encode<T: Encodable>(_ value: T) throws { encoder.put(try ModelEncoder.value(of: value, at: codingPath)) }
 
-/// Returns a number as text, without `.0` for a whole number, as in the canonical form of a table.
-private func decimal(_ value: Double) -> String {
-    let text = "\(value)"
-    return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+    private func put(_ value: Double, _ type: Any.Type) throws {
+        encoder.put(try ModelEncoder.number(value, as: type, at: codingPath))
+    }
 }

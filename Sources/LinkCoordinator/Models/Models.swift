@@ -46,7 +46,7 @@ public struct Models: Sendable, Hashable, ExpressibleByDictionaryLiteral {
                 detail: others.isEmpty ? "the entry has no data" : "the entry has \(others)")
         }
         do {
-            return try Model(from: ModelDecoder(.fields(values)))
+            return try Model(from: ModelDecoder(.fields(values), as: Model.self))
         } catch {
             throw ModelError(code: .field, model: Model.modelName, detail: ModelDecoder.text(of: error))
         }

@@ -50,8 +50,8 @@ import Testing
         func error(_ body: () throws -> Void) -> ModelError? { #expect(throws: ModelError.self, performing: body) }
         #expect(error { _ = try decision.stack[0].model(Product.self) }?.code == .noModel)
         #expect(error { _ = try decision.model(Search.self) }?.code == .noModel)
-        #expect(error { _ = try decision.model(Wrong.self) }?.detail == "field id is not of the type Int")
-        #expect(error { _ = try decision.model(Wanting.self) }?.detail == "field price is missing")
+        #expect(error { _ = try decision.model(Wrong.self) }?.detail.hasPrefix("field `id` is a string") == true)
+        #expect(error { _ = try decision.model(Wanting.self) }?.detail.hasPrefix("field `price` is missing") == true)
     }
 
     @Test("Every type of field is decoded, and encoded unchanged")
