@@ -14,6 +14,7 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
     products: [
         .library(name: "LinkCoordinator", targets: ["LinkCoordinator"]),
+        .library(name: "LinkCoordinatorFoundation", targets: ["LinkCoordinatorFoundation"]),
         .library(name: "RouteAnalysis", targets: ["RouteAnalysis"]),
         .library(name: "LinkIngest", targets: ["LinkIngest"]),
         .executable(name: "linkd", targets: ["linkd"]),
@@ -23,6 +24,8 @@ let package = Package(
         .target(name: "ByteStorage", swiftSettings: strict),
         .target(name: "StrictJSON", dependencies: ["ByteStorage"], swiftSettings: strict),
         .target(name: "LinkCoordinator", dependencies: ["ByteStorage", "StrictJSON"], swiftSettings: strict),
+        // Types of Foundation for apps. The program does not link it.
+        .target(name: "LinkCoordinatorFoundation", dependencies: ["LinkCoordinator"], swiftSettings: strict),
         .target(
             name: "RouteAnalysis", dependencies: ["LinkCoordinator", "ByteStorage", "StrictJSON"],
             swiftSettings: strict),
@@ -77,6 +80,9 @@ let package = Package(
             dependencies: ["LinkCoordinator", "RouteAnalysis", "ByteStorage", "StrictJSON", "TestSupport"],
             exclude: ["Fixtures"],
             swiftSettings: strict),
+        .testTarget(
+            name: "LinkCoordinatorFoundationTests",
+            dependencies: ["LinkCoordinatorFoundation", "LinkCoordinator", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "LinkIngestTests",
             dependencies: ["LinkIngest", "LinkCoordinator", "ByteStorage", "StrictJSON", "TestSupport"],

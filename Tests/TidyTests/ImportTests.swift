@@ -11,6 +11,7 @@ import Testing
         ("ByteStorage", "Synchronization", false),
         ("StrictJSON", "ByteStorage", false),
         ("LinkCoordinator", "ByteStorage StrictJSON Swift", false),
+        ("LinkCoordinatorFoundation", "LinkCoordinator Foundation", false),
         ("RouteAnalysis", "LinkCoordinator ByteStorage StrictJSON", false),
         ("RouteTools", "RouteAnalysis LinkCoordinator ByteStorage StrictJSON", false),
         ("LinkIngest", "LinkCoordinator ByteStorage StrictJSON", false),

@@ -52,7 +52,6 @@ import Testing
 
     private static let change = "or change the type of the field in the table"
     private static let text = ModelValue.text(secret)
-    private static let foundation = "or import LinkCoordinatorFoundation, which supports"
 
     private static let unread: [Case] = [
         Case(
@@ -143,29 +142,13 @@ import Testing
     ]
 
     /// Types of Foundation, which the library does not know.
+    ///
+    /// LinkCoordinatorFoundation adds `Date`, `Decimal`, and `URL` to every test of the package's process.
     private static let foreign: [Case] = [
-        Case(
-            Date.self, text,
-            "field `field` has the type `Date`, which fields do not support; "
-                + "declare the property as `String`, \(foundation) `Date`"),
-        // Foundation would read it as seconds since 2001.
-        Case(
-            [Date?].self, [7719],
-            "field `field[0]` has the type `Date`, which fields do not support; "
-                + "declare the items of the array as `Int` or `Double`, \(foundation) `Date`"),
-        Case(
-            Decimal.self, 7719,
-            "field `field` is a number, but the type `Decimal` is read from several values; a field has a single "
-                + "value or a list of single values: declare the property as `Int` or `Double`, "
-                + "\(foundation) `Decimal`"),
-        Case(
-            URL.self, text,
-            "field `field` is a string, but the type `URL` is read from several values; a field has a single "
-                + "value or a list of single values: declare the property as `String`, \(foundation) `URL`"),
         Case(
             Data.self, text,
             "field `field` is a string, but the type `Data` is read from a list; "
-                + "declare the property as `String`, \(change)"),
+                + "declare the property as `String`, \(change)")
     ]
 
     @Test("A property that a field cannot give is named with its type, the kind of the value, and what to do")
@@ -196,16 +179,8 @@ import Testing
                 == "field `field[0]` has several values in the type `Array<Int>`, \(several) "
                 + "declare its parts as properties of the model, or adopt ModelFieldValue in `Array<Int>`")
         #expect(
-            detail(URL(string: "https://\(Self.secret)"))
-                == "field `field` has several values in the type `URL`, \(several) "
-                + "declare the property as `String`, or import LinkCoordinatorFoundation, which supports `URL`")
-        #expect(
             detail([1, nil])
                 == "field `field[1]` is null, but a list has only values; remove nil from the array of `Int`")
-        #expect(
-            detail(Date())
-                == "field `field` has the type `Date`, which fields do not support; "
-                + "declare the property as `String`, or import LinkCoordinatorFoundation, which supports `Date`")
         #expect(
             detail([1, Double.nan])
                 == "field `field[1]` is infinite or not a number in the type `Double`; use a finite number")
