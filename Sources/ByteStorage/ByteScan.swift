@@ -16,9 +16,9 @@ public enum ByteScan {
         UnsafeRawPointer(view.start + index).loadUnaligned(as: UInt64.self)
     }
 
-    /// Returns a word in which the high bit of each byte is set that is zero in `word`.
+    /// Returns a word in which a byte has its high bit set if the same byte of `word` is zero.
     ///
-    /// Only the lowest of these bits is exact.
+    /// Only the lowest set bit is exact: a carry can set bits above it.
     @inlinable
     public static func zeros(_ word: UInt64) -> UInt64 { (word &- ones) & ~word & highs }
 

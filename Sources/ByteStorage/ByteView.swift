@@ -1,7 +1,7 @@
 /// A borrowed range of bytes: a start and a length.
 ///
-/// The hot path passes views instead of strings and arrays. The function that returns a view documents the lifetime of
-/// its bytes (those of a record's value, a table, an arena); do not use the view after that. Debug builds check the
+/// The hot path passes views instead of strings and arrays. The bytes belong to a record's value, a table, or an arena.
+/// The function that returns a view documents their lifetime; do not use the view after that. Debug builds check the
 /// lifetime (`ViewLease`).
 @frozen
 public struct ByteView: BitwiseCopyable, @unchecked Sendable {
@@ -15,7 +15,7 @@ public struct ByteView: BitwiseCopyable, @unchecked Sendable {
     /// The lease that limits the lifetime of the bytes; it has a size only in builds that check it.
     public let lease: ViewLease
 
-    /// Creates a view of `count` bytes at `start`; parts of another view keep its lease.
+    /// Creates a view of `count` bytes at `start`; for a part of another view, pass the lease of that view.
     @inlinable
     public init(start: UnsafePointer<UInt8>, count: Int, lease: ViewLease = .none) {
         base = start
@@ -87,7 +87,7 @@ public struct ByteView: BitwiseCopyable, @unchecked Sendable {
         return ByteView(start: start + from, count: to - from, lease: lease)
     }
 
-    /// Returns the view without its first `count` bytes.
+    /// Returns the view without its first `dropped` bytes.
     @inlinable
     public func dropFirst(_ dropped: Int) -> ByteView { slice(dropped, count) }
 
@@ -138,7 +138,8 @@ public struct ByteView: BitwiseCopyable, @unchecked Sendable {
     /// A copy of the bytes as a string in which invalid UTF-8 is repaired, for messages and cold paths.
     public var string: String { String(decoding: buffer, as: UTF8.self) }
 
-    /// Compares byte by byte; a prefix precedes the longer view.
+    /// Returns a Boolean value that indicates whether `a` precedes `b`, byte by byte; a prefix precedes the longer
+    /// view.
     public static func < (a: ByteView, b: ByteView) -> Bool {
         let shared = min(a.count, b.count)
         var index = 0

@@ -4,9 +4,10 @@ internal import os
 internal import Synchronization
 #endif
 
-/// A value that one thread at a time reads or changes.
+/// A value that only one thread at a time can read or change.
 ///
-/// `Mutex` needs iOS 18 and its like. The libraries run on iOS 16, where the system's unfair lock does the same.
+/// On Apple platforms this is the system's unfair lock, because `Mutex` requires iOS 18 and the libraries support iOS
+/// 16.
 package final class Lock<Value: Sendable>: Sendable {
     #if canImport(Darwin)
     private let value: OSAllocatedUnfairLock<Value>

@@ -1,6 +1,6 @@
-/// Writes into reserved space, without checks and, for short ranges, without a call.
+/// Functions that write into reserved space without checks and, for short ranges, without a call.
 ///
-/// Copies are made in whole words. Reserve `OutputArena.slack` bytes more than you write.
+/// They copy whole words. Reserve `OutputArena.slack` bytes more than you write.
 extension OutputArena {
     /// The number of bytes after the last written one that a copy in whole words can modify.
     public static let slack = 32
@@ -121,7 +121,7 @@ extension OutputArena {
             of: unsafeBitCast(bytes, to: SIMD2<UInt64>.self) ^ bits, as: SIMD2<UInt64>.self)
     }
 
-    /// Writes a word of which only the first `count` bytes are kept: the next byte overwrites the rest.
+    /// Writes the first `count` bytes of a word; the next write overwrites its other bytes.
     @inlinable
     @inline(__always)
     public mutating func put(_ word: UInt64, count: Int) {

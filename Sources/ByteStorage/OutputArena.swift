@@ -1,7 +1,8 @@
-/// A writer that appends bytes to memory that does not move until `reset`.
+/// A writer of records whose bytes do not move between `finish` and `reset`.
 ///
-/// Records are written one after another into chunks, each record contiguous. When a record outgrows its chunk, its
-/// bytes so far move to a new chunk. The bytes of finished records can therefore be lent to C until the next `reset`.
+/// Records are written one after another into chunks, and each record is contiguous. If the open record outgrows its
+/// chunk, its bytes move to a new chunk. Finished records do not move, so their bytes can be lent to C until the next
+/// `reset`.
 public struct OutputArena: ~Copyable {
     /// The address of the next byte.
     @usableFromInline var cursor: UnsafeMutablePointer<UInt8>
@@ -14,7 +15,7 @@ public struct OutputArena: ~Copyable {
     private var spare: [Chunk] = []
     @usableFromInline var fullBytes = 0
     private let chunkBytes: Int
-    /// The bytes of finished records since `reset`.
+    /// The lender of views of records, which `reset` revokes.
     @usableFromInline let lender = ViewLender()
     /// The maximum number of bytes of one record.
     ///
@@ -100,8 +101,8 @@ public struct OutputArena: ~Copyable {
 
     /// Discards all records and revokes all lent views.
     ///
-    /// The memory is reused, except for chunks beyond the spare ones, which are freed. Builds that check views free all
-    /// of it, so that a sanitizer detects later uses.
+    /// Up to 64 chunks of ordinary size are reused, and the others are freed. Builds that check views free all of them,
+    /// so that a sanitizer detects later uses.
     public mutating func reset() {
         lender.revoke()
         // Check first: iterating over the array retains it, and removing its elements allocates.

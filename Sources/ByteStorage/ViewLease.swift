@@ -1,9 +1,9 @@
 #if DEBUG || CHECKED_VIEWS
 /// The lifetime of a view, checked in debug builds and in builds with `CHECKED_VIEWS`.
 ///
-/// A lender of scratch memory counts its turns, and each view stores the turn in which it was lent. Reading the view in
-/// a later turn ends the process at that read, not later where the wrong bytes have an effect. In release builds a
-/// lease has no size and checks nothing.
+/// A lender of scratch memory begins a new turn when it revokes its views, and each view stores the turn in which it
+/// was lent. Reading the view in a later turn ends the process at that read, instead of later, when the wrong bytes
+/// have an effect. In release builds a lease has no size and checks nothing.
 @frozen
 public struct ViewLease: BitwiseCopyable, @unchecked Sendable {
     // Unchecked because views are read where the lender's memory is used, by one thread at a time.
@@ -26,8 +26,8 @@ public struct ViewLease: BitwiseCopyable, @unchecked Sendable {
     /// Ends the process if the memory was revoked.
     public func check() {
         guard let turns, turns.pointee != turn else { return }
-        // The bytes can be different ones by now, and continuing would base a decision on them.
-        fatalError("a view was read after its memory was taken back: see who lent it, and until when")
+        // The memory can contain other bytes by now, and a decision must not be based on them.
+        fatalError("a view was read after its memory was revoked: read it earlier, or copy its bytes")
     }
 }
 

@@ -1,4 +1,4 @@
-/// Searches of sixteen bytes at a time in padded text; they read up to `behind` bytes past its end.
+/// Searches that compare sixteen bytes at a time in padded text; they read up to `behind` bytes past its end.
 public enum WideScan {
     /// The number of bytes that must be readable after the end.
     public static let behind = 16

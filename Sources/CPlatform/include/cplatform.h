@@ -18,15 +18,14 @@ static inline int64_t linkd_process_cpu_microseconds(void) {
            usage.ru_stime.tv_usec;
 }
 
-/// Returns the time in nanoseconds of the clock that changes to the time of day do not affect. Safe in a signal
-/// handler.
+/// Returns the time of the monotonic clock in nanoseconds. Safe in a signal handler.
 static inline uint64_t linkd_monotonic_nanoseconds(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/// Keeps freed memory in the process. Otherwise large, short-lived buffers are unmapped and faulted in again.
+/// Keeps freed memory in the process, so that large, short-lived buffers cause no page faults.
 static inline void linkd_keep_freed_memory(void) {
 #if defined(__linux__) && defined(__GLIBC__)
     mallopt(M_MMAP_THRESHOLD, 256 * 1024 * 1024);
@@ -56,7 +55,7 @@ static inline int64_t linkd_allocated_bytes(void) {
 #endif
 }
 
-/// Prefetches `bytes` bytes at `address` into the cache. Any address is allowed, and none is read.
+/// Prefetches `bytes` bytes at `address` into the cache. Any address is allowed, because a prefetch does not fault.
 static inline void linkd_prefetch(const void *address, uintptr_t bytes) {
     for (uintptr_t offset = 0; offset < bytes; offset += 64) __builtin_prefetch((const char *)address + offset, 0, 3);
 }
