@@ -19,7 +19,7 @@ public struct JSONError: Error, Sendable, Equatable {
         case trailingBytes
         /// A number does not match the grammar of RFC 8259, section 6.
         case badNumber
-        /// `true`, `false` or `null` is misspelled.
+        /// `true`, `false`, or `null` is misspelled.
         case badLiteral
         /// A control character in a string is not escaped (RFC 8259, section 7).
         case controlCharacter
@@ -58,10 +58,10 @@ public struct JSONError: Error, Sendable, Equatable {
         case .expectedColon: "expected a colon after the name"
         case .expectedCommaOrEnd: "expected a comma or the closing bracket"
         case .trailingBytes: "expected one value and nothing after it"
-        case .badNumber: "expected a number as RFC 8259 writes it"
-        case .badLiteral: "expected true, false or null"
+        case .badNumber: "expected a JSON number, such as 1, -0.5, or 2e3"
+        case .badLiteral: "expected true, false, or null"
         case .controlCharacter: "expected control characters to be escaped"
-        case .badEscape: "expected an escape of RFC 8259"
+        case .badEscape: "expected an escape that RFC 8259, section 7, defines"
         case .loneSurrogate: "expected both halves of a surrogate pair"
         case .badUTF8: "expected UTF-8"
         case .duplicateName: "expected each name once in an object"

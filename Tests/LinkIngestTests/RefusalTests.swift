@@ -58,7 +58,7 @@ struct RefusalTests {
         BadCase(#"{"link":"a:b"}x"#, "bad_json", "expected one value and nothing after it", ""),
         BadCase(#"{"link":"a:b",}"#, "bad_json", "expected a name in quotes", ""),
         BadCase(#"{link:"a:b"}"#, "bad_json", "expected a name in quotes", ""),
-        BadCase(#"{"id":"e1","link":tru}"#, "bad_json", "expected true, false or null", "/link", event: "e1"),
+        BadCase(#"{"id":"e1","link":tru}"#, "bad_json", "expected true, false, or null", "/link", event: "e1"),
         BadCase(#"{"link":"a:b","link":"a:b"}"#, "bad_json", twice, "/link"),
         BadCase(#"{"link":"a:b","l\u0069nk":"a:b"}"#, "bad_json", twice, "/link"),
         BadCase(#"{"link":"a:b","x":{"y/":1,"y/":2}}"#, "bad_json", twice, "/x/y~1"),
@@ -70,9 +70,9 @@ struct RefusalTests {
             "/device/zz"),
         BadCase(#"{"link":"a:b","x":"\ud800"}"#, "bad_json", "expected both halves of a surrogate pair", "/x"),
         BadCase(#"{"link":"a:b","x":[1,01]}"#, "bad_json", "expected a comma or the closing bracket", "/x"),
-        BadCase(#"{"link":"a:b","x":-}"#, "bad_json", "expected a number as RFC 8259 writes it", "/x"),
+        BadCase(#"{"link":"a:b","x":-}"#, "bad_json", "expected a JSON number, such as 1, -0.5, or 2e3", "/x"),
         BadCase("{\"link\":\"a:\tb\"}", "bad_json", "expected control characters to be escaped", "/link"),
-        BadCase(#"{"link":nul}"#, "bad_json", "expected true, false or null", "/link"),
+        BadCase(#"{"link":nul}"#, "bad_json", "expected true, false, or null", "/link"),
         BadCase(
             #"{"payload":{"aps":{"x":1,"x":2}}}"#, "bad_json", twice, "/payload/aps/x"),
     ]
