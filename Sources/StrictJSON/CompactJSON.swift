@@ -1,9 +1,9 @@
 public import ByteStorage
 
 extension OutputArena {
-    /// Appends a validated value in this writer's form.
+    /// Appends a validated JSON value in the compact form of this writer.
     ///
-    /// The result has no white space. Its strings escape only `"`, `\` and C0 controls, and its numbers keep their
+    /// The result has no white space. Its strings escape only `"`, `\`, and C0 controls, and its numbers keep their
     /// text.
     ///
     /// - Parameter json: The text of one valid value.

@@ -18,7 +18,7 @@ extension JSONCursor {
 
     /// Leaves an object and removes its names.
     ///
-    /// If there are too many names for the check at each name, it looks for duplicates here.
+    /// If there are too many names for a comparison at each name, this function searches for duplicates.
     @usableFromInline
     mutating func leaveObject(_ scope: ObjectScope) throws(JSONError) {
         position += 1
@@ -50,11 +50,11 @@ extension JSONCursor {
         return UInt32(truncatingIfNeeded: hash ^ (hash &>> 17))
     }
 
-    /// Adds the names of predicted members to the list, before the list is searched for another name.
+    /// Adds the names of predicted members to the list before a search of the list.
     ///
-    /// Each of them set a bit of the filter that was not set before, so they differ from each other and from all
-    /// earlier names. Their offsets are never used, because the second of two equal names is reported. The list gets
-    /// copies because the shape can learn another member while the object is open.
+    /// Each of these names set a new bit of the filter, so it differs from the others and from all earlier names. The
+    /// offsets are never used, because the second of two equal names is reported. The list stores copies because the
+    /// shape can learn another member while the object is open.
     private mutating func listPredicted(_ scope: inout ObjectScope, _ shape: borrowing MemberShape) {
         while scope.unlisted != 0 {
             let place = scope.unlisted.trailingZeroBitCount

@@ -107,7 +107,7 @@ public struct JSONCursor: ~Copyable {
         return position < end ? position.pointee : 0
     }
 
-    /// Ends the text, or throws if anything but white space is left.
+    /// Ends the text, or throws an error if anything but white space is left.
     @inlinable
     public mutating func finish() throws(JSONError) {
         skipWhiteSpace()
@@ -129,9 +129,9 @@ public struct JSONCursor: ~Copyable {
 
     /// Moves to the next member's value; returns false and leaves the object at its end.
     ///
-    /// The member's name and its tag are in `scope`. `shape` stores the bytes of the last object at this position, and
-    /// if the same bytes follow, no scan is needed. The slow paths get a copy of the scope, so that the caller's own
-    /// can stay in registers.
+    /// The member's name and its tag are in `scope`. `shape` stores the bytes of an earlier object at this position. If
+    /// the same bytes follow, no scan is needed. The slow path gets a copy of the scope, so that the caller's scope can
+    /// stay in registers.
     @inlinable
     @inline(__always)
     public mutating func nextMember(
@@ -161,7 +161,7 @@ public struct JSONCursor: ~Copyable {
             return false
         }
         var copy = scope
-        // The last name is not copied, so a name that is not used is never created.
+        // The name is left out, so that the compiler can omit a name that the caller never reads.
         copy.name = .empty
         copy.nameOffset = 0
         let found = try nextMemberSlow(&copy, &shape)

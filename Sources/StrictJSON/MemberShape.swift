@@ -3,7 +3,7 @@ public import ByteStorage
 /// The known names of a kind of object, with a prediction for each position of a member.
 ///
 /// Producers write the same members in the same order with the same white space. For each position the shape stores the
-/// bytes between the last value and the next, and compares them in one step. If they differ, the name is scanned and
+/// bytes between two values, with the name, and compares them in one step. If they differ, the name is scanned and
 /// stored. Because exact bytes are compared, a wrong prediction costs time but never changes a result. After too many
 /// misses predictions pause for a while. One shape serves one open object at a time.
 public struct MemberShape: ~Copyable {
@@ -87,9 +87,9 @@ public struct MemberShape: ~Copyable {
     @inlinable
     func slot(_ place: Int) -> UnsafeMutablePointer<Slot> { slots + place }
 
-    /// Returns a Boolean value that indicates whether the member at `position` is the one that was learned for it.
+    /// Returns a Boolean value that indicates whether the member at `position` is the one learned for index `place`.
     ///
-    /// Returns false if fewer bytes are left than it reads at once; `predictsNearEnd` handles that case.
+    /// Returns false if too few bytes are left for a comparison in one step; `predictsNearEnd` handles that case.
     @inlinable
     @inline(__always)
     mutating func predicts(
@@ -137,7 +137,8 @@ public struct MemberShape: ~Copyable {
         return Self.unknown
     }
 
-    /// Returns a Boolean value that indicates whether to learn predictions now; they pause after too many misses.
+    /// Counts a miss and returns a Boolean value that indicates whether to learn now; learning pauses after too many
+    /// misses.
     mutating func mayLearn(place: Int) -> Bool {
         if resting > 0 {
             resting -= 1

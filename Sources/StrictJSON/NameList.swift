@@ -4,8 +4,8 @@ internal import ByteStorage
 ///
 /// One stack serves all open objects: each owns the entries from its `firstName` on. The 64-bit filter of a scope
 /// excludes most duplicates. Up to 16 names are compared one by one; more are sorted by their hashes when their object
-/// ends. An object with n members therefore takes time proportional to n, or n log n with crafted hashes, but never n
-/// squared.
+/// ends. The time for an object with n members is therefore proportional to n, or to n log n with crafted hashes, and
+/// never to n squared.
 struct NameList: ~Copyable {
     struct Entry {
         /// Bytes of the text or of the cursor's scratch memory, which do not change before the next text.
@@ -19,7 +19,7 @@ struct NameList: ~Copyable {
     private(set) var entries: UnsafeMutablePointer<Entry>
     private(set) var count = 0
     private var capacity = 64
-    /// The number of names below which they are sorted by comparison.
+    /// The largest number of names that are sorted by comparison; more names are sorted by counting.
     private static let sortedByCounting = 1024
     private var keys: UnsafeMutablePointer<UInt64>
     private var keyCapacity = 64
@@ -62,8 +62,8 @@ struct NameList: ~Copyable {
 
     /// Returns the offset of a name that occurs twice from `first` on, or nil if there is none.
     ///
-    /// It sorts numbers instead of entries: the hash in the upper bits, the index in the lower. It compares names with
-    /// the same hash.
+    /// It sorts numbers instead of entries, with the hash in the upper bits and the index in the lower bits. Then it
+    /// compares the names that have the same hash.
     mutating func duplicate(from first: Int) -> Int? {
         let count = count - first
         if count < 2 { return nil }

@@ -2,7 +2,7 @@ public import ByteStorage
 
 /// Output of JSON strings (RFC 8259, section 7).
 extension OutputArena {
-    /// Appends a JSON string with its quotes; only `"`, `\` and C0 controls are escaped (RFC 8259, section 7).
+    /// Appends a JSON string with its quotes; only `"`, `\`, and C0 controls are escaped (RFC 8259, section 7).
     @inlinable
     public mutating func appendString(_ text: ByteView) {
         append(byte: UInt8(ascii: "\""))
@@ -21,7 +21,7 @@ extension OutputArena {
     /// The number of bytes for which space is reserved at once, as if all of them were escaped.
     @usableFromInline static var pieceBytes: Int { 4096 }
 
-    /// Appends a long text in pieces, so that it takes no more space than it fills.
+    /// Appends a long text in pieces, so that little more space is reserved than the text fills.
     @inline(never)
     @usableFromInline
     mutating func appendEscapedPieces(_ text: ByteView) {

@@ -6,7 +6,7 @@ extension JSONCursor {
     ///
     /// A plain string has only bytes from 0x20 to 0x7E and no backslash. It needs no unescaping, no UTF-8 check and, in
     /// a link, no check for forbidden bytes. The cursor stops before the first other member, which `nextMember` reads.
-    /// Only positions change in the loop, so all of them stay in registers.
+    /// The loop changes only positions, so they stay in registers.
     ///
     /// - Parameters:
     ///   - scope: The object that the cursor is in.
@@ -54,7 +54,8 @@ extension JSONCursor {
         shape.score = max(0, shape.score &- Int32(truncatingIfNeeded: place &- first))
     }
 
-    /// Leaves an object that ends here if none of its names needs a search for duplicates; otherwise changes nothing.
+    /// Leaves an object that ends here if its names need no search for duplicates; otherwise changes nothing and
+    /// returns false.
     @inlinable
     @inline(__always)
     public mutating func leavesObject(_ scope: borrowing ObjectScope) -> Bool {

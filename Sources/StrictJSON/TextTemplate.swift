@@ -2,10 +2,10 @@ public import ByteStorage
 
 /// A template for texts that differ only in plain values; the bytes around the values are the same.
 ///
-/// The records of one producer are an example. If one text was validated, any other with the same bytes around its
-/// values, and with plain values, is valid too and has the same names at the same positions. One pass that compares the
-/// bytes and finds the ends of the values is therefore enough. A plain string has only bytes from 0x20 to 0x7E and no
-/// backslash; a plain number has only digits. All other values belong to the bytes that must be the same.
+/// The records of one producer are an example. If one text is valid, any other text with the same bytes around plain
+/// values is valid too, and has the same names at the same positions. A single pass that compares these bytes and finds
+/// the ends of the values is therefore enough. A plain string has only bytes from 0x20 to 0x7E and no backslash; a
+/// plain number has only digits. All other values belong to the bytes that must be the same.
 public struct TextTemplate: ~Copyable {
     /// The handling of one value of the text.
     public struct Value {
@@ -132,9 +132,9 @@ public struct TextTemplate: ~Copyable {
 
     /// Stores the values of a text that matches the learned one; returns false if it does not match.
     ///
-    /// If it returns false, some destinations can have been written. Each value must end before the next can begin,
-    /// which is a long dependency. The values are therefore read from both ends, so that the processor works on two of
-    /// them at once.
+    /// If it returns false, some destinations can have been written. The values are read from both ends of the text:
+    /// the position of a value depends on the end of the value before it, and with two such chains the processor works
+    /// on two values at once.
     public mutating func matches(_ text: ByteView) -> Bool {
         let start = text.start
         let end = text.end
