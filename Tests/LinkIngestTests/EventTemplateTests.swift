@@ -67,10 +67,10 @@ struct EventTemplateTests {
         #expect(events > rounds)
     }
 
-    @Test("Many forms in turn, with random values and changed bytes")
+    @Test("Events in many forms, with random values and changed bytes, are read as by a new reader")
     func mixed() { Self.compare(0..<Self.shapes.count, rounds: 3000, seed: 0x51A9) }
 
-    @Test("Few forms, so that every template stays learned")
+    @Test("Events in few forms, whose templates all stay learned, are read as by a new reader")
     func few() { Self.compare(0..<4, rounds: 3000, seed: 0x51AA) }
 
     @Test("Passthrough members are never part of a template")

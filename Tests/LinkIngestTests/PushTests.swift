@@ -103,7 +103,7 @@ struct PushTests {
         }
     }
 
-    @Test("The device is that of the event, or the key, or the token of the message")
+    @Test("The device is that of the event, otherwise the key, otherwise the token of the message")
     func device() {
         func id(_ value: String, key: String?) -> String {
             switch snapshot(value, key: key) {

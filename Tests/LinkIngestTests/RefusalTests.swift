@@ -157,7 +157,7 @@ struct RefusalTests {
         #expect(snapshot(test.value, key: test.key) == .failure(test.expected))
     }
 
-    @Test("Invalid UTF-8 has a reason of its own")
+    @Test("A value that is not UTF-8 has the reason not_utf8")
     func notUTF8() {
         let inText = snapshot(Array("{\"link\":\"a:".utf8) + [0xC3, 0x28] + Array("\"}".utf8), key: [0x64])
         #expect(

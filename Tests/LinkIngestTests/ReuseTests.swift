@@ -37,7 +37,7 @@ struct ReuseTests {
             "\(String(describing: event.expires)) \(event.deviceCount) \(event.context.string)",
         ]
         for index in 0..<event.deviceCount {
-            guard let device = try? reader.device(at: index) else { return told + ["does not read again"] }
+            guard let device = try? reader.device(at: index) else { return told + ["device \(index) is invalid"] }
             let facts = device.facts
             told.append("\(device.id.string) \(device.isPlain) \(facts.known) \(facts.unreadable)")
             told += [facts.platform, facts.app, facts.os, facts.locale, facts.region, facts.coordinator].map(\.string)

@@ -36,7 +36,7 @@ struct RobustnessTests {
         }
     }
 
-    @Test("100,000 events with changed, removed, repeated, and swapped bytes")
+    @Test("100,000 events with changed, removed, inserted, and repeated bytes yield an event or a failure")
     func mutated() {
         var generator = SeededGenerator(seed: 0x1461)
         var reader = EventReader(passthrough: ["campaign", "aps", "x"])

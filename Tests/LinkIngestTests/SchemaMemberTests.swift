@@ -1,10 +1,10 @@
 import LinkIngest
 import Testing
 
-@Suite("Events that name their JSON schema")
+@Suite("An event can name its JSON schema")
 struct SchemaMemberTests {
     @Test(
-        "the reader ignores the schema of an event, whatever its type",
+        "The schema of an event is ignored, regardless of its type",
         arguments: [#""event.schema.json""#, "1", "null"])
     func schema(value: String) throws {
         let text = #"{"$schema":\#(value),"link":"shop:///p/1","device":{"id":"d-1"}}"#

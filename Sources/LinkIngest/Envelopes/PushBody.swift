@@ -10,11 +10,11 @@ enum PushKind {
     case other
 }
 
-/// The parts of an object that can be a push body: the members that are present with the right type, and their ranges.
+/// The parts of an object that can be a push body: the members of the right type, and their ranges.
 ///
 /// Only `seen` is cleared between records. A range is valid only if its bit is set.
 struct PushParts {
-    /// The bits of the members that are present.
+    /// The bits of the members that are present with the right type.
     var seen: UInt16 = 0
     var android = ByteView.empty
     var webpush = ByteView.empty

@@ -2,7 +2,8 @@
 ///
 /// The raw value is the tag in the shape of a body.
 ///
-/// Apple, "Generating a remote notification"; Firebase, REST resource `projects.messages` of FCM v1.
+/// The sources are Apple's article "Generating a remote notification" and the REST resource `projects.messages` of FCM
+/// v1.
 enum PushMember: UInt8, CaseIterable {
     case aps, message, token, topic, condition, data, notification, android, apns, webpush
 

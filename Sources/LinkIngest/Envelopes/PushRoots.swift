@@ -11,7 +11,7 @@ struct PushRoots: ~Copyable {
     /// They are valid until the next call.
     ///
     /// FCM merges `apns.payload`, `android`, or `webpush` into the message, depending on the platform of the device. If
-    /// the platform is not known, the only root is the message.
+    /// the platform is unknown, the only root is the message.
     mutating func roots(
         of body: PushBody, text: ByteView, kind: PushKind, platform: ByteView
     ) -> UnsafeBufferPointer<ByteView> {
@@ -46,7 +46,8 @@ struct PushRoots: ~Copyable {
 }
 
 extension ByteView {
-    /// Returns whether these bytes equal a lowercase literal, ignoring the case of ASCII letters.
+    /// Returns a Boolean value that indicates whether these bytes equal a lowercase literal if the case of ASCII
+    /// letters is ignored.
     func equalsFoldingCase(_ literal: StaticString) -> Bool {
         let other = ByteView(literal)
         guard count == other.count else { return false }

@@ -5,7 +5,7 @@ package enum WireFormat {
     /// The size of the Confluent wire format's prefix: the byte 0 and a big-endian schema id of four bytes.
     static let schemaPrefixBytes = 5
 
-    /// Returns whether a value begins with the prefix of the Confluent wire format.
+    /// Returns a Boolean value that indicates whether a value begins with the prefix of the Confluent wire format.
     static func hasSchemaPrefix(_ value: ByteView) -> Bool { value.count >= schemaPrefixBytes && value[0] == 0 }
 
     /// Returns the schema id of a value with the prefix.
@@ -13,7 +13,8 @@ package enum WireFormat {
         (1..<schemaPrefixBytes).reduce(0) { $0 << 8 | UInt32(value[$1]) }
     }
 
-    /// Returns whether a byte is ASCII white space, which is trimmed from both ends of a value (WHATWG Infra).
+    /// Returns a Boolean value that indicates whether a byte is ASCII white space (WHATWG Infra), which is trimmed from
+    /// both ends of a value.
     static func isWhiteSpace(_ byte: UInt8) -> Bool {
         byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 || byte == 0x0C
     }
@@ -27,8 +28,8 @@ package enum WireFormat {
         return low..<high
     }
 
-    /// Returns whether the text is a bare link: a scheme (RFC 3986, section 3.1), a colon, and no white space or
-    /// control character.
+    /// Returns a Boolean value that indicates whether the text is a bare link: a scheme (RFC 3986, section 3.1), a
+    /// colon, and no white space or control character.
     static func isLink(_ text: ByteView) -> Bool {
         guard let colon = text.firstIndex(of: UInt8(ascii: ":")), colon > 0 else { return false }
         for index in 0..<colon {
@@ -43,7 +44,7 @@ package enum WireFormat {
         return true
     }
 
-    /// Returns whether the text needs no escape in a JSON string.
+    /// Returns a Boolean value that indicates whether the text needs no escape in a JSON string.
     static func isPlain(_ text: ByteView) -> Bool {
         for index in 0..<text.count {
             let byte = text[index]
@@ -52,7 +53,7 @@ package enum WireFormat {
         return true
     }
 
-    /// Returns the reason not to read a record with a certain header, or nil.
+    /// Returns the failure of a record with this header, or nil if the header does not prevent reading.
     ///
     /// Values are not decompressed, so a `content-encoding` other than `identity` is refused. The name is not
     /// case-sensitive.

@@ -3,10 +3,10 @@ internal import StrictJSON
 
 /// A writer of a decision's `context`, which consists of the members that the setting `passthrough` lists.
 struct ContextWriter: ~Copyable {
-    /// The names that the reader's shape has independent of the configuration.
+    /// The names that the reader's shape has in every configuration.
     static let knownNames: [StaticString] = EventMember.allCases.map(\.name) + PushMember.allCases.map(\.name)
 
-    /// The configured names that follow them.
+    /// The other configured names, whose tags follow those of `knownNames`.
     let otherNames: [[UInt8]]
 
     private struct Member {
@@ -52,7 +52,7 @@ struct ContextWriter: ~Copyable {
         text.withUnsafeBufferPointer { arena.appendString(ByteView($0)) }
     }
 
-    /// Returns whether a member is passed through.
+    /// Returns a Boolean value that indicates whether a member is passed through.
     @inline(__always)
     func isWanted(_ tag: UInt8) -> Bool { wanted != 0 && tag < 64 && wanted & (1 &<< UInt64(tag)) != 0 }
 

@@ -2,7 +2,7 @@ internal import LinkCoordinator
 internal import ByteStorage
 internal import StrictJSON
 
-/// A reader of device objects, with the id and the facts.
+/// A reader of device objects: the id and the facts.
 ///
 /// A malformed fact is marked as unreadable and does not make the event invalid. Views are valid until the next device
 /// is read.
@@ -266,7 +266,7 @@ struct DeviceReader: ~Copyable {
     }
 }
 
-/// The bits of the facts that are strings, equal to those of `DeviceFacts.Fact`.
+/// The bits of the facts that are strings, equal to those of `DeviceView.Fact`.
 ///
 /// They are repeated here because the compiler (Swift 6.3) does not inline `package` declarations of another module.
 enum FactBits {

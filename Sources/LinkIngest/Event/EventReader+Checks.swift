@@ -1,7 +1,7 @@
 internal import LinkCoordinator
 internal import ByteStorage
 
-/// The validation of an event as a whole, in the order of the dead-letter reasons.
+/// The validation of a complete event: first its members, then the request, then the devices.
 extension EventReader {
     /// Validates and completes an event that is not the usual one (a link for one device).
     ///

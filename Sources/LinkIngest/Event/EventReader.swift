@@ -94,14 +94,14 @@ package struct EventReader: ~Copyable {
     ///
     /// - Parameters:
     ///   - value: The value of the record.
-    ///   - key: The key of the record, which is the id of the device if the event names none.
+    ///   - key: The key of the record, which is the id of the device if the event has none.
     package mutating func read(value: ByteView, key: ByteView?) -> Outcome {
         readInPlace(value: value, key: key) ? .event(event) : .failure(failure)
     }
 
-    /// Reads a record as `read` does, and returns whether it is an event.
+    /// Reads a record as `read` does, and returns a Boolean value that indicates whether it is an event.
     ///
-    /// The event is at `eventPointer`, and otherwise the failure is in `failure`.
+    /// If it is, the event is at `eventPointer`. Otherwise the failure is in `failure`.
     package mutating func readInPlace(value: ByteView, key: ByteView?) -> Bool {
         if value.count > limits.recordBytes {
             failure = IngestFailure(.oversizeInput, "\(value.count) bytes, the limit is \(limits.recordBytes)")
@@ -234,7 +234,7 @@ package struct EventReader: ~Copyable {
 
     /// Reads a device of the list a second time.
     ///
-    /// Returns false if it is no longer valid.
+    /// Returns false if the device cannot be read again, which only a defect can cause.
     private mutating func readListed(_ index: Int) -> Bool {
         deviceCursor.open(deviceTexts.prefix(state.listed)[index])
         do {
@@ -249,7 +249,9 @@ package struct EventReader: ~Copyable {
     @inline(never)
     private mutating func failAgain() -> Bool {
         device.clear()
-        fail(IngestFailure(.internalError, "a valid device cannot be read a second time"))
+        fail(
+            IngestFailure(
+                .internalError, "a valid device cannot be read a second time: report this bug with the record"))
         return false
     }
 }

@@ -2,20 +2,20 @@ internal import LinkCoordinator
 internal import ByteStorage
 internal import StrictJSON
 
-/// Templates of recent usual events.
+/// The templates of recent usual events.
 ///
-/// A usual event is a link for one device, and a producer writes such events in the same form.
+/// A usual event is a link for one device. A producer writes all such events in the same form.
 ///
-/// A matching event is read by comparison with a template (`TextTemplate`). All other events are parsed. A wrong guess
-/// costs time but never changes the result. If guesses fail too often, they are suspended for some records.
+/// An event that matches a template (`TextTemplate`) is read by comparison. All other events are parsed. A miss costs
+/// time but never changes the result. If too many records miss, the templates are not used for some records.
 struct EventTemplates: ~Copyable {
     /// The number of slots.
     ///
     /// One of them is empty, to learn the next template.
     private static let slots = 5
-    /// The cost of learning, in hits.
+    /// The cost of learning a template, in hits.
     ///
-    /// Guesses are suspended when the costs exceed the gains by `patience`.
+    /// The templates are suspended when the costs exceed the gains by `patience`.
     private static let learningCost: Int32 = 8
     private static let patience: Int32 = 256
     private static let rest: Int32 = 16_384
@@ -146,7 +146,7 @@ struct EventTemplates: ~Copyable {
     }
 }
 
-/// The values of an event and its device, which are located again in the text of the record.
+/// The values of an event and its device, whose positions in the text of the record are searched for.
 private struct Targets {
     private var left: [TextTemplate.Value] = []
 
@@ -168,7 +168,7 @@ private struct Targets {
         if let place { left.append(TextTemplate.Value(place: place, bytes: bytes)) }
     }
 
-    /// A Boolean value that indicates whether a value was not located, because it is not a plain string.
+    /// A Boolean value that indicates whether a value was not found, because it is not a plain string.
     var isAnyLeft: Bool { !left.isEmpty }
 
     /// Removes and returns the target whose text begins where a value begins.

@@ -1,9 +1,9 @@
 package import ByteStorage
 package import StrictJSON
 
-/// The reason for which a record is not an event, as in its dead letter.
+/// The reason why a record is not an event, as in its dead letter.
 package struct IngestFailure: Error, Sendable {
-    /// The stable codes of the stages decode and validate.
+    /// The stable codes of the stages `decode` and `validate`, and of a defect.
     package enum Reason: String, Sendable, CaseIterable {
         case oversizeInput = "oversize_input"
         case notUTF8 = "not_utf8"
@@ -43,7 +43,7 @@ package struct IngestFailure: Error, Sendable {
         self.offset = offset
     }
 
-    /// Returns the location of the member at fault, which is determined by a search in the value.
+    /// Returns the location of the member at fault by reading the value again, or nil if no member is at fault.
     package func location(in value: ByteView) -> JSONLocation? {
         guard let offset, textOffset <= value.count else { return nil }
         return JSONLocation.locate(offset: offset - textOffset, in: value.dropFirst(textOffset))

@@ -13,7 +13,7 @@ package struct IngestedEvent {
     package var request = RequestView(form: .link, text: .empty, isPlain: true)
     /// A Boolean value that indicates whether the event names its application.
     package var hasApplication = false
-    /// The unescaped bundle id or package name.
+    /// The unescaped bundle identifier or package name.
     package var application = ByteView.empty
     /// The unescaped id of the tapped button, or an empty view.
     package var action = ByteView.empty

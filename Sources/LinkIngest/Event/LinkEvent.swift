@@ -1,7 +1,7 @@
 /// A link event, for programs that read single events.
 ///
-/// The product's guide to events describes the valid records (an event, a bare link, a push body) and the meaning of
-/// each member. `LinkEvent.read(_:key:)` reads an event from bytes.
+/// The article <doc:EventReference> describes the valid records (an event, a bare link, or a push body) and the meaning
+/// of each member. `LinkEvent.read(_:key:)` reads an event from bytes.
 public struct LinkEvent: Sendable, Equatable {
     /// The request of an event.
     public enum Request: Sendable, Equatable {
@@ -38,11 +38,11 @@ public struct LinkEvent: Sendable, Equatable {
         public var claims: [String]
         /// The attributes of the device, for the conditions of variants.
         public var attributes: [String: String]
-        /// The names of malformed facts, which count as not known.
+        /// The names of malformed facts, which count as unknown.
         public var unreadable: [String]
     }
 
-    /// The reason for which bytes are not an event.
+    /// The reason why bytes are not an event.
     public struct Failure: Error, Sendable, Equatable {
         /// A stable code, for example `bad_json` or `missing_device`.
         public var reason: String
@@ -63,7 +63,7 @@ public struct LinkEvent: Sendable, Equatable {
 
     /// The id that the producer gave the event.
     public var id: String?
-    /// The bundle id or package name, which selects the table.
+    /// The bundle identifier or package name, which selects the table.
     public var application: String?
     /// The request.
     public var request: Request

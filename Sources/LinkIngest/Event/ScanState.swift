@@ -4,7 +4,7 @@
 struct ScanState {
     /// The number of members among `link`, `path`, `route`, and `payload`.
     var forms = 0
-    /// The offset of the second of these members, and of the second of `device` and `devices`.
+    /// The offset of the second of these members, or -1, and likewise of the second of `device` and `devices`.
     var secondForm = -1
     var secondDevice = -1
     var hasDevice = false
@@ -28,7 +28,8 @@ struct ScanState {
     /// A Boolean value that indicates whether the record is a push body.
     var isPushRecord = false
 
-    /// A Boolean value that indicates whether the record has more than one form and one device.
+    /// A Boolean value that indicates whether the record has anything in addition to one form and one device, such as a
+    /// mode, parameters, a list of devices, or a fault.
     var hasOther = false
     /// A Boolean value that indicates whether properties of the event other than its id, link, and device are set.
     var hasMembers = false
@@ -43,8 +44,8 @@ struct ScanState {
         }
     }
 
-    /// A Boolean value that indicates whether the record has one form and one device, no fault, and no mode or
-    /// parameters.
+    /// A Boolean value that indicates whether the record has one form, one device, and nothing that `hasOther`
+    /// indicates.
     var isUsual: Bool { forms == 1 && hasDevice && !hasOther }
 
     /// Records a type fault, unless there is an earlier one.
