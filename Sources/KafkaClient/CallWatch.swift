@@ -1,7 +1,7 @@
 internal import CPlatform
 internal import Synchronization
 
-/// A call into librdkafka that may wait for a broker, for a thread of the library, or, because of a bug in it, forever.
+/// A call into librdkafka that may wait for a broker or for a thread of the library, or that may hang because of a bug.
 ///
 /// The raw value is the C function's name without `rd_kafka_`. Logs contain it.
 package enum LibraryCall: String, Sendable, CaseIterable {
@@ -37,17 +37,17 @@ package enum LibraryCall: String, Sendable, CaseIterable {
     case abortTransaction = "abort_transaction"
     /// Calls of librdkafka's mock cluster.
     case mock
-    /// The handler of a rebalance, which a call runs, and which makes further calls.
+    /// The handler of a rebalance, which runs inside a call and makes further calls.
     case rebalanceCallback = "rebalance callback"
 }
 
 /// An answer that the owner of a client requests repeatedly until it arrives.
 ///
-/// Each request returns in time.
+/// Each request returns in time, so it does not count as a hanging call.
 ///
-/// Only the owner knows whether a need exists, because a request that is no longer repeated is not one. librdkafka
-/// since 2.10 can lose its coordinator when brokers return after an outage and briefly report an empty cluster (issue
-/// 5511). Every call then returns in time without a result.
+/// Only the owner knows whether it still repeats a request. Since 2.10, librdkafka can lose its coordinator when
+/// brokers return after an outage and briefly report an empty cluster (issue 5511). Every call then returns in time
+/// without a result.
 package enum ClientNeed: String, Sendable, CaseIterable {
     /// The group's committed offsets.
     case committedOffsets = "committed offsets"
@@ -57,7 +57,7 @@ package enum ClientNeed: String, Sendable, CaseIterable {
     case membership = "membership of the group"
 }
 
-/// The number and the duration of a call's executions.
+/// The number and the durations of the executions of a call.
 package struct CallTimes: Sendable, Equatable {
     /// The number of calls that have returned.
     package var count = 0
@@ -72,9 +72,9 @@ package struct CallTimes: Sendable, Equatable {
 
 /// The calls into librdkafka that a thread is executing, outermost first, and the durations of finished calls.
 ///
-/// The thread's clients write it, and a watchdog reads it from another thread. A nested call is appended to the list,
-/// such as a commit in the revocation that a close triggers. When it returns, its outer call is the innermost one
-/// again.
+/// The clients of the thread write it, and a watchdog reads it from another thread. A nested call is appended to the
+/// list, for example a commit in the revocation that a close triggers. When it returns, its outer call is the innermost
+/// one again.
 package final class CallWatch: Sendable {
     /// A call that has not returned.
     package struct Entry: Sendable, Equatable {

@@ -1,4 +1,4 @@
-// Validation of a configuration by the library that runs.
+// Validation of a configuration by the loaded library.
 extension ClientConfiguration {
     /// Sets every property on a new librdkafka configuration and throws the first error.
     package func validate() throws(ConfigurationError) {
@@ -7,7 +7,7 @@ extension ClientConfiguration {
 
     /// Sets every property and creates an instance that never connects.
     ///
-    /// Only `rd_kafka_new` detects contradictions between properties. They are found here without a broker.
+    /// Only `rd_kafka_new` detects contradictions between properties. It needs no broker.
     package func validate(as role: ClientRole) throws(ConfigurationError) {
         let handle = try ClientHandle(role, configuration: try NativeConfiguration(withoutBrokers), watch: CallWatch())
         handle.destroy()

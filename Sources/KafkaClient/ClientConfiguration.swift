@@ -84,7 +84,8 @@ package struct ConfigurationError: Error, Sendable, Equatable, CustomStringConve
 
     /// The message.
     ///
-    /// It begins with the property's name if librdkafka names another one, of which the property is an alias.
+    /// It begins with the name of the property if librdkafka's message does not contain it, for example because the
+    /// property is an alias.
     package var description: String {
         if let property, !text.contains(property) { return "\(property): \(text)" }
         return text

@@ -1,4 +1,4 @@
-/// A property of the librdkafka that runs.
+/// A property of the loaded librdkafka.
 package struct KnownProperty: Sendable, Equatable {
     /// The kind of client that a property applies to.
     package enum Scope: String, Sendable {
@@ -24,7 +24,7 @@ package struct KnownProperty: Sendable, Equatable {
     package var isSecret: Bool { KnownProperties.isSecret(name) }
 }
 
-/// All properties of the librdkafka that runs, read from its own manual (`rd_kafka_conf_properties_show`).
+/// All properties of the loaded librdkafka, read from its own manual (`rd_kafka_conf_properties_show`).
 package enum KnownProperties {
     /// The properties in the manual's order, each name once.
     ///
@@ -36,7 +36,8 @@ package enum KnownProperties {
 
     /// Returns a Boolean value that indicates whether the property's value must never be printed or logged.
     ///
-    /// The list is librdkafka's own (`_RK_SENSITIVE`) and every property whose suffix indicates a secret.
+    /// These are the properties that librdkafka marks as sensitive (`_RK_SENSITIVE`), and those with a suffix such as
+    /// `.password`.
     package static func isSecret(_ name: String) -> Bool {
         if secrets.contains(name) { return true }
         return name.hasSuffix(".password") || name.hasSuffix(".secret") || name.hasSuffix(".key.pem")

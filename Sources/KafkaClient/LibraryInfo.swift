@@ -1,6 +1,6 @@
 internal import CRdKafka
 
-/// The version and the features of the librdkafka that runs, which may differ from the one at compile time.
+/// The version and the features of the loaded librdkafka, which may differ from the version at compile time.
 package enum LibraryInfo {
     /// The version as text, such as `2.0.2`.
     package static var versionText: String { String(cString: rd_kafka_version_str()) }

@@ -46,7 +46,7 @@ package struct ConsumedRecord {
 /// Its topic and partition are arguments of the call.
 ///
 /// The value is not copied. Its bytes must be valid until the transaction has ended or, with at-least-once, until every
-/// delivery was reported. The client copies the key.
+/// delivery was reported. The key is copied.
 package struct OutboundRecord {
     /// The key, or nil for none.
     package var key: ByteView?

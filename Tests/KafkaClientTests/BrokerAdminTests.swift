@@ -5,7 +5,7 @@ import StrictJSON
 import Testing
 import TestSupport
 
-/// Topics, settings, times and groups on a real broker.
+/// Topics, settings, and times on a real broker.
 ///
 /// Each of these tests needs a broker (`KAFKA_BOOTSTRAP_SERVERS`), because the mock cluster has no admin requests.
 @Suite(.enabled(if: BrokerEnvironment.hasBroker, "needs a broker: set KAFKA_BOOTSTRAP_SERVERS"))
@@ -33,7 +33,7 @@ struct BrokerAdminTests {
                 timeoutMilliseconds: 20_000)
             #expect(wrong.map(\.error?.code.name) == ["INVALID_CONFIG"])
 
-            // The controller has answered. The brokers' metadata are updated a moment later.
+            // The controller has answered. The metadata of the brokers is updated a moment later.
             let isKnown = try waits(seconds: 10) {
                 try admin.describe(topics: [name], timeoutMilliseconds: 10_000).first?.exists == true
             }
@@ -78,7 +78,7 @@ struct BrokerAdminTests {
         }
     }
 
-    @Test("Offsets for times, watermarks and a read from the middle work without a group")
+    @Test("Offsets for times, watermarks, and reading from an offset work without a group")
     func reader() async throws {
         try await onThread {
             let admin = try KafkaAdmin(["bootstrap.servers": Self.bootstrap])

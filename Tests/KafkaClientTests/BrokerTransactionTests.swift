@@ -158,7 +158,7 @@ struct BrokerTransactionTests {
         }
     }
 
-    @Test("A producer whose transactional id was taken is fenced with a fatal error, and the newer one commits")
+    @Test("A producer with the transactional id of a newer one is fenced with a fatal error, and the newer one commits")
     func fenced() async throws {
         try await onThread {
             let setting = try Setting()
@@ -182,7 +182,7 @@ struct BrokerTransactionTests {
         }
     }
 
-    @Test("A transaction preserves headers, null and empty values, keys, timestamps and the order of a batch")
+    @Test("A transaction preserves headers, null and empty values, keys, timestamps, and the order of a batch")
     func records() async throws {
         try await onThread {
             let setting = try Setting()

@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Every call into librdkafka that may wait is named, timed and visible to other threads, including nested calls.
+/// Every call into librdkafka that may wait is named, timed, and visible to other threads, including nested calls.
 @Suite struct CallWatchTests {
     @Test("A nested call is the innermost entry until it returns")
     func nesting() {

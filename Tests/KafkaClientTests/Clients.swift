@@ -29,8 +29,8 @@ func failure(_ call: () throws -> Void) -> KafkaError? {
 
 /// Records an issue if the call fails.
 ///
-/// This replaces `#expect(throws: Never.self)`. In a nested closure, Swift 6.3.1 may compile a closure argument of a
-/// macro to the code of a neighboring one, so these tests pass no closures to macros.
+/// Use it instead of `#expect(throws: Never.self)`: in a nested closure, Swift 6.3.1 may compile a closure argument of
+/// a macro to the code of a neighboring closure.
 func mustSucceed(_ call: () throws -> Void) {
     if let error = failure(call) { Issue.record(error) }
 }

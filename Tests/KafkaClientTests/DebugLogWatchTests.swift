@@ -17,7 +17,7 @@ struct DebugLogWatchTests {
     }
 
     @Test(
-        "A lost coordinator connection is counted even if both lines of a short interruption contain up",
+        "A lost coordinator connection is counted even if both lines of a short interruption contain `up`",
         arguments: [
             ("", 0), ("down", 0), ("down up", 0), ("up", 0), ("up down", 1), ("up down up", 1), ("down up up", 1),
             ("up up up", 2), ("up down down up", 2), ("up other", 0),

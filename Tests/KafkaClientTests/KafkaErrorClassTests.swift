@@ -75,7 +75,7 @@ struct KafkaErrorClassTests {
         #expect(all.map(\.isRecordLevel) == [true, true, true, false, false])
     }
 
-    @Test("The description of an error has its name, flags and text, in this order")
+    @Test("The description of an error has its name, flags, and text, in this order")
     func description() {
         let error = KafkaError(code: .fenced, text: "gone", isFatal: true)
         #expect(error.description == "_FENCED (fatal): gone")

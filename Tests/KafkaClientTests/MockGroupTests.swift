@@ -4,7 +4,7 @@ import StrictJSON
 import Testing
 import TestSupport
 
-/// A group consumer on the mock cluster: rebalances, batches and events.
+/// A group consumer on the mock cluster: rebalances, batches, and events.
 struct MockGroupTests {
     private func consumer(
         _ cluster: MockCluster, _ extra: ClientConfiguration = [:],
@@ -125,7 +125,7 @@ struct MockGroupTests {
         }
     }
 
-    @Test("An unanswered commit times out, and its late answer is not taken for that of a later one")
+    @Test("An unanswered commit times out, and its late answer does not count as that of a later commit")
     func unansweredCommit() async throws {
         try await onThread {
             let cluster = try filled(["a"])

@@ -7,7 +7,7 @@ import TestSupport
 ///
 /// They must be returned unchanged, byte for byte.
 struct MockRecordTests {
-    @Test("Null and empty keys, values and header values are preserved, and headers keep their order")
+    @Test("Null and empty keys, values, and header values are preserved, and headers keep their order")
     func nullAndEmpty() async throws {
         try await onThread {
             let cluster = try MockCluster()
@@ -118,7 +118,7 @@ struct MockRecordTests {
             let large = failure { try producer.send(topic, value: [UInt8](repeating: 1, count: 5000)) }
             #expect(large?.code == .messageTooLarge)
             let nowhere = failure { try producer.send(topic, partition: 9, value: [1]) }
-            // Before the first metadata arrive, the partition may exist.
+            // Before the first metadata arrives, the partition may exist.
             #expect(nowhere == nil || nowhere?.code == .unknownPartition)
             try producer.send(topic, value: [1])
             try producer.purge()

@@ -13,7 +13,7 @@ struct MockTransactionTests {
         ])
     }
 
-    @Test("A transaction runs, counts its deliveries and reads the brokers' versions")
+    @Test("A transaction commits, counts its deliveries, and reads the brokers' versions")
     func commits() async throws {
         try await onThread {
             let cluster = try MockCluster()

@@ -4,7 +4,7 @@ import ByteStorage
 import Testing
 import TestSupport
 
-/// The partitioner of this package compared with librdkafka's, which is that of Java.
+/// The partitioner of this package, compared with librdkafka's implementation of the Java client's partitioner.
 struct Murmur2Tests {
     @Test(
         "The hashes of Kafka's own tests are reproduced",

@@ -97,7 +97,7 @@ package final class KafkaAdmin {
         return first
     }
 
-    /// Returns and removes the log lines, statistics and errors that have arrived, oldest first.
+    /// Returns and removes the log lines, statistics, and errors that have arrived, oldest first.
     package func takeEvents() -> [ClientEvent] {
         serve()
         return inbox.takeEvents()

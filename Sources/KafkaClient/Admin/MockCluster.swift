@@ -2,21 +2,22 @@ internal import CRdKafka
 
 /// librdkafka's mock cluster, which runs inside the process, for `linkd demo` and for tests of clients.
 ///
-/// It does not implement transactions. Transactional offsets are discarded, aborted records are visible, and producers
-/// are not fenced (before librdkafka 2.15). It can therefore never prove exactly-once processing.
+/// It does not implement transactions. It discards transactional offsets, shows aborted records to all consumers, and
+/// before librdkafka 2.15 does not fence producers. It can therefore never prove exactly-once processing.
 package final class MockCluster {
     private let handle: ClientHandle
     private let cluster: MockClusterHandle
 
     /// Starts a cluster, which ends with this object.
     package init(brokers: Int32 = 1) throws(ConfigurationError) {
-        // Nobody reads the cluster's log lines, so a queue of them would only grow.
+        // The cluster's log lines are never read, so a queue of them would only grow.
         handle = try ClientHandle(
             .producer, configuration: try NativeConfiguration(ClientConfiguration(["log_level": "0"])),
             watch: CallWatch())
         guard let cluster = MockClusterHandle(handle, brokers: brokers) else {
             throw ConfigurationError(
-                kind: .refused, property: nil, text: "librdkafka did not start its mock cluster, brokers: \(brokers)")
+                kind: .refused, property: nil,
+                text: "librdkafka did not start its mock cluster (number of brokers: \(brokers))")
         }
         self.cluster = cluster
     }

@@ -66,7 +66,7 @@ package enum RebalanceEvent: Sendable, Equatable {
     case assign([TopicPartition])
     /// These partitions are revoked, and pending offsets can still be committed.
     case revoke([TopicPartition])
-    /// These partitions are already lost, and nothing can be committed.
+    /// These partitions are already lost, so no offset can be committed for them.
     case lost([TopicPartition])
     /// The rebalance failed.
     case failed(KafkaError)

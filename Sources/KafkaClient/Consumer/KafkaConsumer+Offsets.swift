@@ -1,6 +1,6 @@
 internal import CRdKafka
 
-// Offsets: committed offsets, seeks, pauses and watermarks.
+// Offsets: committed offsets, seeks, pauses, and watermarks.
 extension KafkaConsumer {
     /// Fetches the group's committed offsets.
     ///
@@ -53,16 +53,16 @@ extension KafkaConsumer {
 
     /// Commits these offsets for the group and waits for the answer up to the timeout.
     ///
-    /// This is for at-least-once. A transaction's offsets are sent by the producer.
+    /// This is for the guarantee at-least-once. With exactly-once, the producer sends the offsets (`sendOffsets`).
     ///
     /// `rd_kafka_commit` is not used because it waits as long as the coordinator is unavailable or does not answer.
     ///
-    /// - Throws: Also the error of a single partition. After `timedOut` the outcome is unknown, and the commit may
-    ///   still take effect.
+    /// - Throws: The error of the commit or of a single partition. After `timedOut` the outcome is unknown, and the
+    ///   commit may still take effect.
     package func commit(_ offsets: [PartitionOffset], timeoutMilliseconds: Int32) throws(KafkaError) {
         if offsets.isEmpty { return }
-        // A new queue for each commit, so that the answer to an earlier commit that timed out is not taken for this
-        // one's.
+        // Each commit has a new queue, because the late answer to a commit that timed out must not count as that of
+        // this commit.
         guard let answers = CommitQueue(of: handle) else { throw KafkaError(code: .state) }
         try answers.start(offsets)
         let outcome = handle.call(.commit) { _ in answers.answer(timeoutMilliseconds: timeoutMilliseconds) }

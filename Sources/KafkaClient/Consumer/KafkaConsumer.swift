@@ -1,6 +1,6 @@
 internal import CRdKafka
 
-/// A member of a consumer group: batches of records, rebalances and offsets.
+/// A member of a consumer group: batches of records, rebalances, and offsets.
 ///
 /// All calls come from one thread. The rebalance handler also runs on it, inside `poll` or `close`. librdkafka handles
 /// the group protocol on its own threads.
@@ -80,8 +80,8 @@ package final class KafkaConsumer: RecordReceiver {
     ///
     /// The handler receives a last revocation. A second call has no effect.
     ///
-    /// May hang with librdkafka before 2.6.1 (issues 4486, 4362, 4667), so call it under a watchdog. The last events of
-    /// the instance are still available from `takeEvents`.
+    /// The call may hang with librdkafka before 2.6.1 (issues 4486, 4362, and 4667), so use a watchdog. The last events
+    /// of the instance are still available from `takeEvents`.
     package func close() throws(KafkaError) {
         guard handle.isOpen else { return }
         releaseBatch()

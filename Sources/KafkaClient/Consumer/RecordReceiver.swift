@@ -57,7 +57,7 @@ package class RecordReceiver {
     /// The number of topics with an index.
     package final var topicCount: Int { topics.count }
 
-    /// Returns and removes the log lines, statistics and errors that have arrived, oldest first.
+    /// Returns and removes the log lines, statistics, and errors that have arrived, oldest first.
     package final func takeEvents() -> [ClientEvent] {
         serve()
         return inbox.takeEvents()

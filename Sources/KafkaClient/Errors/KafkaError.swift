@@ -31,7 +31,7 @@ package struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
         self.isAbortable = isAbortable
     }
 
-    /// The name, flags and text, for a log line.
+    /// The name, the flags, and the text, for a log line.
     package var description: String {
         var flags: [String] = []
         if isFatal { flags.append("fatal") }

@@ -6,20 +6,20 @@ package enum KafkaResource: String, Sendable, Equatable, CaseIterable {
     case transactionalID = "transactional id"
 }
 
-/// The reaction of an exactly-once worker to an error, a pure function of code and flags.
+/// The reaction of an exactly-once worker to an error, which depends only on the code and the flags.
 ///
-/// It follows librdkafka's three flags (none of them means fatal), with exceptions that were observed. `_FENCED` may be
-/// only abortable and still means fencing. Authorization errors may be abortable or fatal, and retrying them would loop
-/// forever.
+/// It follows librdkafka's three flags, and an error without a flag is fatal. There are exceptions: `_FENCED` always
+/// means fencing, even if only its abortable flag is set. Authorization errors are never retried, regardless of their
+/// flags, because the worker would repeat the call forever.
 package enum KafkaErrorClass: Sendable, Equatable {
     /// Repeat the call with the same arguments.
     case retriable
     /// Abort the transaction, rewind to the committed offsets, and continue.
     case abortable
-    /// The producer's epoch was taken by the transaction's timeout or by another producer with the same id. A new
-    /// producer is needed.
+    /// The producer's epoch is outdated, because the transaction timed out or because another producer has the same
+    /// transactional id. A new producer is needed.
     case fenced
-    /// The consumer's `group.instance.id` now belongs to another member. This process is the zombie.
+    /// Another member now has the consumer's `group.instance.id`. This process must end.
     case fencedInstance
     /// An ACL is missing. An operator must add it.
     case authorization(KafkaResource)
@@ -48,8 +48,8 @@ package enum KafkaErrorClass: Sendable, Equatable {
         switch error.code {
         case .queueFull: .retriable
         case .fenced, .producerFenced, .invalidProducerEpoch: .fenced
-        // In a transaction (abortable) it means that the group has continued without this member. From the consumer it
-        // ends this member.
+        // From the producer (abortable), the error means that the group has continued without this member. From the
+        // consumer, it ends this member.
         case .fencedInstanceID: error.isAbortable ? .abortable : .fencedInstance
         case .topicAuthorizationFailed: .authorization(.topic)
         case .groupAuthorizationFailed: .authorization(.group)
@@ -71,7 +71,7 @@ extension KafkaErrorCode {
         self == .messageTooLarge || self == .invalidRecord || self == .invalidTimestamp
     }
 
-    /// A Boolean value that indicates whether the message was purged, also by an abort.
+    /// A Boolean value that indicates whether the message was purged, by `purge` or by an abort.
     ///
     /// This is not a failed delivery.
     package var isPurge: Bool { self == .purgedFromQueue || self == .purgedInFlight }

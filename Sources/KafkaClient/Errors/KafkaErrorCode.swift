@@ -20,7 +20,7 @@ package struct KafkaErrorCode: RawRepresentable, Hashable, Sendable {
     package var text: String { String(cString: rd_kafka_err2str(rd_kafka_resp_err_t(rawValue: rawValue))) }
 }
 
-// The codes that this project uses by name. librdkafka's own have negative numbers.
+// The codes that this package uses by name. The codes of librdkafka itself are negative.
 extension KafkaErrorCode {
     /// No error.
     package static let none = KafkaErrorCode(0)
@@ -66,7 +66,7 @@ extension KafkaErrorCode {
     package static let fatal = KafkaErrorCode(-150)
     /// The application did not poll for `max.poll.interval.ms`.
     package static let maxPollExceeded = KafkaErrorCode(-147)
-    /// The producer's epoch was taken by a newer producer or by the transaction's timeout.
+    /// The producer's epoch is outdated, because of a newer producer or because the transaction timed out.
     package static let fenced = KafkaErrorCode(-144)
     /// The partition assignment was lost.
     package static let assignmentLost = KafkaErrorCode(-142)

@@ -2,7 +2,7 @@ internal import CRdKafka
 
 /// One call of librdkafka's admin interface.
 ///
-/// It owns the call's options, queue and result event.
+/// It owns the call's options, queue, and result event.
 final class AdminCall {
     /// The supported calls.
     enum Operation {
@@ -74,7 +74,8 @@ final class AdminCall {
 
     /// Waits for the result event, which is valid as long as this object.
     private func answer() throws(KafkaError) -> OpaquePointer {
-        // A little longer than the request's own timeout, whose error has more detail.
+        // This wait is a little longer than the timeout of the request, because the error of the request has more
+        // detail.
         guard let event = handle.poll(queue, timeoutMilliseconds + 1000) else {
             throw KafkaError(code: .timedOut)
         }

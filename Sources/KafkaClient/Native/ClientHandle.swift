@@ -24,7 +24,7 @@ final class ClientHandle {
     /// A Boolean value that indicates whether the instance exists.
     var isOpen: Bool { instance != nil }
 
-    /// Creates an instance whose log lines, statistics and errors are polled.
+    /// Creates an instance whose log lines, statistics, and errors are polled.
     ///
     /// Callbacks for them would run on librdkafka's own threads.
     init(

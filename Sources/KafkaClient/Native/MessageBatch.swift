@@ -90,7 +90,7 @@ struct MessageBatch: ~Copyable {
 
     /// Prefetches the value of a message.
     ///
-    /// Another thread of librdkafka wrote it, so it is not in this core's cache.
+    /// A thread of librdkafka has written it, so it is not in the cache of this core.
     private func prefetch(_ index: Int) {
         guard index < messageCount, let message = messages[index] else { return }
         linkd_prefetch(message.pointee.payload, UInt(min(message.pointee.len, 1024)))

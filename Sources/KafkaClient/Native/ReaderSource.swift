@@ -1,6 +1,6 @@
 internal import CRdKafka
 
-/// The owner of a reader's queue, topic handles and started partitions.
+/// The owner of a reader's queue, topic handles, and started partitions.
 ///
 /// It uses librdkafka's consumer without groups (`rd_kafka_consume_start_queue`), as kcat does.
 final class ReaderSource {
@@ -59,7 +59,8 @@ final class ReaderSource {
         batch.drain(queue, of: handle, upTo: limit)
     }
 
-    /// Stops all partitions, then releases the topics and the queue, for which destroying the instance waits.
+    /// Stops all partitions, then releases the topics and the queue, because destroying the instance waits until they
+    /// are released.
     func release() {
         for partition in started {
             guard let topic = try? topic(partition.topic) else { continue }

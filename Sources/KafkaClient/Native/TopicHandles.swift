@@ -18,7 +18,8 @@ struct TopicHandles: ~Copyable {
     mutating func add(_ name: String, to client: ClientHandle) throws(KafkaError) -> Int {
         if let known = names.firstIndex(of: name) { return known }
         guard let handle = client.callWithoutWaiting({ rd_kafka_topic_new($0, name, nil) }) else {
-            throw KafkaError(code: KafkaErrorCode(rd_kafka_last_error()), text: "topic \(name)")
+            let code = KafkaErrorCode(rd_kafka_last_error())
+            throw KafkaError(code: code, text: "cannot open the topic \(name): \(code.text)")
         }
         handles.append(handle)
         names.append(name)
@@ -28,7 +29,7 @@ struct TopicHandles: ~Copyable {
     /// Returns the handle at an index.
     subscript(index: Int) -> OpaquePointer { handles[index] }
 
-    /// Destroys all handles, for which destroying the instance waits.
+    /// Destroys all handles, because destroying the instance waits until they are destroyed.
     mutating func release() {
         for handle in handles { rd_kafka_topic_destroy(handle) }
         handles.removeAll()

@@ -27,7 +27,7 @@ struct TopicNames: ~Copyable {
     /// The number of topics.
     var count: Int { strings.count }
 
-    /// Forgets the pointer of the previous batch.
+    /// Discards the pointer of the previous batch.
     mutating func beginBatch() { lastPointer = nil }
 
     /// Returns the index of a message's topic.

@@ -1,7 +1,7 @@
 internal import CRdKafka
 
 extension KafkaProducer {
-    /// Ends a transaction call: copies its error, serves reports and log lines, then throws the error.
+    /// Ends a transaction call: copies its error, serves delivery reports and log lines, and throws the error.
     func finishTransactionCall(_ native: OpaquePointer?) throws(KafkaError) {
         let error = KafkaError.taking(native)
         serve(timeoutMilliseconds: 0)

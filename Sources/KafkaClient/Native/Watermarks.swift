@@ -25,7 +25,7 @@ extension ClientHandle {
         let code = call(.offsetsForTimes) { rd_kafka_offsets_for_times($0, list.pointer, timeoutMilliseconds) }
         try KafkaError.check(code)
         if let error = list.results.first?.error { throw error }
-        // A list that is returned unchanged had no answer.
+        // Without an answer, the list is returned unchanged.
         guard let offset = list.results.first?.offset else { throw KafkaError(code: .timedOut) }
         return offset
     }

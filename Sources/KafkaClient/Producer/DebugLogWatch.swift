@@ -14,7 +14,9 @@ package struct RequestVersions: Sendable, Equatable {
     }
 }
 
-/// Parses librdkafka's debug lines for information that has no other source, as bytes and without creating strings.
+/// A parser of librdkafka's debug lines, for information that has no other source.
+///
+/// It works on bytes and creates no strings.
 ///
 /// `debug=eos` logs when the connection to the transaction coordinator is lost. `debug=feature` logs the supported
 /// versions of each request at every new connection.
@@ -25,7 +27,7 @@ package struct DebugLogWatch: Sendable {
     /// began.
     package private(set) var coordinatorDrops = 0
     private var coordinatorIsUp: Bool?
-    /// The newest versions that *every* broker seen so far supports, by request key (18 is ApiVersions).
+    /// The versions that *every* broker seen so far supports, by request key (18 is ApiVersions).
     package private(set) var requestVersions: [Int32: RequestVersions] = [:]
 
     /// Creates a watch that has parsed nothing.
@@ -42,8 +44,8 @@ package struct DebugLogWatch: Sendable {
 
     /// Parses `… Transaction coordinator is now down`, or `up`.
     ///
-    /// A line is written at every change but contains the state at the time of writing. After a short interruption,
-    /// both lines may contain `up`. A second `up` in a row therefore counts as a drop.
+    /// librdkafka writes a line after every change, with the state at the time of writing. After a short interruption,
+    /// both lines may therefore contain `up`, so a second `up` in a row counts as a drop.
     private mutating func readCoordinator(_ text: ByteView) {
         if contains(text, "coordinator is now down") {
             if coordinatorIsUp != nil { coordinatorDrops += 1 }

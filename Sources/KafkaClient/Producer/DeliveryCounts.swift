@@ -4,7 +4,7 @@ package struct DeliveryCounts: Sendable, Equatable {
     package var delivered: Int
     /// Records that failed, not including purged ones.
     package var failed: Int
-    /// Records that were purged, also by an abort.
+    /// Records that were purged, by `purge` or by an abort.
     package var purged: Int
     /// Failed records by code since `forgetDeliveryErrors`.
     package var failures: [KafkaErrorCode: Int]

@@ -5,7 +5,7 @@ internal import CRdKafka
 // Timeouts are in milliseconds. -1 means twice `transaction.timeout.ms` for `initTransactions` and the remaining time
 // of the transaction for the others.
 extension KafkaProducer {
-    /// Acquires the transactional id: ends a predecessor's transaction and gets a new epoch, which fences the
+    /// Initializes transactions: ends the open transaction of a predecessor and gets a new epoch, which fences the
     /// predecessor.
     ///
     /// `.timedOut` and other retriable errors can be repeated. The call continues where it stopped.

@@ -8,7 +8,7 @@ package struct ProducerTopic: Hashable, Sendable {
 
 /// An idempotent or transactional producer.
 ///
-/// All calls come from one thread. Delivery reports are counted on it, inside `poll`, `flush` and the transaction
+/// All calls come from one thread. Delivery reports are counted on it, inside `poll`, `flush`, and the transaction
 /// calls.
 ///
 /// With `transactional.id` in its configuration, the producer is transactional (`KafkaProducer+Transactions.swift`).
@@ -90,7 +90,7 @@ package final class KafkaProducer {
     /// The values' bytes must be valid until the transaction has ended, or until every delivery was reported. Keys are
     /// copied. `accepted` is the index of the first rejected record, or the count. After `.queueFull` no later record
     /// was accepted, so poll and continue there. After any other error, later records of the call may have been
-    /// accepted, so abort the transaction (with at-least-once, create a new producer).
+    /// accepted. Then abort the transaction, or with at-least-once create a new producer.
     package func produceBatch(
         _ topic: ProducerTopic, partition: Int32, _ records: UnsafeBufferPointer<OutboundRecord>
     ) -> (accepted: Int, error: KafkaError?) {
@@ -119,7 +119,7 @@ package final class KafkaProducer {
         if let error { throw error }
     }
 
-    /// Serves delivery reports, statistics and errors.
+    /// Serves delivery reports, statistics, and errors.
     ///
     /// Waits for the first one up to the timeout.
     package func poll(timeoutMilliseconds: Int32) { serve(timeoutMilliseconds: timeoutMilliseconds) }
@@ -142,7 +142,7 @@ package final class KafkaProducer {
         serve(timeoutMilliseconds: 0)
     }
 
-    /// The number of records and events that wait to be sent, answered or served.
+    /// The number of records and events that wait to be sent, answered, or served.
     package var outstanding: Int { Int(handle.callWithoutWaiting { rd_kafka_outq_len($0) }) }
 
     // MARK: Delivery reports and events
@@ -157,7 +157,7 @@ package final class KafkaProducer {
     /// of the brokers' requests (`debug=feature`).
     package var debugLog: DebugLogWatch { inbox.watch }
 
-    /// Returns and removes the log lines, statistics and errors that have arrived, oldest first.
+    /// Returns and removes the log lines, statistics, and errors that have arrived, oldest first.
     package func takeEvents() -> [ClientEvent] {
         serve(timeoutMilliseconds: 0)
         return inbox.takeEvents()

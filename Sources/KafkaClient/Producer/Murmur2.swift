@@ -1,6 +1,6 @@
 package import ByteStorage
 
-/// The partitioner of Java's clients, named `murmur2_random` in librdkafka.
+/// The default partitioner of the Java client for records with a key, named `murmur2_random` in librdkafka.
 ///
 /// All clients that use it put the records of a key in the same partition.
 package enum Murmur2 {
