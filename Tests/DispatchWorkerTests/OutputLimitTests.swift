@@ -46,7 +46,7 @@ struct OutputLimitTests {
         "a payload of 900,000 bytes for 500 devices needs no more memory than the limit and one decision")
     func memory() throws {
         let (cause, decisions, bytes) = try Self.run(Self.event(bytes: 900_000, devices: 500))
-        #expect(cause?.hasPrefix("oversize_output: the decisions for 10 devices have more than 8388608 bytes") == true)
+        #expect(cause?.hasPrefix("oversize_output: the decisions for 10 devices exceed the limit of 8388608") == true)
         #expect(decisions == 9)
         #expect(bytes < 2 * (8 << 20), "\(bytes)")
     }
@@ -75,7 +75,7 @@ struct OutputLimitTests {
         let below = try Self.run(event, OutputLimits(decisionBytes: decision - 1))
         #expect(
             below.cause
-                == "oversize_output: a decision is longer than \(decision - 1) bytes, the limit (limits.decision.bytes)"
+                == "oversize_output: a decision exceeds the limit of \(decision - 1) bytes (limits.decision.bytes)"
         )
         #expect(below.decisions == 0)
     }

@@ -167,8 +167,8 @@ package enum ClientSettings {
 
     /// Returns the time after which a call that has not returned counts as hung, in milliseconds.
     ///
-    /// By then no transaction can succeed any more, and an unanswered request has timed out. An override of
-    /// `socket.timeout.ms` raises the bound.
+    /// By then every transaction and every unanswered request has timed out. An override of `socket.timeout.ms` raises
+    /// the bound.
     package static func callBound(_ overrides: [ClientProperty]) -> Int {
         let requests = overrides.filter { split($0.key).key == "socket.timeout.ms" }.compactMap { Int($0.value) }
         return max(transactionTimeout(overrides), requests.max() ?? defaultSocketTimeout) + 5_000
@@ -188,11 +188,11 @@ package enum ClientSettings {
         let isGiven = { (key: String) in configuration.clientProperties.contains { split($0.key).key == key } }
         // After an outage of all brokers, newer libraries drop the brokers they know, and with them the coordinators.
         // Calls that wait for a coordinator may then wait forever (librdkafka issue 5511, seen with 2.16.0 in
-        // abort_transaction, committed and assign). With `none` they reconnect as older libraries do.
+        // `abort_transaction`, `committed`, and `assign`). With `none`, they reconnect as older libraries do.
         if LibraryInfo.hasProperty(metadataRecovery) && !isGiven(metadataRecovery) { result[metadataRecovery] = "none" }
         switch client {
         case .consumer:
-            // Older libraries do not have the property. They pause the fetches of a full partition for up to a second.
+            // Older libraries do not have the property, and pause the fetches of a full partition for up to a second.
             if LibraryInfo.supportsFetchQueueBackoff && !isGiven("fetch.queue.backoff.ms") {
                 result["fetch.queue.backoff.ms"] = "10"
             }
@@ -201,8 +201,8 @@ package enum ClientSettings {
             if let messageLimit, messageLimit < 1_048_588, !isGiven("batch.size") {
                 result["batch.size"] = "\(max(1_024, messageLimit - 1_024))"
             }
-            // These lines are parsed, not printed. They report the coordinator's connection and the request versions
-            // that brokers support. There is no other way to get the versions, and reading them once per producer is
+            // These debug lines are parsed, not printed. They report the connection to the coordinator and the request
+            // versions that brokers support, for which there is no other source. Parsing them once per producer is
             // cheap.
             if configuration.guarantee == .exactlyOnce {
                 result["debug"] = [result["debug"], "eos,feature"].compactMap { $0 }.joined(separator: ",")
@@ -235,7 +235,7 @@ package enum ClientSettings {
     {
         var result = clientConfiguration(
             of: .consumer, configuration: configuration, identity: identity, messageLimit: nil)
-        // The offsets of open transactions count as an answer here.
+        // With `read_committed`, the answer would wait for open transactions.
         result["isolation.level"] = "read_uncommitted"
         return result
     }

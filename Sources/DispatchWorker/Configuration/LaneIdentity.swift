@@ -28,7 +28,7 @@ package struct LaneIdentity: Sendable, Equatable {
 
     /// `client.id`, at most 64 bytes.
     ///
-    /// librdkafka 2.4 and earlier misbehave with longer ones (issue 4689).
+    /// librdkafka up to 2.4 does not handle longer ones correctly (issue 4689).
     package var clientID: String {
         let suffix = "-\(lane)"
         let name = String(decoding: "linkd-\(instance)".utf8.prefix(64 - suffix.utf8.count), as: UTF8.self)

@@ -1,6 +1,6 @@
-/// The configuration of a worker: the rows of the settings table that concern it, validated and with their units.
+/// The configuration of a worker: validated settings, with their units in the names.
 ///
-/// The settings table checks the bounds. A value of this type is trusted.
+/// The settings table checks the bounds, so they are not checked again.
 package struct WorkerConfiguration: Sendable {
     /// `bootstrap`: the initial brokers, as `host:port`.
     package var bootstrap: [String]
@@ -12,11 +12,12 @@ package struct WorkerConfiguration: Sendable {
     package var deadLetterTemplate = "{input}.dlq"
     /// `dlq.max.ratio`: the share of dead letters among a lane's last 1,000 records that ends the worker.
     ///
-    /// 0 turns the limit off.
+    /// 0 turns the limit off. This version has no setting for it.
     package var deadLetterMaxRatio = 0.0
-    /// `dlq.max.consecutive`: the number of consecutive dead letters in one partition that ends the worker.
+    /// `dlq.max.consecutive`: the largest number of consecutive dead letters in one partition that does not end the
+    /// worker.
     ///
-    /// 0 turns the limit off.
+    /// 0 turns the limit off. This version has no setting for it.
     package var deadLetterMaxConsecutive = 0
     /// `group`: the consumer group.
     package var group = "linkd"
@@ -46,9 +47,9 @@ package struct WorkerConfiguration: Sendable {
     package var startTimeoutMilliseconds = 30_000
     /// `shutdown.grace` in milliseconds.
     package var shutdownGraceMilliseconds = 30_000
-    /// `limits.record.bytes`: the longest value that is parsed.
+    /// `limits.record.bytes`: the maximum size of a value that is parsed.
     package var recordBytesLimit = 1 << 20
-    /// `limits.decision.bytes`: the longest decision that is sent.
+    /// `limits.decision.bytes`: the maximum size of a decision.
     package var decisionBytesLimit = 1_000_000
     /// `limits.output.bytes`: the maximum size of all decisions of one record.
     package var outputBytesLimit = 8 << 20
@@ -63,7 +64,7 @@ package struct WorkerConfiguration: Sendable {
     package var clientProperties: [ClientProperty] = []
     /// The version that `--version` prints.
     ///
-    /// Logs, the report and dead letters contain it.
+    /// Logs, the report, and dead letters contain it.
     package var version = "0"
     /// A Boolean value that indicates whether the broker is librdkafka's mock cluster (`linkd demo`), whose request
     /// versions are not checked.
@@ -111,9 +112,10 @@ package enum DataLossPolicy: String, Sendable, CaseIterable {
 
 /// The group's assignment strategy.
 package enum Assignor: String, Sendable, CaseIterable {
-    /// The eager protocol, the default. librdkafka's cooperative protocol has known faults up to 2.10.
+    /// The range assignor with the eager protocol, the default. librdkafka's cooperative protocol has known defects up
+    /// to 2.10.
     case range
-    /// The cooperative protocol.
+    /// The cooperative-sticky assignor with the cooperative protocol.
     case cooperativeSticky = "cooperative-sticky"
 }
 

@@ -1,7 +1,7 @@
 package import KafkaClient
 package import ByteStorage
 
-/// The worker that a dead letter names as its producer.
+/// The worker that writes a dead letter, as its headers name it.
 package struct WorkerIdentity: Sendable, Equatable {
     /// The consumer group.
     package var group: String

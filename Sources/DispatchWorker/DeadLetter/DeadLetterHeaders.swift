@@ -63,7 +63,7 @@ package enum DeadLetterHeaders {
         headers = writer.headers
     }
 
-    /// Returns the number of earlier replays, which the replay command writes into the headers.
+    /// Returns the number of earlier replays, which a replay writes into `dlq.replay.count`.
     private static func replayCount(_ headers: [HeaderView]) -> Int64 {
         guard let value = headers.last(where: { $0.name.equals("dlq.replay.count") })?.value, value.count <= 9 else {
             return 0
@@ -71,10 +71,10 @@ package enum DeadLetterHeaders {
         return Int64(value.string).map { max(0, $0) } ?? 0
     }
 
-    /// Returns the position of the record when it first became a dead letter.
+    /// Returns the position at which the record first became a dead letter, or nil if this is the first time.
     ///
-    /// The replay command writes it into `dlq.origin`. A dead letter that was produced again with all its headers has
-    /// it in its `dlq.source` headers.
+    /// A replay writes it into `dlq.origin`. A dead letter that was produced again with all its headers has it in the
+    /// headers `dlq.source.topic`, `dlq.source.partition`, and `dlq.source.offset`.
     private static func origin(_ headers: [HeaderView]) -> [UInt8]? {
         func value(_ name: StaticString) -> ByteView? { headers.last { $0.name.equals(name) }?.value }
         if let origin = value("dlq.origin") { return Array(origin.array.prefix(512)) }

@@ -3,7 +3,7 @@ package import ByteStorage
 
 /// The record of a dead letter: the original bytes with headers, truncated to the size that its topic accepts.
 package struct DeadLetterOutput {
-    /// The original key, or nil if key and headers alone exceed the limit.
+    /// The original key, or nil if the key and the headers alone exceed the limit.
     package var key: ByteView?
     /// The original value, truncated if it is too long.
     package var value: ByteView?
@@ -20,7 +20,7 @@ package struct DeadLetterOutput {
     ///
     /// The value itself may be the reason for the refusal.
     package static let refusedValueLimit = 64 << 10
-    /// Brokers since 4.0 refuse timestamps that are more than an hour ahead.
+    /// The largest lead of a timestamp over the current time, in milliseconds: brokers since 4.0 refuse a larger one.
     private static let timestampLeadMilliseconds: Int64 = 3_600_000
 
     /// Creates the record for a topic.
@@ -50,7 +50,7 @@ package struct DeadLetterOutput {
         if let whole = value {
             DeadLetterHeaders.appendTruncated(originalLength: whole.count, into: &headers, arena: &arena)
         }
-        // A topic that cannot hold even the key and the headers must not stop the worker forever.
+        // A topic whose limit is smaller than the key and the headers must not stop the worker at every start.
         if room(limit) < 0 { headers.removeAll { !DeadLetterHeaders.isWorkerHeader($0.name) } }
         if room(limit) < 0 { key = nil }
         value = value.map { $0.slice(0, max(0, min(length, valueLimit, room(limit)))) }

@@ -1,7 +1,7 @@
 internal import KafkaClient
 internal import ByteStorage
 
-/// A consumer's group metadata, kept so that a repeated call has the same arguments.
+/// A consumer's group metadata, stored so that a repeated call has the same arguments.
 final class GroupMetadataBox {
     let metadata: GroupMetadata
 
@@ -95,7 +95,7 @@ final class KafkaLaneConsumer: LaneConsumer {
 
     func close() throws(KafkaError) {
         // Before 2.3.0, destroying a cooperative consumer that was never assigned a partition ends the process with a
-        // failed assertion (librdkafka issue 4312). The consumer is leaked instead. The process ends soon.
+        // failed assertion (librdkafka issue 4312). The consumer is leaked instead, because the process ends soon.
         if isCooperative && !wasAssigned && !LibraryInfo.isAtLeast(2, 3, 0) {
             _ = Unmanaged.passRetained(consumer)
             return

@@ -3,14 +3,13 @@ internal import ByteStorage
 
 /// A lane's producer, implemented with librdkafka.
 ///
-/// Every transaction call has a time limit instead of the library's own (-1). After one of its requests has timed out,
-/// librdkafka 2.0.2 and 2.16.0 may lose track of the call, which then waits forever, even when brokers are back. A
-/// commit or an abort with a limit returns, but the call stays lost, and repeating it may never succeed. A commit or an
-/// abort that exceeds its limit therefore fails with an error that is not retriable and leads to a new producer, which
-/// ends the transaction.
+/// Every transaction call has an explicit time limit instead of the library's own (-1). If a request of a call times
+/// out, librdkafka 2.0.2 and 2.16.0 may lose track of the call, which then waits forever, even when brokers are back.
+/// With a limit, a commit or an abort returns, but a repeated call may never succeed. A commit or an abort that exceeds
+/// its limit therefore fails with an error that is not retriable, and a new producer ends the transaction.
 ///
-/// `send_offsets_to_transaction` applies its limit only to the replies that it waits for (2.16.0, seen after a broker
-/// was stopped for half a minute). If a reply never arrives, the call does not return, and only the watchdog ends it.
+/// `send_offsets_to_transaction` may exceed its limit if a reply never arrives (seen with 2.16.0 after a broker was
+/// stopped for half a minute). The call then does not return, and the watchdog ends the process.
 final class KafkaLaneProducer: LaneProducer {
     /// The time limit of an abort, in milliseconds.
     ///

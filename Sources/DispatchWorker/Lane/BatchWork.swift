@@ -4,9 +4,9 @@ package import ByteStorage
 
 /// The size limits for the records and outputs of a lane.
 package struct RecordLimits: Sendable, Equatable {
-    /// The longest value that is parsed, in bytes.
+    /// The maximum size of a value that is parsed, in bytes.
     package var recordBytes = 1 << 20
-    /// The largest decision (key, value and headers) that is sent, in bytes.
+    /// The maximum size of a decision with its key and headers, in bytes.
     package var decisionBytes = 1_000_000
     /// The size of outputs, in bytes, at which a batch is interrupted for a commit.
     package var commitBytes = 32 << 20
@@ -22,15 +22,16 @@ package struct RecordLimits: Sendable, Equatable {
     }
 }
 
-/// Decides when a batch reads the clock: after every record while records are slow, and less often while they are fast.
+/// The pace at which a batch reads the clock: after every record while records are slow, and less often while they are
+/// fast.
 ///
-/// Reading the clock costs a tenth of a small record.
+/// Reading the clock takes a tenth of the time of a small record.
 struct BatchPace {
     /// The maximum number of records between two clock readings.
     private static let mostRecords = 32
     /// The maximum number of bytes between two clock readings.
     ///
-    /// A record may cost 20 ms per megabyte read and written, so this is about a millisecond.
+    /// A record may take 20 ms per megabyte read and written, so this limit is about a millisecond.
     private static let bytes = 64 << 10
     /// The longest time between two clock readings at which records still count as fast.
     private static let nanoseconds: UInt64 = 2_000_000
@@ -97,7 +98,8 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
 
     /// Removes all outputs and resets the arena.
     ///
-    /// The transaction must have ended or its producer be destroyed, because both borrow the outputs' bytes.
+    /// The transaction must have ended, or its producer must be destroyed, because the producer borrows the bytes of
+    /// the outputs.
     package mutating func forgetOutputs() {
         outputs.removeAll()
         arena.reset()
@@ -110,7 +112,7 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
 
     /// Resolves records from `start` on, at most `most` of them, until the arena is full or the clock reaches `until`.
     ///
-    /// A record whose outputs a broker refuses (`isolation`) becomes a dead letter without being resolved. At least one
+    /// A record whose outputs a broker refuses (`isolation`) becomes a dead letter and is not resolved. At least one
     /// record is processed, so that a late batch still makes progress.
     package mutating func run<Consumer: LaneConsumer>(
         _ consumer: Consumer, from start: Int, most: Int, until: UInt64, clock: some LaneEnvironment,
@@ -141,7 +143,7 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
             if hasRefused, isolation.isRefused(partitions.slots[slot].partition, record.offset) {
                 cause = DeadLetterCause(
                     reason: .refusedOutput,
-                    detail: "the broker refuses this record's outputs even when they are sent alone")
+                    detail: "a broker refuses this record's decisions even when they are alone in a transaction")
             } else {
                 cause = resolve(record, consumer, topicName, outputLimit)
             }
@@ -208,7 +210,7 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
 
     /// Collects the headers that are copied to the outputs.
     ///
-    /// Returns a cause if a header rules out reading the value.
+    /// Returns a cause if a header prevents reading the value.
     @inline(never)
     private mutating func takeHeaders<Consumer: LaneConsumer>(
         of index: Int32, _ consumer: Consumer

@@ -54,11 +54,11 @@ extension Lane where Processing: ~Copyable {
         handleClientEvents(consumer)
     }
 
-    /// Handles the events of both clients.
+    /// Handles the events of the consumer and the producer.
     ///
     /// The producer's log is drained even while nothing is produced.
     private func handleClientEvents(_ consumer: Environment.Consumer) {
-        // A fatal error is not always reported as an event. Without this check the lane would poll a dead consumer
+        // A fatal error is not always reported as an event. Without this check, the lane would poll a failed consumer
         // forever.
         if machine.exit == nil, let error = consumer.fatalError {
             machine.failed(.consume, error, now: environment.now())

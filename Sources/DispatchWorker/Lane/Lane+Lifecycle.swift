@@ -85,7 +85,7 @@ extension Lane where Processing: ~Copyable {
             advice: "upgrade the brokers, or start with --guarantee at-least-once")
     }
 
-    /// Stores the open dead-letter topics under the topic indices that records carry.
+    /// Stores the open dead-letter topics by the topic indices of records.
     func useDeadLetterTopics() {
         guard let consumer else { return }
         for name in Set(machine.partitions.names.map(\.topic)) {

@@ -52,7 +52,7 @@ extension Lane where Processing: ~Copyable {
             line(
                 isDeadLetter ? .error : .warning, "refused",
                 isDeadLetter
-                    ? "the broker refuses the dead letter of a record" : "the broker refuses a record's outputs",
+                    ? "a broker refuses the dead letter of a record" : "a broker refuses the outputs of a record",
                 fields(of: partition) + [("offset", .number(offset)), ("code", .text(code.name))])
         case .failed(let call, let error):
             line(.warning, "failed", "\(call.rawValue): \(error.description)", [("code", .text(error.name))])
@@ -94,7 +94,7 @@ extension Lane where Processing: ~Copyable {
     }
 
     private func handle(_ line: KafkaClient.LogLine, _ client: ClientKind) {
-        // Closed connections are routine. Their lines are only parsed.
+        // Closed connections are normal, so their lines are not logged.
         if line.facility == "FAIL" && line.level > 4 { return }
         let level: LogLevel =
             switch line.level {

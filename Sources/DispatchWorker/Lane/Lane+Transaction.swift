@@ -43,7 +43,7 @@ extension Lane where Processing: ~Copyable {
 
     /// Returns the error marked as abortable.
     ///
-    /// An error of the client itself has no flags, and it invalidates the transaction, not the producer.
+    /// An error of the client itself has no flags. It invalidates the transaction, but not the producer.
     private func marked(_ error: KafkaError) -> KafkaError {
         KafkaError(code: error.code, text: error.text, isAbortable: true)
     }

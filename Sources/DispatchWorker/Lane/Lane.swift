@@ -2,8 +2,9 @@ internal import KafkaClient
 
 /// The work of one thread: a consumer, a transactional producer, and the state machine that drives them.
 ///
-/// In each `step`, the lane performs one action that its machine returns and reports the result to it. Everything runs
-/// on the thread that calls `step`. A rebalance callback runs inside the poll that triggers it.
+/// In each `step`, the lane performs one action that its machine returns, and reports the result to the machine.
+/// Everything runs on the thread that calls `step`. A rebalance callback runs inside the poll or close that triggers
+/// it.
 package final class Lane<Environment: LaneEnvironment, Processing: RecordProcessing & ~Copyable> {
     /// The lane's number.
     package let number: Int
@@ -59,7 +60,7 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
         while step() {}
     }
 
-    /// Passes stop requests and the state of `stop.after` to the machine.
+    /// Passes a stop request and the state of `stop.after` to the machine.
     func updateStopState() {
         if shared.isDraining && !machine.isDraining { machine.drain() }
         if shared.stop.isLimited { machine.allowance(isExhausted: shared.stop.isExhausted) }

@@ -10,19 +10,19 @@ package protocol LaneConsumer: AnyObject {
 
     /// Joins the group.
     func subscribe() throws(KafkaError)
-    /// Waits for the first record or event, then returns everything that is available. Ends the previous batch.
+    /// Waits for the first record or event, then returns everything that is available. Releases the previous batch.
     func poll(max limit: Int, timeoutMilliseconds: Int32) -> PollOutcome
     /// The records of the last poll.
     var records: UnsafeBufferPointer<ConsumedRecord> { get }
     /// The events of the last poll.
     var events: [ConsumerEvent] { get }
-    /// Ends the batch and invalidates all views into it.
+    /// Releases the batch and invalidates all views into it.
     func releaseBatch()
     /// Appends a record's headers as views that are valid as long as the batch.
     func headerViews(of index: Int32, into views: inout [HeaderView])
     /// Returns the bytes of a topic's name, which are valid as long as the consumer.
     func topicNameBytes(at index: Int32) -> ByteView
-    /// Returns the index of a topic, which records carry.
+    /// Returns the index of a topic, as it is in records.
     func topicIndex(of name: String) -> Int32
     /// Fetches the group's committed offsets.
     func committed(_ partitions: [TopicPartition], timeoutMilliseconds: Int32) throws(KafkaError) -> [PartitionResult]
@@ -30,7 +30,8 @@ package protocol LaneConsumer: AnyObject {
     func watermarks(of partition: TopicPartition, timeoutMilliseconds: Int32) throws(KafkaError) -> Watermarks
     /// Returns the watermarks of a partition from the last fetch without a request, or nil before the first fetch.
     func cachedWatermarks(of partition: TopicPartition) -> Watermarks?
-    /// Answers an assignment. `added` are the new partitions, `all` are the owned ones including them.
+    /// Answers an assignment. `added` are the new partitions, and `all` are the owned partitions including the new
+    /// ones.
     func assign(_ added: [PartitionOffset], all: [PartitionOffset]) throws(KafkaError)
     /// Answers a revocation of `revoked`.
     func unassign(_ revoked: [TopicPartition]) throws(KafkaError)
@@ -40,9 +41,9 @@ package protocol LaneConsumer: AnyObject {
     func reassign(_ offsets: [PartitionOffset], all: [PartitionOffset]) throws(KafkaError)
     /// Commits offsets without a transaction and waits for the answer up to the timeout.
     func commit(_ offsets: [PartitionOffset], timeoutMilliseconds: Int32) throws(KafkaError)
-    /// Returns fresh group metadata, or nil outside of a group.
+    /// Returns the current group metadata, or nil outside of a group.
     func group() -> Group?
-    /// The fatal error of the client, or nil. It explains a `fatal` event.
+    /// The fatal error of the client, which is the cause of a `fatal` event, or nil.
     var fatalError: KafkaError? { get }
     /// Returns and removes the log lines and errors that have arrived.
     func takeEvents() -> [ClientEvent]

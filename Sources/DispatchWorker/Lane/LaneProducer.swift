@@ -55,11 +55,11 @@ package protocol LaneProducer: AnyObject {
     func abort() throws(KafkaError)
     /// Waits until all records are delivered. Returns the number of records that are not.
     func flush(timeoutMilliseconds: Int32) throws(KafkaError) -> Int
-    /// The last error since `forgetErrors` that is caused by a record itself, or nil.
+    /// The last error since `forgetErrors` that a record itself caused, such as its size, or nil.
     var refusal: KafkaError? { get }
     /// The last error of any failed delivery since `forgetErrors`, or nil.
     var deliveryError: KafkaError? { get }
-    /// Forgets the delivery errors.
+    /// Resets the delivery errors.
     func forgetErrors()
     /// The number of times that the connection to the transaction coordinator was lost.
     var coordinatorDrops: Int { get }
@@ -71,7 +71,7 @@ package protocol LaneProducer: AnyObject {
     func close()
 }
 
-/// The environment of a lane: its clients, its clocks and the limits of its topics.
+/// The environment of a lane: its clients, its clocks, and the limits of its topics.
 package protocol LaneEnvironment: AnyObject {
     /// The consumer's type.
     associatedtype Consumer: LaneConsumer
@@ -86,11 +86,11 @@ package protocol LaneEnvironment: AnyObject {
     var isMock: Bool { get }
     /// Returns `max.message.bytes` of a topic.
     func messageLimit(of topic: String) -> Int
-    /// Replaces the set of needs that the lane currently cannot get met.
+    /// Replaces the set of unmet needs of the lane.
     func setUnmetNeeds(_ needs: [ClientNeed])
     /// Returns the monotonic clock's time in nanoseconds.
     func now() -> UInt64
-    /// Returns the milliseconds since 1970. Only dead letters contain the time of day.
+    /// Returns the milliseconds since 1970, for dead letters.
     func wallMilliseconds() -> Int64
     /// Blocks the thread.
     func sleep(milliseconds: Int)

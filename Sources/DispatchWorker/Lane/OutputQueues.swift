@@ -1,7 +1,7 @@
 package import KafkaClient
 package import ByteStorage
 
-/// An output that cannot be part of its partition's run because it has headers.
+/// An output with headers, which cannot be part of its partition's run.
 package struct OutputWithHeaders {
     /// The producer's handle of the topic.
     package var topic: Int
@@ -74,7 +74,7 @@ package struct OutputQueues {
 
     /// Produces the waiting outputs in order.
     ///
-    /// Returns the error that stopped it, or nil.
+    /// Returns the error that stopped producing, or nil.
     ///
     /// After a full queue, the next call continues at the output that failed.
     package mutating func offer<Producer: LaneProducer>(to producer: Producer) -> KafkaError? {

@@ -1,6 +1,6 @@
 /// A log entry: an event with its message and fields.
 ///
-/// An entry never contains a key, value, header, link or credential.
+/// An entry never contains a key, value, header, link, or credential.
 package struct LogEntry: Sendable, Equatable {
     /// The name of the event that states why the process ends.
     package static let exit = "exit"

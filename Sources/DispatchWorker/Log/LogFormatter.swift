@@ -61,7 +61,7 @@ package enum LogFormatter {
         return result + "\""
     }
 
-    /// Returns the text with control characters escaped, so that a name from outside cannot control a terminal.
+    /// Returns the text with control characters escaped, so that external text cannot control a terminal.
     private static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars { append(scalar, to: &result) }

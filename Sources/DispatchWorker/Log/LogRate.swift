@@ -1,6 +1,6 @@
 /// A rate limit for log lines.
 ///
-/// More than 10 lines of one event and lane in 10 s are replaced by one line with their count.
+/// Of one event and lane, 10 lines pass in 10 s. Further lines are replaced by one line with their count.
 package struct LogRate: Sendable {
     /// The number of lines of one event and lane that pass in a window.
     package static let linesPerWindow = 10
@@ -25,7 +25,8 @@ package struct LogRate: Sendable {
     /// Creates a rate limit without history.
     package init() {}
 
-    /// Returns the lines to write for `line` at `now`: a summary that is due, then the line itself if it passes.
+    /// Returns the lines to write for `line` at `now`: the summary of a window that has ended, then the line itself if
+    /// it passes.
     ///
     /// The line that states why the process ends is always the last one. All summaries precede it, and no line passes
     /// after it.

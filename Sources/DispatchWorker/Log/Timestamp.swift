@@ -10,7 +10,7 @@ package enum Timestamp {
             + padded(second / 60 % 60, 2) + ":" + padded(second % 60, 2) + "." + padded(rest % 1_000, 3) + "Z"
     }
 
-    /// Returns year, month and day of a number of days since 1970 in the Gregorian calendar.
+    /// Returns the year, month, and day of a number of days since 1970 in the Gregorian calendar.
     ///
     /// Counts in eras of 400 years (146,097 days) that begin on March 1, so that a leap day is the last day of its
     /// year.

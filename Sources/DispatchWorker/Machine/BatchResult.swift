@@ -4,11 +4,11 @@ package struct BatchResult: Sendable, Equatable {
     package var messages = 0
     /// The number of new records of owned partitions among them.
     package var records = 0
-    /// Decisions.
+    /// The number of decisions.
     package var decisions = 0
-    /// Dead letters.
+    /// The number of dead letters.
     package var deadLetters = 0
-    /// The size of all outputs of the transaction in the arena, in bytes.
+    /// The size of all outputs of the transaction so far, in bytes.
     package var bytes = 0
     /// The longest run of consecutive dead letters of one partition.
     package var longestDeadLetterRun = 0
@@ -23,12 +23,12 @@ package struct BatchResult: Sendable, Equatable {
     package init() {}
 }
 
-/// The rest of the last poll.
+/// The messages of the last poll that are not processed yet.
 package enum BatchState: Sendable, Equatable {
-    /// Nothing.
+    /// No messages.
     case none
     /// Messages that are not processed yet, at least one.
     case left(Int)
-    /// Messages that are released unprocessed.
+    /// Messages that must be released without being processed.
     case void
 }

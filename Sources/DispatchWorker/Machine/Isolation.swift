@@ -18,9 +18,9 @@ package struct Isolation: Sendable, Equatable {
 
     /// The result of one refusal.
     enum Finding: Equatable {
-        /// Undecided: the next transaction is smaller or the same.
+        /// No record is found yet. The next transaction has fewer records, or the same.
         case none
-        /// The outputs of this record are refused even when sent alone.
+        /// The outputs of this record are refused even when they are alone in a transaction.
         case record(Refused)
         /// The dead letter of the same record is also refused.
         case deadLetter(Refused)
@@ -29,7 +29,7 @@ package struct Isolation: Sendable, Equatable {
     /// The number of refusals of a single record before it counts as the cause.
     static var tries: Int { 3 }
 
-    /// The number of consecutive aborts with an error of a record.
+    /// The number of consecutive aborts because of a record.
     package private(set) var failures = 0
     /// The maximum number of records of a transaction, or nil for no limit.
     package private(set) var limit: Int?

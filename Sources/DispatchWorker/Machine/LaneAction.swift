@@ -35,7 +35,7 @@ package enum LaneAction: Sendable, Equatable {
     case storeOffsets([PartitionOffset], milliseconds: Int)
     /// Abort the transaction.
     case abort
-    /// Destroy the producer. Memory that it borrowed is not used afterward.
+    /// Destroy the producer, which then no longer uses borrowed memory.
     case dropProducer
     /// Release the batch.
     case discard
@@ -47,11 +47,11 @@ package enum LaneAction: Sendable, Equatable {
     case reassign([PartitionOffset], all: [PartitionOffset])
     /// Fetch the watermarks of a partition.
     case findEnds(TopicPartition)
-    /// Answer an assignment. `added` are the new partitions, `all` are the owned ones including them.
+    /// Answer an assignment. `all` are the owned partitions including the new ones.
     case assign([PartitionOffset], all: [PartitionOffset])
     /// Answer a revocation.
     case unassign([TopicPartition])
-    /// Tell the process why this lane ends, before a call that may not return.
+    /// Report the exit of this lane to the process, before a call that may not return.
     case announce(WorkerExit)
     /// Sleep.
     case wait(milliseconds: Int)

@@ -19,7 +19,7 @@ extension LaneMachine {
         retireProducer(wait: isDeliberate ? 0 : abortBackoff.next())
     }
 
-    /// Returns a Boolean value that indicates whether the transaction is aborted without a fault of its own.
+    /// Returns a Boolean value that indicates whether the abort is intended instead of a failure.
     private func isDeliberate(_ cause: AbortCause) -> Bool { cause == .revoked || cause == .lost || exit != nil }
 
     /// Records that the transaction was aborted.
@@ -37,7 +37,8 @@ extension LaneMachine {
         if let suspect { rotate(suspect) }
     }
 
-    /// Makes transactions smaller if one of their records is the cause, and notes the record once it is found.
+    /// Makes transactions smaller if one of their records is the cause of the abort, and logs the record once it is
+    /// found.
     private mutating func isolateRefusedRecord(_ code: KafkaErrorCode?, records: Int, staged: BatchResult?) {
         guard let code, code.isRecordLevel else { return }
         var pending = partitions
@@ -56,8 +57,9 @@ extension LaneMachine {
     private static func refusedExit(_ found: Isolation.Refused, _ code: KafkaErrorCode) -> WorkerExit {
         WorkerExit(
             .configuration,
-            "the broker refuses the dead letter of \(found.partition) offset \(found.offset): \(code.name)",
-            advice: "check cleanup.policy and max.message.bytes of the dead-letter topic; the input has the record")
+            "a broker refuses the dead letter of \(found.partition) offset \(found.offset): \(code.name)",
+            advice: "check cleanup.policy and max.message.bytes of the dead-letter topic; the record is still in the "
+                + "input")
     }
 
     /// Drops everything that was produced since the last commit and the rest of the batch.

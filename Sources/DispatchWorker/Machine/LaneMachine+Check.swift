@@ -1,13 +1,13 @@
 internal import KafkaClient
 
-// The invariants that hold after every step, as far as one lane can check them.
+// The parts of the invariants in WorkerReference that one lane can check after every step.
 //
 // - I1: Only records that were processed are committed.
 // - I2: Committed records are not consumed again.
 // - I4: Only members of the group own partitions.
 // - I5: A transaction holds exactly the offsets of its outputs.
 extension LaneMachine {
-    /// A description of the invariant that is violated, or nil.
+    /// A description of the violated invariant, or nil.
     ///
     /// Debug builds and the simulation check it after every step of a lane.
     package var violation: String? { breach ?? partitionViolation ?? transactionViolation ?? groupViolation }

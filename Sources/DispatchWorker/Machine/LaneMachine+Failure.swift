@@ -120,9 +120,10 @@ extension LaneMachine {
                 retry(call, error, now: now)
             }
         case .initTransactions, .begin, .produce, .sendOffsets, .commit, .flush, .abort:
-            // An abort soon after the first produce can fail with this error without any fault (seen on Kafka 4.3.1).
+            // An abort soon after the first produce can fail with this error although nothing is wrong (seen with Kafka
+            // 4.3.1).
             let isHarmless = call == .abort && error.code == .invalidTransactionState
-            // A call that exceeded its time limit means that brokers are unreachable, which never ends a worker.
+            // A call that exceeded its time limit means that brokers are unreachable. An outage never ends a worker.
             let isOutage = error.code == .timedOut
             recreate(call.rawValue, error, isCounted: !isHarmless && !isOutage, now: now)
         }
@@ -141,7 +142,7 @@ extension LaneMachine {
         end(
             WorkerExit(
                 .denied, "not authorized for this \(resource.rawValue) (\(call.rawValue): \(error.text))",
-                advice: "grant the missing right to the worker's principal; the README lists the required rights"))
+                advice: "grant the missing ACL to the worker's principal; the worker reference lists all of them"))
     }
 
     /// Handles refused credentials.

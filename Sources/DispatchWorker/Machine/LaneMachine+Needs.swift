@@ -21,7 +21,7 @@ extension LaneMachine {
         }
     }
 
-    /// Records whether a request of this kind was answered in time.
+    /// Records that a request of this kind was answered in time, or that it was not.
     mutating func recordRequest(_ need: ClientNeed, isAnswered: Bool) {
         if isAnswered { unanswered.remove(need) } else { unanswered.insert(need) }
     }

@@ -170,7 +170,7 @@ extension LaneMachine {
     /// Processes consumed records, and commits an offset that is not stored at the brokers.
     private mutating func workTurn(_ now: UInt64) -> Turn {
         if case .left = batch {
-            // Group membership must not wait for a long batch. The rest of it is consumed again.
+            // A long batch must not delay the polls that keep the membership alive. The rest of it is consumed again.
             let lastPoll = if case .member(let lastPoll) = group { lastPoll } else { now }
             let until = min(processUntil(now), lastPoll + Self.pollNanoseconds)
             return .act(.process(records: roomForRecords, until: until))

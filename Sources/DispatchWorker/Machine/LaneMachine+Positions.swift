@@ -133,7 +133,8 @@ extension LaneMachine {
     private mutating func outOfRange(_ index: Int, _ ends: Watermarks) {
         let slot = partitions.slots[index]
         if slot.resume == LogicalOffset.beginning {
-            // The first record may change until one was consumed. No record of this worker is lost.
+            // Until a record is consumed, the first record of the partition may change. No record is lost for this
+            // worker.
             partitions.slots[index].positionState = .needsSeek(.beginning)
             return
         }
@@ -154,7 +155,7 @@ extension LaneMachine {
             return
         }
         partitions.slots[index].committed = nil
-        // A jump to the end is committed, because a restart would find a later end.
+        // A position at the end is committed, because a restart would find a later end.
         partitions.slots[index].positionState = .needsSeek(
             StartPosition(at: NextOffset(reported: got), needsCommit: policy.dataLoss == .latest))
     }

@@ -2,7 +2,7 @@ package import KafkaClient
 
 // The steps of a transaction, from a batch to a commit.
 extension LaneMachine {
-    /// The number of records that the open transaction can still take.
+    /// The number of records that the open transaction can still accept.
     var roomForRecords: Int {
         let limit = min(policy.commit.records, isolation.limit ?? .max)
         return max(1, limit - (transaction.content?.content.records ?? 0))
@@ -18,7 +18,7 @@ extension LaneMachine {
 
     /// `commit.interval` in milliseconds.
     ///
-    /// `auto` keeps the share of time that commits take at about a tenth.
+    /// With `auto`, commits take about a tenth of the time.
     private var commitInterval: Int {
         policy.commit.intervalMilliseconds ?? Int(min(500, max(50, 10 * commitMilliseconds)))
     }
@@ -151,7 +151,8 @@ extension LaneMachine {
     /// Records that the offsets belong to the transaction.
     package mutating func offsetsSent(milliseconds: Int, now: UInt64) {
         guard case .sendingOffsets(var open, let offsets, _, _) = transaction else { return }
-        // librdkafka repeats TxnOffsetCommit silently after 500 ms. A late repeat would reset offsets.
+        // librdkafka repeats TxnOffsetCommit after 500 ms without reporting it. A late repetition would reset the
+        // offsets.
         if milliseconds >= 400 { open.suspect = open.suspect ?? .slowOffsets }
         credentials = .accepted
         transaction = .committing(open, offsets, began: now, retryAt: 0)

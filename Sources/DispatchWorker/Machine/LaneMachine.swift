@@ -6,8 +6,8 @@ internal import KafkaClient
 ///
 /// It performs no I/O and has no clock. Its owner passes times in nanoseconds of a monotonic clock. One step is a call
 /// of `next(now:)`, then of the event that reports the action's result. Inside a rebalance callback,
-/// `nextInCallback(now:)` replaces `next(now:)`. All reactions to crashes, rebalances and errors are decided
-/// here and nowhere else.
+/// `nextInCallback(now:)` replaces `next(now:)`. All reactions to crashes, rebalances, and errors are decided only
+/// here.
 ///
 /// The next action follows from four values: the producer with its transaction, the group membership, an unanswered
 /// rebalance, and the position of each partition. Data that belongs to one case of these values exists only in that
@@ -59,11 +59,11 @@ package struct LaneMachine: Sendable {
     package internal(set) var batchLimit: Int
     /// A Boolean value that indicates whether `stop.after` allows no more records.
     var isExhausted = false
-    /// The records that were processed without a commit and are consumed again.
+    /// The number of records that were processed without a commit and are consumed again.
     ///
     /// `stop.after` counts them once.
     var lostRecords = 0
-    /// The producers that replaced failed ones.
+    /// The number and the times of producers that replaced failed ones.
     var recreations = Recreations()
     var abortBackoff = Backoff()
     var endsBackoff = Backoff()
@@ -72,7 +72,7 @@ package struct LaneMachine: Sendable {
     ///
     /// `needs` is the subset that still exists.
     var unanswered: Set<ClientNeed> = []
-    /// The first violation of an invariant that was detected while it happened.
+    /// The first violation of an invariant that the machine detected itself.
     var breach: String?
 
     /// Creates the machine of a lane before its first step.
@@ -126,6 +126,6 @@ package struct LaneMachine: Sendable {
         return lostRecords
     }
 
-    /// Sets whether `stop.after` allows no more records.
+    /// Records that `stop.after` allows no more records, or that it allows more.
     package mutating func allowance(isExhausted: Bool) { self.isExhausted = isExhausted }
 }

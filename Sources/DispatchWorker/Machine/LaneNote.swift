@@ -15,8 +15,8 @@ package enum LaneNote: Sendable, Equatable {
     case dataLost(TopicPartition, wanted: Int64, got: Int64)
     /// A committed offset no longer exists. `from` determines where to continue.
     case commitVanished(TopicPartition, had: Int64)
-    /// A broker refuses a record's outputs even when they are sent alone. `isDeadLetter` is true if the output is the
-    /// record's dead letter.
+    /// A broker refuses the outputs of a record even when they are alone in a transaction. `isDeadLetter` is true if
+    /// the output is the record's dead letter.
     case refused(TopicPartition, offset: Int64, isDeadLetter: Bool, KafkaErrorCode)
     case failed(LaneCall, KafkaError)
 }

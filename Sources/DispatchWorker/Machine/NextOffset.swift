@@ -1,11 +1,11 @@
 internal import KafkaClient
 
-/// The offset of the next record of a partition, which is committed and sought: one past the last processed record.
+/// The offset of the next record of a partition, for commits and seeks: one past the last processed record.
 ///
 /// It is created only from a record's offset or from a broker's answer, so that the last offset is never committed by
 /// mistake.
 package struct NextOffset: Sendable, Equatable, Comparable {
-    /// The offset as Kafka's protocol carries it.
+    /// The offset as a number.
     package let value: Int64
 
     /// Creates the offset after a record's offset.

@@ -18,7 +18,7 @@ package struct OwnedPartition: Sendable, Equatable {
     package var isStaged = false
     /// A Boolean value that indicates whether a record was consumed since the last start.
     ///
-    /// Gaps before the first record have no meaning.
+    /// A gap before the first record is not counted.
     package var isStarted = false
     /// The offset up to which everything was consumed, including control records, or nil if the consumer has not
     /// reported it.
@@ -51,13 +51,13 @@ package struct OwnedPartition: Sendable, Equatable {
         return drained.map { $0 >= next.value } ?? false || end.map { next.value >= $0 } ?? false
     }
 
-    /// A Boolean value that indicates whether only the start position is pending.
+    /// A Boolean value that indicates whether the start position is pending and no record was consumed yet.
     package var isOriginPending: Bool { pending != nil && pending == start.next && !isStarted && start.needsCommit }
 }
 
 /// The partitions that a lane owns.
 ///
-/// They are looked up once per record. The type is therefore an array that remembers the last index.
+/// A partition is looked up for every record, so the list stores the index of the last lookup.
 package struct OwnedPartitions: Sendable, Equatable {
     /// The partitions, in no particular order.
     package var slots: [OwnedPartition] = []
@@ -110,8 +110,8 @@ package struct OwnedPartitions: Sendable, Equatable {
 
     /// Returns the index of the record's partition in `slots` if the record is to be processed, or nil if it is not.
     ///
-    /// Rejected are records of partitions that are not owned, duplicates (2.0.2 may deliver again, librdkafka issue
-    /// 4636), and records that follow dropped ones.
+    /// It rejects records of partitions that are not owned, duplicates (librdkafka 2.0.2 may return a record again,
+    /// issue 4636), and records that follow dropped ones.
     @inline(__always)
     package mutating func admit(topic: Int32, partition: Int32, offset: Int64) -> Int? {
         guard let index = slot(topic: topic, partition: partition) else { return nil }

@@ -87,7 +87,7 @@ package enum Production: Sendable, Equatable {
     }
 }
 
-/// The data of an open transaction: its content, and observations that make its outcome uncertain.
+/// The data of an open transaction: its content, and events that make its outcome uncertain.
 package struct OpenTransaction: Sendable, Equatable {
     /// The number of records and outputs, and the begin time.
     package var content = TransactionContent()

@@ -2,13 +2,13 @@
 package struct TransactionContent: Sendable, Equatable {
     /// The begin time, in nanoseconds of the monotonic clock.
     package var beganAt: UInt64 = 0
-    /// Input records.
+    /// The number of input records.
     package var records = 0
-    /// Decisions.
+    /// The number of decisions.
     package var decisions = 0
-    /// Dead letters.
+    /// The number of dead letters.
     package var deadLetters = 0
-    /// Bytes of outputs.
+    /// The size of the outputs, in bytes.
     package var bytes = 0
 
     /// Creates an empty content.
@@ -19,7 +19,7 @@ package struct TransactionContent: Sendable, Equatable {
 package enum RotationCause: String, Sendable {
     /// A call of the transaction was repeated.
     case retried
-    /// `send_offsets` took so long that a silent repeat may still be under way.
+    /// `send_offsets` took so long that a repeated request may still be in flight.
     case slowOffsets = "slow offsets"
     /// The commit took longer than 2 s.
     case slowCommit = "slow commit"
@@ -29,7 +29,7 @@ package enum RotationCause: String, Sendable {
     case revoked
 }
 
-/// The reason of an abort, for the log.
+/// The reason for an abort, for the log.
 package enum AbortCause: String, Sendable {
     case revoked, lost, refused, timeout, error, shutdown
 }

@@ -1,8 +1,8 @@
-/// The exit codes of a worker: those of sysexits and a few of `linkd`'s own.
+/// The exit codes of a worker: codes of `sysexits.h`, and codes from 79 that only `linkd` defines.
 ///
 /// `WorkerReference` describes each of them.
 package enum ExitCode: Int32, Sendable {
-    /// Done, drained, or `stop.after` reached.
+    /// The worker stopped after a signal, or `stop.after` was reached.
     case done = 0
     /// Data was lost with `data.loss: stop`.
     case badData = 65
@@ -14,7 +14,7 @@ package enum ExitCode: Int32, Sendable {
     case tryAgain = 75
     /// Authentication failed or an ACL is missing.
     case denied = 77
-    /// A setting, a file or a topic is wrong.
+    /// A setting, a file, or a topic is wrong.
     case configuration = 78
     /// Another process has the same instance name.
     case fenced = 79
@@ -28,7 +28,7 @@ package enum ExitCode: Int32, Sendable {
 package struct WorkerExit: Error, Sendable, Equatable {
     /// The process's exit code.
     package var code: ExitCode
-    /// A description of the failure.
+    /// A description of what happened.
     package var reason: String
     /// Advice on how to resolve it.
     package var advice: String

@@ -31,7 +31,7 @@ package enum DecisionOutcome: UInt8, Sendable, CaseIterable {
 package final class DeadLetterCause: Sendable, Equatable {
     /// The stable code.
     package let reason: DeadLetterReason
-    /// A description of what was expected and where.
+    /// A description of what was expected.
     ///
     /// It has at most 512 bytes and never contains the payload.
     package let detail: String

@@ -7,9 +7,9 @@ package import ByteStorage
 ///
 /// A record that exceeds one has no decisions.
 package struct OutputLimits: Sendable, Equatable {
-    /// `limits.decision.bytes`: the largest decision, in bytes.
+    /// `limits.decision.bytes`: the maximum size of a decision, in bytes.
     package var decisionBytes: Int
-    /// `limits.output.bytes`: the largest sum of all decisions of one record, in bytes.
+    /// `limits.output.bytes`: the maximum size of all decisions of one record, in bytes.
     package var recordBytes: Int
 
     /// Creates limits.
@@ -24,21 +24,21 @@ package struct OutputLimits: Sendable, Equatable {
     var oversizeDecision: DeadLetterCause {
         DeadLetterCause(
             reason: .oversizeOutput,
-            detail: "a decision is longer than \(decisionBytes) bytes, the limit (limits.decision.bytes)")
+            detail: "a decision exceeds the limit of \(decisionBytes) bytes (limits.decision.bytes)")
     }
 
     /// Returns the cause for decisions that exceed their limit together.
     func oversizeRecord(_ devices: Int) -> DeadLetterCause {
         DeadLetterCause(
             reason: .oversizeOutput,
-            detail: "the decisions for \(counted(devices, "device")) have more than \(recordBytes) bytes together, "
-                + "the limit (limits.output.bytes)")
+            detail: "the decisions for \(counted(devices, "device")) exceed the limit of \(recordBytes) bytes together "
+                + "(limits.output.bytes)")
     }
 }
 
-/// The processor of a lane: reads a record, chooses the table and resolves the link.
+/// The processor of a lane, which reads a record, chooses the table, and resolves the link.
 ///
-/// One instance serves a lane for its whole life. It performs no I/O, has no clock and allocates nothing per record.
+/// A lane uses one instance for all its records. It performs no I/O, has no clock, and allocates nothing per record.
 /// The same record and tables yield the same bytes.
 package struct RecordProcessor: RecordProcessing, ~Copyable {
     private var reader: EventReader
@@ -88,7 +88,7 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
         views.deallocate()
     }
 
-    /// Reads, resolves and encodes one record.
+    /// Reads, resolves, and encodes one record.
     package mutating func process(
         _ record: ConsumedRecord, topicName: ByteView, into arena: inout OutputArena,
         decisions: inout [ProducedDecision]
@@ -151,7 +151,7 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
 
     /// Resolves an event of any kind.
     ///
-    /// The request is read once for all devices with the same view of it.
+    /// The request is read only once for all devices with the same view of it.
     @inline(never)
     private mutating func processDevices(
         _ value: ByteView, timestamp: Int64, hasHead: Bool, into arena: inout OutputArena,
@@ -267,7 +267,7 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
     @inline(never)
     private static func internalError(_ event: IngestedEvent) -> DeadLetterCause {
         DeadLetterCause(
-            reason: .internal, detail: "the second read of an accepted value failed: report this bug with the record",
+            reason: .internal, detail: "a valid value cannot be read a second time: report this bug with the record",
             event: event.id.isEmpty ? nil : event.id.array)
     }
 
@@ -282,17 +282,17 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
     }
 }
 
-/// The part of a request that some of its devices resolve, and the table that decides for them.
+/// The view of a request that some of its devices share, and the table that resolves it.
 ///
-/// In a message for several platforms, each platform has its own part.
+/// In an FCM message for several platforms, each platform has its own view.
 struct RequestRoot: BitwiseCopyable {
-    /// The maximum number of views of one request: FCM's `apns.payload`, `android` and `webpush`, and the message
+    /// The maximum number of views of one request: FCM's `apns.payload`, `android`, and `webpush`, and the message
     /// alone.
     static let most = 4
 
     /// The start of the platform's part, which is searched before the message, or nil.
     var root: UnsafePointer<UInt8>?
-    /// The table that decides.
+    /// The table that resolves the request.
     var table: TableHandle
     /// A Boolean value that indicates whether choosing the table has read the payload.
     var isSearched: Bool

@@ -2,7 +2,7 @@ internal import ByteStorage
 
 /// The text `topic-partition-offset` of a record.
 ///
-/// It is kept between records, because usually only the last digit changes.
+/// It is updated in place, because usually only the last digit changes between records.
 struct SourceName: ~Copyable {
     private let bytes: UnsafeMutablePointer<UInt8>
     private var count = 0

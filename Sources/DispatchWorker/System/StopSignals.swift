@@ -8,11 +8,11 @@ internal import Darwin
 #endif
 internal import Synchronization
 
-/// The signals that this process has received, and the ways to handle them.
+/// The signals that this process has received, and their handlers.
 ///
-/// A signal handler can safely do no more than record them.
+/// A handler only records a signal, because little else is safe in a signal handler.
 package enum StopSignals {
-    /// The request of the stop signals since the process began.
+    /// The reaction that the stop signals since the start of the process request.
     package static var request: StopRequest { received.request }
 
     /// The number of the first stop signal, or nil.
@@ -21,7 +21,7 @@ package enum StopSignals {
     /// The number of SIGHUP signals.
     package static var hangups: Int { received.hangups }
 
-    /// Handles SIGTERM, SIGINT and SIGHUP from now on, for a worker.
+    /// Installs handlers for SIGTERM, SIGINT, and SIGHUP, for a worker.
     ///
     /// Ignores SIGPIPE, so that writing to a broken pipe returns an error. Call it before anything that takes time.
     package static func install() {
@@ -35,9 +35,9 @@ package enum StopSignals {
         setMask(SIG_UNBLOCK, stopNumbers + [SIGHUP])
     }
 
-    /// Handles SIGTERM and SIGINT from now on, for a command that prints a summary before it ends.
+    /// Installs handlers for SIGTERM and SIGINT, for a command that prints a summary before it ends.
     ///
-    /// A second signal ends the process at once with 128 and its number.
+    /// A second signal ends the process at once with exit code 128 plus the number of the signal.
     package static func installEndingOnSecond() {
         // Initializes the global before a handler uses it.
         _ = received.hangups
@@ -81,7 +81,7 @@ package enum StopSignals {
     }
 }
 
-/// The request of the stop signals.
+/// The reaction that stop signals request.
 package enum StopRequest: Sendable, Equatable {
     /// No signal was received.
     case none
@@ -127,7 +127,7 @@ package struct SignalRecord: ~Copyable, Sendable {
     /// Records a SIGHUP.
     package func hangUp() { hangupCount.wrappingAdd(1, ordering: .relaxed) }
 
-    /// The request of the stop signals so far.
+    /// The reaction that the stop signals so far request.
     package var request: StopRequest {
         if isForced.load(ordering: .relaxed) { return .end }
         return first.load(ordering: .relaxed) == 0 ? .none : .drain

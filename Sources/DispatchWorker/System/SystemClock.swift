@@ -9,7 +9,7 @@ internal import Darwin
 
 /// The system clocks.
 ///
-/// Deadlines use the monotonic clock. Only texts and dead letters contain the time of day.
+/// Deadlines use the monotonic clock. The time of day is used only in log lines and dead letters.
 package enum SystemClock {
     /// Returns the monotonic clock's time in nanoseconds.
     package static func monotonicNanoseconds() -> UInt64 { linkd_monotonic_nanoseconds() }

@@ -2,9 +2,9 @@ internal import KafkaClient
 
 /// A probe of everything that a lane's call may need: each broker, the partition leaders, and the group's coordinator.
 ///
-/// One broker that answers is not enough. A call that waits for another broker or for an unreachable coordinator does
-/// not hang. The transaction's coordinator can only be checked by a request to each broker, because the library offers
-/// no request to it that does not fence the lane's own producer. The probe owns its clients.
+/// An answer of one broker is not enough, because a call that waits for another broker or for an unreachable
+/// coordinator does not hang. The coordinator of transactions is only checked as one of the brokers, because every
+/// request to it that the library offers fences the lane's producer. The probe owns its clients.
 struct ClusterProbe {
     /// The time limit of one request, in milliseconds.
     private static let requestTimeout: Int32 = 2_000
@@ -21,7 +21,7 @@ struct ClusterProbe {
 
     /// Creates the clients of a probe.
     ///
-    /// They connect on their own.
+    /// They connect in the background.
     ///
     /// - Parameters:
     ///   - connection: The settings of the connection.
@@ -39,7 +39,7 @@ struct ClusterProbe {
         guard let cluster = metadata(of: topic), let transactions = metadata(of: Self.transactions) else {
             return false
         }
-        // An ACL may hide the topic of transactions. It then has no partitions.
+        // If an ACL hides the topic of transactions, it has no partitions here.
         for topic in cluster.topics + transactions.topics {
             if topic.partitions.contains(where: { $0.leader < 0 }) { return false }
         }

@@ -1,10 +1,10 @@
 package import KafkaClient
 
-/// Detects calls into the library that do not return, by checking a `CallWatch` at short intervals.
+/// A detector of calls into librdkafka that do not return, which checks a `CallWatch` at short intervals.
 ///
 /// Time is charged to the innermost call, so that a poll is not charged for the calls of its callback. It is charged
-/// only while everything that the call may need is reachable. In an outage every call waits, and none of them hangs. If
-/// the process itself was stopped, the time counts as one interval.
+/// only while all parts of the cluster are reachable: in an outage, calls wait but do not hang. If the process itself
+/// was suspended, the time counts as one interval.
 package struct HangDetector: Sendable {
     /// A call that does not return, or whose repetitions never succeed.
     package struct Hang: Sendable, Equatable {
@@ -36,7 +36,7 @@ package struct HangDetector: Sendable {
     /// Creates a detector.
     ///
     /// - Parameters:
-    ///   - limit: The time in nanoseconds after which a call hangs. By then no transaction can succeed any more.
+    ///   - limit: The time in nanoseconds after which a call counts as hung. By then every transaction has timed out.
     ///   - callbackLimit: The same for the handler of a rebalance, which repeats requests until they are answered. By
     ///     then the group has continued without it.
     package init(limit: UInt64, callbackLimit: UInt64) {
@@ -83,7 +83,7 @@ package struct HangDetector: Sendable {
         return nil
     }
 
-    /// Returns the call that requests it.
+    /// Returns the call that requests the answer.
     private static func call(of need: ClientNeed) -> LibraryCall {
         switch need {
         case .committedOffsets: .committed

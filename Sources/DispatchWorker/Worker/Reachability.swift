@@ -35,7 +35,7 @@ package final class Reachability: Sendable {
 
     /// Returns a Boolean value that indicates whether everything answered in the last seconds.
     ///
-    /// False until monitoring was on long enough.
+    /// The value is false until a probe has succeeded.
     package func isReachable(now: UInt64) -> Bool {
         state.withLock { $0.answeredAt.map { now.saturatingSubtract($0) <= Self.freshness } ?? false }
     }

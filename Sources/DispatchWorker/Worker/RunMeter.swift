@@ -1,7 +1,7 @@
 internal import CPlatform
 internal import Synchronization
 
-/// The time and CPU of the process from the first record to the last commit.
+/// A meter of the elapsed time and the CPU time from the first record to the last commit.
 package final class RunMeter: Sendable {
     private let begun = Atomic<Bool>(false)
     private let span: Mutex<Span>

@@ -11,7 +11,7 @@ struct TopicFacts: Sendable, Equatable {
     var inputPartitions = 0
 }
 
-/// Checks the topics of a worker before the lanes start.
+/// The check of a worker's topics before the lanes start.
 ///
 /// A missing or unauthorized topic ends the worker.
 struct TopicPreflight {
@@ -66,8 +66,8 @@ struct TopicPreflight {
         }
         if case .authorization = KafkaErrorClass(error) {
             return WorkerExit(
-                .denied, "not authorized for the topic \(topic.name) (Describe)",
-                advice: "grant the missing right to the worker's principal")
+                .denied, "not authorized to describe the topic \(topic.name)",
+                advice: "grant the missing ACL to the worker's principal; the worker reference lists all of them")
         }
         throw error
     }

@@ -102,7 +102,7 @@ package final class Watchdog: Sendable {
             end(
                 WorkerExit(
                     .forced, "a second stop signal was received",
-                    advice: "no data is lost: open records are processed again at the next start"))
+                    advice: "no data is lost: records that are not committed are processed again after the next start"))
         }
         let count = StopSignals.hangups
         if count == hangups { return }
@@ -119,7 +119,7 @@ package final class Watchdog: Sendable {
             shared.failure
                 ?? WorkerExit(
                     .forced, "the stop took longer than shutdown.grace allows\(waiting)",
-                    advice: "no data is lost: open records are processed again; check the brokers"))
+                    advice: "no data is lost: records that are not committed are processed again; check the brokers"))
     }
 
     /// The calls in which the lanes wait, for the reason of a forced exit.

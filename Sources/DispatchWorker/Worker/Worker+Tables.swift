@@ -6,8 +6,7 @@ extension Worker {
     ///
     /// Every lane resolves records with these tables.
     ///
-    /// The lane is generic over its processor. This function calls it with the concrete type so that the compiler
-    /// specializes it.
+    /// This function uses a concrete type of processor, so that the compiler specializes the generic lane.
     package func run(tables: TableSet, limits: IngestLimits, passthrough: [String]) -> WorkerOutcome {
         let outputs = OutputLimits(
             decisionBytes: configuration.decisionBytesLimit, recordBytes: configuration.outputBytesLimit)

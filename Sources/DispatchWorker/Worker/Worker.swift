@@ -1,9 +1,9 @@
 internal import KafkaClient
 
-/// A worker process: checks its configuration and runs its lanes.
+/// A worker, which checks its configuration and runs its lanes.
 ///
-/// `run` blocks until the lanes have ended, because of a signal, a call of `stop`, `stop.after`, or a failure that its
-/// outcome names.
+/// `run` blocks until the lanes have ended: after a signal, a call of `stop`, or a failure, or when `stop.after` is
+/// reached.
 package final class Worker: Sendable {
     let configuration: WorkerConfiguration
     private let shared: WorkerShared
@@ -51,14 +51,14 @@ package final class Worker: Sendable {
     /// `run` then returns.
     package func stop() { shared.drain() }
 
-    /// The name of this process in dead letters, the group and transactions.
+    /// The name of this process in dead letters, the group, and transactions.
     package var instanceName: String { instance }
 
     /// Runs until the worker ends.
     ///
     /// Lane `n` resolves records with `makeProcessing(n)`.
     ///
-    /// Generic code is only fast if it is specialized. Call this from this module with a concrete type.
+    /// Call this function only in this module and with a concrete type, because only then the compiler specializes it.
     package func run<Processing: RecordProcessing & SendableMetatype & ~Copyable>(
         makeProcessing: @escaping @Sendable (Int) -> Processing
     ) -> WorkerOutcome {

@@ -1,6 +1,6 @@
 internal import KafkaClient
 
-/// The start of a worker before its lanes: connects to a broker and checks the topics.
+/// The start of a worker before its lanes, which connects to a broker and checks the topics.
 struct WorkerStart {
     let configuration: WorkerConfiguration
     let shared: WorkerShared
@@ -50,7 +50,7 @@ struct WorkerStart {
             case .authorization(let resource):
                 return WorkerExit(
                     .denied, "not authorized for this \(resource.rawValue): \(error.text)",
-                    advice: "grant the missing right to the worker's principal")
+                    advice: "grant the missing ACL to the worker's principal; the worker reference lists all of them")
             default: continue
             }
         }
