@@ -53,13 +53,16 @@ import Testing
     }
 
     /// Polls and processes `count` records, and the producer accepts their outputs.
-    static func consume(_ machine: inout LaneMachine, _ count: Int, from offset: Int64 = 0, now: UInt64) {
+    static func consume(
+        _ machine: inout LaneMachine, _ count: Int, from offset: Int64 = 0, bytes: Int = 0, now: UInt64
+    ) {
         machine.polled(PollOutcome(records: count, events: 0, rebalanced: false), isKeepAlive: false, now: now)
         for index in 0..<count { _ = machine.partitions.admit(topic: 0, partition: 0, offset: offset + Int64(index)) }
         var result = BatchResult()
         result.messages = count
         result.records = count
         result.decisions = count
+        result.bytes = bytes
         machine.processed(result, now: now)
         if machine.next(now: now) == .begin { machine.begun(coordinatorDrops: 0, now: now) }
         #expect(machine.next(now: now) == .produce)
@@ -73,7 +76,7 @@ import Testing
         KafkaError(code: code, isFatal: !retriable && !abortable, isRetriable: retriable, isAbortable: abortable)
     }
 
-    @Test("A transaction is committed by age, by records, by bytes and when idle at the end of its partitions")
+    @Test("A transaction is committed by age, by records, by bytes, and when idle at the end of its partitions")
     func commitTriggers() {
         var byAge = Self.ready()
         Self.consume(&byAge, 3, now: 1)
@@ -85,6 +88,12 @@ import Testing
         var byRecords = Self.ready { $0.commit.records = 3 }
         Self.consume(&byRecords, 3, now: 1)
         #expect(byRecords.next(now: 1) == .sendOffsets(Self.offsets(3), isRepeat: false, milliseconds: -1))
+
+        var byBytes = Self.ready { $0.commit.bytes = 100 }
+        Self.consume(&byBytes, 1, bytes: 99, now: 1)
+        #expect(byBytes.next(now: 1) == .poll(milliseconds: 50, maximum: 1_000))
+        Self.consume(&byBytes, 1, from: 1, bytes: 100, now: 1)
+        #expect(byBytes.next(now: 1) == .sendOffsets(Self.offsets(2), isRepeat: false, milliseconds: -1))
 
         var idle = Self.ready()
         Self.consume(&idle, 3, now: 1)
@@ -126,7 +135,7 @@ import Testing
         (1, 5, 0, false), (399, 2_000, 0, false), (400, 5, 0, true), (1, 2_001, 0, true), (1, 5, 1, true),
     ]
 
-    @Test("The producer is replaced after slow offsets, a slow commit or a lost coordinator", arguments: suspects)
+    @Test("The producer is replaced after slow offsets, a slow commit, or a lost coordinator", arguments: suspects)
     func suspect(offsets: Int, commit: Int, drops: Int, isRotated: Bool) {
         var machine = Self.ready()
         Self.consume(&machine, 1, now: 1)
