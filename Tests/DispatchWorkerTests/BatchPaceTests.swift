@@ -2,7 +2,7 @@ import Testing
 
 @testable import DispatchWorker
 
-@Suite("A batch reads the clock depending on the speed of its records")
+@Suite("A batch reads the clock more often the slower its records are")
 struct BatchPaceTests {
     /// Returns the number of records between clock readings, for a number of readings.
     private func strides(_ looks: Int, nanoseconds: UInt64, read: Int = 100) -> [Int] {
@@ -19,13 +19,13 @@ struct BatchPaceTests {
         }
     }
 
-    @Test("slow records are timed one by one")
+    @Test("Slow records are timed one by one")
     func slow() { #expect(strides(4, nanoseconds: 3_000_000) == [1, 1, 1, 1]) }
 
-    @Test("fast records are timed at least every 32 records")
+    @Test("Fast records are timed at least every 32 records")
     func fast() { #expect(strides(8, nanoseconds: 500) == [1, 2, 4, 8, 16, 32, 32, 32]) }
 
-    @Test("records that become slow are timed one by one again")
+    @Test("Records that become slow are timed one by one again")
     func mixed() {
         var pace = BatchPace(written: 0, now: 0)
         for _ in 0..<10 { pace.clockRead(now: 0) }
@@ -34,7 +34,7 @@ struct BatchPaceTests {
         #expect(isDue)
     }
 
-    @Test("the clock is read after 64 KiB of input or output regardless of the number of records")
+    @Test("The clock is read after 64 KiB of input or output regardless of the number of records")
     func large() {
         #expect(strides(8, nanoseconds: 500, read: 70_000) == [1, 1, 1, 1, 1, 1, 1, 1])
         var pace = BatchPace(written: 1_000, now: 0)

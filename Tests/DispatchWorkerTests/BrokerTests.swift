@@ -4,7 +4,7 @@ import StrictJSON
 import TestSupport
 import Testing
 
-/// The worker on a real broker, which proves what a mock or simulated broker cannot.
+/// The worker on a real broker, whose behavior a mock or simulated broker reproduces only in part.
 @Suite(.enabled(if: BrokerEnvironment.hasBroker), .serialized)
 struct BrokerTests {
     let bootstrap = BrokerEnvironment.bootstrapServers ?? ""
@@ -84,7 +84,7 @@ struct BrokerTests {
         }
     }
 
-    @Test("Dead letters keep key, value, headers and time and add a reason, and decisions get the trace headers")
+    @Test("Dead letters keep key, value, headers, and time, and decisions keep the trace headers")
     func deadLetters() async throws {
         try await onThread { [bootstrap] in
             let run = try BrokerRun(

@@ -31,7 +31,7 @@ struct LongLivedProcessorTests {
         }
     }
 
-    @Test("versions of apps and systems that evict each other from the cache")
+    @Test("Versions of apps and systems that evict each other from the cache do not change a decision")
     func versions() throws {
         var generator = SeededGenerator(seed: 0x0E55)
         let table = try Self.table()

@@ -43,7 +43,7 @@ struct OutputLimitTests {
     }
 
     @Test(
-        "a payload of 900,000 bytes for 500 devices needs no more memory than the limit and one decision")
+        "A payload of 900,000 bytes for 500 devices needs no more memory than the limit and one decision")
     func memory() throws {
         let (cause, decisions, bytes) = try Self.run(Self.event(bytes: 900_000, devices: 500))
         #expect(cause?.hasPrefix("oversize_output: the decisions for 10 devices exceed the limit of 8388608") == true)
@@ -62,7 +62,7 @@ struct OutputLimitTests {
         return low
     }
 
-    @Test("a record at the limit has all its decisions, and one above it has none")
+    @Test("A record at the limit has all its decisions, and one above it has none")
     func bounds() throws {
         let event = Self.event(bytes: 1000, devices: 7)
         let whole = try Self.run(event)
@@ -80,7 +80,7 @@ struct OutputLimitTests {
         #expect(below.decisions == 0)
     }
 
-    @Test("a device that cannot be read again makes its record `internal` without decisions")
+    @Test("A device that cannot be read again makes its record `internal` without decisions")
     func unreadable() throws {
         for broken in ["x", "\"", "}", "1"] {
             var processor = RecordProcessor(tables: TableSet([try Self.table()]))
@@ -101,7 +101,7 @@ struct OutputLimitTests {
         }
     }
 
-    @Test("keys and decisions of a batch stay valid until all of its records are processed")
+    @Test("Keys and decisions of a batch stay valid until all of its records are processed")
     func batch() throws {
         var processor = RecordProcessor(tables: TableSet([try Self.table()]))
         var arena = OutputArena(chunkBytes: 4096)

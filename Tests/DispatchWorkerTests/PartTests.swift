@@ -4,7 +4,7 @@ import Testing
 
 /// Small components: partitions, the counter of `stop.after`, identity, settings, and the report.
 @Suite struct PartTests {
-    @Test("A partition accepts new records, drops duplicates and counts gaps")
+    @Test("A partition accepts new records, drops duplicates, and counts gaps")
     func admission() {
         var partitions = OwnedPartitions()
         let partition = TopicPartition(topic: "in", partition: 2)

@@ -7,7 +7,7 @@ import Testing
 
 /// Tables and events for records of many devices.
 enum ManyDevices {
-    /// Returns a table whose payload pointers overlap, and whose routes bind, guard, redirect and have parents.
+    /// Returns a table whose payload pointers overlap, and whose routes have bindings, guards, redirects, and parents.
     static func file(_ id: String, scheme: String, pointers: String) -> [UInt8] {
         Array(
             #"""
@@ -89,7 +89,7 @@ enum ManyDevices {
         #","platform":7,"coordinator":"a""#,
     ]
 
-    @Test("a device in a list has the same decision as alone, byte for byte")
+    @Test("A device in a list has the same decision as alone, byte for byte")
     func amongMany() throws {
         let tables = try ManyDevices.tables()
         var many = RecordProcessor(tables: tables)
@@ -125,7 +125,7 @@ enum ManyDevices {
         #expect(outcomes.count == 4 && outcomes.values.allSatisfy { $0 > 200 }, "\(outcomes)")
     }
 
-    /// Requests of about 100 KB that must not be read again for each device, pointer or table.
+    /// Requests of about 100 KB that must not be read again for each device, pointer, or table.
     static let large: [String] = {
         let members = (0..<9000).map { "\"n\($0)\":\($0)" }.joined(separator: ",")
         let escaped = String(repeating: #"\u0041"#, count: 16_000)
@@ -139,7 +139,7 @@ enum ManyDevices {
         ]
     }()
 
-    @Test("a large request for 500 devices takes less than eight times as long as for one", arguments: 0..<large.count)
+    @Test("A large request for 500 devices takes less than eight times as long as for one", arguments: 0..<large.count)
     func notPerDevice(_ number: Int) throws {
         var processor = RecordProcessor(tables: try ManyDevices.tables())
         let platforms = ["ios", "android", "web", "other"]
@@ -152,7 +152,7 @@ enum ManyDevices {
             return (0..<3).map { _ in ContinuousClock().measure { _ = ManyDevices.decide(text, &processor) } }.min()
                 ?? .zero
         }
-        // Plain devices also have a cost. A repeated read for each would cost five hundred times as much.
+        // Each device has a cost of its own. Reading the request again for each would cost five hundred times as much.
         let bare = #"{"link":"t:///nope","application":"one","devices":["#
         let devices = (0..<500).map { #"{"id":"d\#($0)"}"# }.joined(separator: ",")
         let rest = ContinuousClock().measure { _ = ManyDevices.decide(bare + devices + "]}", &processor) }
@@ -160,7 +160,7 @@ enum ManyDevices {
         #expect(all < one * 8 + rest * 4, "one \(one), 500 \(all), 500 without it \(rest)")
     }
 
-    @Test("values that cannot be read again are rejected as internal in spite of a fallback")
+    @Test("Values that cannot be read again are rejected as internal in spite of a fallback")
     func failsClosed() throws {
         let table = try RouteTable(
             json:

@@ -78,7 +78,7 @@ struct RecordProcessorTests {
         var seen: [Seen] { copied }
     }
 
-    @Test("a decision has its position, the event's id, the device and the context in addition to the core's members")
+    @Test("A decision has its position, the event's id, the device, and the context in addition to the core's members")
     func head() throws {
         let (seen, cause) = try Self.process(
             #"{"id":"e\"1","link":"one:/","device":{"id":"d\\2"},"campaign":"x","n":[ 1 ]}"#,
@@ -95,7 +95,7 @@ struct RecordProcessorTests {
         #expect(other.first?.outcome == .reject && other.first?.key == "k")
     }
 
-    @Test("each device of a list has a decision in order, with its id as the key")
+    @Test("Each device of a list has a decision in order, with its id as the key")
     func list() throws {
         let (seen, cause) = try Self.process(
             #"{"link":"one:/","devices":[{"id":"a"},{"id":"b\n"},{"id":"c","app":5},{"id":"d\/"}]}"#)
@@ -109,7 +109,7 @@ struct RecordProcessorTests {
         #expect(seen[2].value.contains("device.app unreadable"))
     }
 
-    @Test("keys and decisions of a batch stay valid while later records are read")
+    @Test("Keys and decisions of a batch stay valid while later records are read")
     func batch() throws {
         var processor = RecordProcessor(tables: TableSet(try Self.tables()))
         var run = Run()
@@ -152,7 +152,7 @@ struct RecordProcessorTests {
         (#""payload":{"aps":{}},"application":"com.one""#, "one"),
     ]
 
-    @Test("the table is that of the application, or the one that matches the link", arguments: choices)
+    @Test("The table is that of the application, or the one that matches the link", arguments: choices)
     func choice(members: String, table: String?) throws {
         let (seen, cause) = try Self.process("{\(members)}")
         if let table {
@@ -165,7 +165,7 @@ struct RecordProcessorTests {
         }
     }
 
-    @Test("a single table decides all events without an application")
+    @Test("A single table decides all events without an application")
     func onlyTable() throws {
         let one = [try Self.tables()[0]]
         for members in [#""link":"three:/""#, #""path":"/home/feed""#, #""route":"home""#, #""payload":{"aps":{}}"#] {
@@ -177,7 +177,7 @@ struct RecordProcessorTests {
     }
 
     @Test(
-        "an event that expired before the record's timestamp has the decision none",
+        "An event that expired before the record's timestamp has the decision none",
         arguments: [
             (Int64(4999), false), (5000, false), (5001, true), (-1, false), (Int64.max, true),
         ])
@@ -195,7 +195,7 @@ struct RecordProcessorTests {
         #expect(value["reason"]?.string == "expired")
     }
 
-    @Test("an invalid event has a cause with code, detail, pointer and id, and no decision")
+    @Test("An invalid event has a cause with code, detail, pointer, and id, and no decision")
     func causes() throws {
         let (seen, cause) = try Self.process(#"{"id":"e1","link":5}"#)
         #expect(seen.isEmpty)
@@ -209,7 +209,7 @@ struct RecordProcessorTests {
         }
     }
 
-    @Test("no device of a list has a decision if one has no table")
+    @Test("No device of a list has a decision if one has no table")
     func allOrNone() throws {
         let (seen, cause) = try Self.process(
             #"{"payload":{"apns":{"payload":{"deep_link":"one:/"}},"data":{"x":"y"}},"#
@@ -218,7 +218,7 @@ struct RecordProcessorTests {
         #expect(cause?.reason == .applicationUnknown)
     }
 
-    @Test("the same record yields the same bytes regardless of other records")
+    @Test("The same record yields the same bytes regardless of other records")
     func repeatable() throws {
         let values = [
             #"{"id":"e","link":"one:/?a=1","devices":[{"id":"a\n","os":"1"},{"id":"b"}]}"#, "two:/x/%zz",
@@ -237,7 +237,7 @@ struct RecordProcessorTests {
         #expect(first[3].first?.key == "t\t")
     }
 
-    @Test("decisions without a broker have no worker members, and events never expire")
+    @Test("Decisions without a broker have no worker members, and events never expire")
     func bare() throws {
         var processor = RecordProcessor(tables: TableSet(try Self.tables()))
         var arena = OutputArena()

@@ -4,7 +4,7 @@ import ByteStorage
 import TestSupport
 import Testing
 
-/// A processor's result for a record: decisions with their keys, or the reason of its dead letter.
+/// A processor's result for a record: decisions with their keys, or the reason for its dead letter.
 struct Answer: Equatable, CustomStringConvertible {
     var decisions: [String] = []
     var deadLetter: String?
@@ -14,7 +14,7 @@ struct Answer: Equatable, CustomStringConvertible {
     init(_ bytes: [UInt8], by processor: inout RecordProcessor) {
         var arena = OutputArena(chunkBytes: 4096)
         var decisions: [String] = []
-        // Memory of the exact length, so that a sanitizer detects reads beyond it or after its lifetime.
+        // A copy of the exact length lets a sanitizer detect reads beyond its end or after its lifetime.
         let memory = UnsafeMutablePointer<UInt8>.allocate(capacity: max(bytes.count, 1))
         defer { memory.deallocate() }
         for (index, byte) in bytes.enumerated() { memory[index] = byte }
@@ -48,7 +48,7 @@ struct RememberedTests {
     }
 
     @Test(
-        "a duplicate name is rejected regardless of the number of cached names",
+        "A duplicate name is rejected regardless of the number of cached names",
         arguments: [
             (#"{"link":"shop:///p/new","devices":[{"zz":"1","#, #","zz":"2","id":"d"}]}"#),
             (#"{"link":"shop:///p/new","device":{"id":"d","attributes":{"zz":"1","#, #","zz":"2"}}}"#),
@@ -66,7 +66,7 @@ struct RememberedTests {
         }
     }
 
-    @Test("reading a payload's link to choose the table leaves no false origin in the caches")
+    @Test("Reading a payload's link to choose the table leaves no false origin in the caches")
     func payloadLinks() throws {
         let tables = TableSet([try Self.table(), try Self.table("other", host: "other.example")])
         func payload(_ link: String) -> String { #"{"payload":{"link":"\#(link)"},"device":{"id":"d"}}"# }
@@ -76,7 +76,7 @@ struct RememberedTests {
                 "https:\\/\\/a.\(host)\\/\(String(repeating: "x", count: 40))\\/p\\/new",
             ]
         }
-        // The text of an origin in memory after the lowercase host was written over it.
+        // The text that memory holds after the lowercase host was written over an origin.
         let wrong = ["shop.example", "other.example"].map { host in
             #"{"link":"\#(host)\#("https://\(host)".dropFirst(host.count))/p/new"}"#
         }

@@ -4,7 +4,7 @@ import StrictJSON
 import TestSupport
 import Testing
 
-/// The law of `resume`: it is one request that can be sent unchanged as a new event.
+/// The guarantee of `resume`: it is a request that can be sent unchanged as a new event.
 @Suite("A deferred decision's request can be sent unchanged") struct ResumeLawTests {
     private static let file = #"""
         {"schemaVersion":1,"table":{"id":"t","version":"1","applications":["app"]},
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test("a resumed request with the claim has the same decision as the first request with the claim")
+    @Test("A resumed request with the claim has the same decision as the first request with the claim")
     func law() throws {
         let table = try RouteTable(json: Array(Self.file.utf8))
         var processor = RecordProcessor(tables: TableSet([table]))
@@ -109,7 +109,7 @@ import Testing
         #expect(deferred > 2000 && forms.count >= 6, "\(forms)")
     }
 
-    @Test("a push that is a record on its own can be sent as a payload at any depth", arguments: 50...70)
+    @Test("A push that is a record on its own can be sent as a payload at any depth", arguments: 50...70)
     func depth(_ depth: Int) throws {
         var processor = RecordProcessor(tables: TableSet([try RouteTable(json: Array(Self.file.utf8))]))
         let junk = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)

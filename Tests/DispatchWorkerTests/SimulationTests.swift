@@ -63,7 +63,7 @@ import Testing
     static let count = Int(ProcessInfo.processInfo.environment["LINKD_TEST_SCHEDULES"] ?? "") ?? 640
     static let only = UInt64(ProcessInfo.processInfo.environment["LINKD_TEST_SEED"] ?? "")
 
-    @Test("Every record has one outcome, in order, in spite of failures, hangs and delays", arguments: 0..<8)
+    @Test("Every record has one outcome, in order, in spite of failures, hangs, and delays", arguments: 0..<8)
     func schedules(part: Int) {
         if let only = Self.only {
             if part == 0 { #expect(Schedule(seed: only).run() == nil, "seed \(only)") }

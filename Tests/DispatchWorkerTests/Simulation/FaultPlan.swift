@@ -1,8 +1,8 @@
 import TestSupport
 
-/// The faults of a run and their times.
+/// The faults of a run and their times, which a seed determines.
 ///
-/// A seed determines them, so that a failing run can be repeated.
+/// A run that fails can be repeated with its seed.
 struct FaultPlan {
     /// A fault of a call.
     enum Fault: CaseIterable, Equatable {
@@ -25,13 +25,11 @@ struct FaultPlan {
     }
 
     private var generator: SeededGenerator
-    /// One of this number of calls fails.
-    ///
-    /// 0 means none.
+    /// The number of calls of which one fails on average, or 0 if none fails.
     var oneIn: Int
     /// The faults that may happen, or nil for all.
     var only: [Fault]?
-    /// A call that fails with this fault, counted from 1.
+    /// The only call that fails, counted from 1, and its fault.
     var fixed: (call: Int, fault: Fault)?
     private(set) var calls = 0
 
@@ -40,7 +38,7 @@ struct FaultPlan {
         self.oneIn = oneIn
     }
 
-    /// Returns the fault of the next call, one of those that are possible, or nil.
+    /// Returns the fault of the next call, which is one of the possible faults, or nil if the call succeeds.
     mutating func next(_ possible: [Fault]) -> Fault? {
         calls += 1
         if let fixed {
@@ -55,6 +53,6 @@ struct FaultPlan {
     /// Returns a number from the plan's own random generator.
     mutating func number(below bound: Int) -> Int { Int.random(in: 0..<bound, using: &generator) }
 
-    /// Returns a Boolean value that is true with a chance of one in `bound`, and false once faults are turned off.
+    /// Returns true with a probability of one in `bound`, and always false once faults are turned off.
     mutating func happens(oneIn bound: Int) -> Bool { oneIn > 0 && number(below: bound) == 0 }
 }

@@ -2,13 +2,13 @@ import DispatchWorker
 import KafkaClient
 import TestSupport
 
-/// One run of a simulated world, which its seed determines completely.
+/// A run of a simulated world that its seed determines completely.
 struct Schedule {
     /// The subject of a schedule.
     enum Kind: CaseIterable {
         /// All kinds of faults.
         case storm
-        /// No faults and few records. Each record is committed as soon as no other follows.
+        /// No faults and few records. A record that no other follows must be committed at once.
         case idle
         /// Nothing is committed, and `from` is `latest`.
         case latest
@@ -142,8 +142,8 @@ struct Schedule {
             let began = world.broker.now
             world.settle(steps: 400, lookEvery: 1)
             let took = Int((world.broker.now - began) / 1_000_000)
-            // The first poll may have just begun to wait. Then follow a record, `commit.idle`, and the commit itself.
-            // An end that does not arrive with the last record arrives after an empty fetch.
+            // The limit covers a poll that has just begun to wait, the record, `commit.idle`, and the commit itself. An
+            // end that does not arrive with the last record arrives after an empty fetch.
             if round > 1 && took > (hasMarkers ? 190 : 90) {
                 return world.broken ?? "a record waited \(took) ms for its commit"
             }
@@ -186,7 +186,7 @@ struct Schedule {
         }
         let made = world.processes[0].environment?.made ?? []
         for (index, time) in made.enumerated() where index >= 5 && time - made[index - 5] < 1_000_000_000 {
-            return "6 producers were made within a second"
+            return "6 producers were created within a second"
         }
         world.settle(steps: 4_000)
         return finish(world)
@@ -205,7 +205,7 @@ struct Schedule {
         }
         world.failingCommits = 0
         world.settle(steps: 4_000)
-        if let first = world.broker.ledger.doubled.first { return "\(first) is decided twice for a passing error" }
+        if let first = world.broker.ledger.doubled.first { return "\(first) was decided twice after a transient error" }
         return finish(world)
     }
 

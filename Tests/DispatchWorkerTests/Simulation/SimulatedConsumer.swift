@@ -10,7 +10,7 @@ struct SimulatedMembership {
 
 /// The life of a simulated process.
 ///
-/// After its death in a call, its further actions have no effect.
+/// After the process dies in a call, its further actions have no effect.
 final class SimulatedLife {
     var isDead = false
     /// The time that records took since the last poll, in milliseconds.

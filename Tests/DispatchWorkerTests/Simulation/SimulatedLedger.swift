@@ -1,6 +1,8 @@
 import KafkaClient
 
-/// Compares outcomes with commits during a run: committed records are decided exactly once, and no others are.
+/// A comparison of outcomes with commits during a run.
+///
+/// Committed records must be decided exactly once, and others must have no outcome.
 struct SimulatedLedger {
     /// The number of outcomes of each device of each offset, by input partition.
     private var outcomes: [Int32: [Int64: Int]] = [:]
@@ -29,7 +31,7 @@ struct SimulatedLedger {
         lastDecided[source.partition] = max(lastDecided[source.partition] ?? -1, source.offset)
         guard count > 1, !repeated.contains(source.partition) else { return }
         doubled.append("in-\(source.partition)-\(source.offset)/\(source.part)")
-        if !isAtLeastOnce { fail("I2: in-\(source.partition)-\(source.offset) is decided \(count) times") }
+        if !isAtLeastOnce { fail("I2: in-\(source.partition)-\(source.offset) was decided \(count) times") }
     }
 
     private func isDecided(_ partition: Int32, _ offset: Int64) -> Bool {
@@ -39,29 +41,29 @@ struct SimulatedLedger {
     /// Records that offsets were committed, and checks I1 and I5.
     mutating func committed(_ partition: Int32, _ offset: Int64, before: Int64?, _ log: SimulatedLog) {
         if let before, offset < before, !isAtLeastOnce, !repeated.contains(partition) {
-            fail("I2: in-\(partition) was committed up to \(before), now \(offset)")
+            fail("I2: in-\(partition) was committed up to \(before), and now up to \(offset)")
         }
         let below = excusedBelow[partition] ?? 0
         for candidate in (checked[partition] ?? 0)..<max(offset, checked[partition] ?? 0)
         where log.entries[Int(candidate)].state == .committed && candidate >= below && !isDecided(partition, candidate)
         {
             if excused[partition]?.contains(candidate) ?? false { continue }
-            fail("I1: in-\(partition)-\(candidate) is lost, \(offset) is committed")
+            fail("I1: in-\(partition)-\(candidate) is lost, because \(offset) is committed")
         }
         checked[partition] = max(checked[partition] ?? 0, offset)
         if let last = lastDecided[partition], last >= offset, !isAtLeastOnce, !repeated.contains(partition) {
-            fail("I5: in-\(partition)-\(last) is decided, only \(offset) is committed")
+            fail("I5: in-\(partition)-\(last) is decided, but only \(offset) is committed")
         }
     }
 
-    /// Records that retention removes records, decided or not.
+    /// Records that retention removes records, whether they are decided or not.
     mutating func removed(_ partition: Int32, below offset: Int64) {
         for candidate in 0..<offset where !isDecided(partition, candidate) {
             excused[partition, default: []].insert(candidate)
         }
     }
 
-    /// Records that a lane without a committed offset received an end to start from.
+    /// Records that a lane without a committed offset starts at the end of a partition.
     mutating func startedAtEnd(_ partition: Int32, _ end: Int64) {
         excusedBelow[partition] = max(excusedBelow[partition] ?? 0, end)
     }

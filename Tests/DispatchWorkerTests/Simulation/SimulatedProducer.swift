@@ -4,7 +4,7 @@ import ByteStorage
 
 /// A transactional producer of the simulated broker.
 ///
-/// Like librdkafka, it buffers records, sends some early and the rest with a flush.
+/// Like librdkafka, it buffers records, sends some early, and sends the rest with a flush.
 final class SimulatedProducer: LaneProducer {
     private let world: SimulatedWorld
     private let life: SimulatedLife
@@ -190,7 +190,7 @@ final class SimulatedProducer: LaneProducer {
 
     /// Sends the first waiting records.
     ///
-    /// A poisoned record is refused and invalidates the transaction.
+    /// A refused record invalidates the transaction.
     private func send(_ count: Int) {
         for (partition, entry) in buffer.prefix(count) {
             if isPoison(entry) {
@@ -206,7 +206,8 @@ final class SimulatedProducer: LaneProducer {
 
     /// Returns a Boolean value that indicates whether the broker refuses a record.
     ///
-    /// For a cursed record, it also refuses the dead letter until an operator intervenes.
+    /// It refuses values that end with `poison` or `cursed`. For `cursed`, it also refuses the dead letter until an
+    /// operator intervenes.
     private func isPoison(_ entry: SimulatedEntry) -> Bool {
         if entry.headers.isEmpty {
             return ends(entry, "poison") || ends(entry, "cursed")

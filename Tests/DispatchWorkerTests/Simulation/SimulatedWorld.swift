@@ -3,13 +3,13 @@ import KafkaClient
 import ByteStorage
 import TestSupport
 
-/// A broker, lanes and faults, on one thread and with its own clock.
+/// A broker, lanes, and faults on one thread with a simulated clock.
 ///
 /// The same seed repeats the same run.
 final class SimulatedWorld {
     typealias SimulatedLane = Lane<SimulatedEnvironment, EchoProcessing>
 
-    /// A lane with its life, and its name, which survives restarts.
+    /// A lane, the life of its process, and its name, which survives restarts.
     struct Process {
         var name: String
         var isStable: Bool
@@ -46,9 +46,7 @@ final class SimulatedWorld {
     var expectedExits: Set<ExitCode> = []
     /// The maximum number of records of a fetch.
     var mostFetched = 40
-    /// One of this number of commits of offsets succeeds.
-    ///
-    /// 0 means that none fails.
+    /// The number of commits of offsets of which only one succeeds, or 0 if all succeed.
     var failingCommits = 0
     /// Called when a lane fetches committed offsets.
     var onCommittedRequest: () -> Void = {}
@@ -137,7 +135,7 @@ final class SimulatedWorld {
             if isCalm { plan.oneIn = 0 }
             let index = Int.random(in: 0..<processes.count, using: &generator)
             if !isCalm && pauseOneIn > 0 && Int.random(in: 0..<pauseOneIn, using: &generator) == 0 {
-                // Longer than the session timeout: the process is a zombie afterward.
+                // The pause is longer than the session timeout, so the group removes the member.
                 processes[index].pausedUntil = broker.now + 7_000_000_000
             }
             act(index)
@@ -193,7 +191,7 @@ final class SimulatedWorld {
         case .configuration where expectedExits.contains(.configuration):
             policy.from = policy.from == .fail ? .earliest : policy.from
             refusesCursed = false
-        default: broker.ledger.fail("an exit for no reason: \(exit)")
+        default: broker.ledger.fail("an unexpected exit: \(exit)")
         }
     }
 
@@ -210,7 +208,7 @@ final class SimulatedWorld {
         }
     }
 
-    /// Stops all lanes as SIGTERM does.
+    /// Stops all lanes, like SIGTERM.
     ///
     /// Returns a Boolean value that indicates whether they ended without a failure.
     func drain() -> Bool {
@@ -241,7 +239,7 @@ final class SimulatedWorld {
         }
     }
 
-    /// Checks I1, I2 and I4 for everything that is visible.
+    /// Checks I1, I2, and I4 for everything that is visible.
     func check() -> OutcomeCheck {
         OutcomeCheck(
             sources: visible(input).map { "\(input)-\($0.partition)-\($0.offset)" }, decisions: visible("out"),
@@ -250,10 +248,10 @@ final class SimulatedWorld {
 
     // MARK: Reports of the clients
 
-    /// The longest work between two polls, in milliseconds: a second, and the work between two clock readings.
+    /// The maximum time between two polls, in milliseconds: a second plus the work between two clock readings.
     static let mostWork = 1_300
 
-    /// Checks that a lane did not work too long without a poll.
+    /// Checks that the time between two polls of a lane was not too long.
     func polled(_ consumer: SimulatedConsumer) {
         if consumer.life.work > Self.mostWork {
             broker.ledger.fail("a member did not poll while it worked for \(consumer.life.work) ms")

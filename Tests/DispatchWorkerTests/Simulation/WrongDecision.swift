@@ -3,7 +3,7 @@ import KafkaClient
 
 /// A wrong decision of an earlier version.
 ///
-/// Applied to a lane from outside, it must be detected by the simulation.
+/// The simulation applies it to a lane from outside and must detect it.
 ///
 /// Most act on the machine's state between two steps, as if the machine had made the decision. Those about the
 /// arguments or results of a call act in the simulated client.
@@ -37,7 +37,7 @@ enum WrongDecision: String, CaseIterable {
     /// A batch is processed without a time limit.
     case batchWithoutTime
 
-    /// The need for committed offsets remains unmet until they arrive, even if nothing needs them any more.
+    /// The need for committed offsets remains unmet until they arrive, even if nothing needs them anymore.
     case needOutlivesItsOwner
 
     /// Applies the decision before a step.

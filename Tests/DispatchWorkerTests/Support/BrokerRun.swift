@@ -66,7 +66,7 @@ struct BrokerRun: Sendable {
 
     /// Produces records in order.
     ///
-    /// `record` returns the key, value and headers of each.
+    /// `record` returns the key, value, and headers of each.
     func produce(
         count: Int, partitions: Int32 = 6, _ record: (Int) -> (key: String?, value: [UInt8]?, headers: [RecordHeader])
     ) throws {
@@ -140,9 +140,9 @@ struct BrokerRun: Sendable {
         return result
     }
 
-    /// Returns the input partitions whose committed offset, last stable offset and high watermark differ.
+    /// Returns the input partitions whose committed offset, last stable offset, and high watermark differ.
     ///
-    /// The result is empty once everything is committed and no transaction hangs.
+    /// The result is empty once everything is committed and no transaction is open.
     func unsettled(topic: String? = nil, partitions: Int32 = 6) throws -> [String] {
         let clients = try ["read_committed", "read_uncommitted"].map { isolation in
             try KafkaConsumer([

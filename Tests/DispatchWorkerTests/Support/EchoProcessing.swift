@@ -2,13 +2,13 @@ import DispatchWorker
 import KafkaClient
 import ByteStorage
 
-/// A processor that resolves nothing.
+/// A processor that copies values into decisions instead of resolving links.
 ///
 /// A decision consists of the record's position, a space, and the record's value. The key is unchanged.
 ///
-/// The value can request more: `bad` becomes a dead letter, `fan N` makes N decisions for different devices, `huge N`
-/// makes a decision with N more bytes, `slow N` takes N ms, and `poison` makes a decision that the simulated broker
-/// refuses.
+/// The beginning of a value can request more: `bad` becomes a dead letter, `fan N` makes N decisions for different
+/// devices, `huge N` makes a decision with N more bytes, and `slow N` takes N ms. The simulated broker refuses decisions
+/// whose values end with `poison` or `cursed`.
 struct EchoProcessing: RecordProcessing, ~Copyable {
     /// Advances the time for `slow N`, only in a simulation.
     var delay: (Int) -> Void = { _ in }

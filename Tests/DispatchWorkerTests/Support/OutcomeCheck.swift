@@ -1,4 +1,4 @@
-/// Compares outcomes with the input: I1 (no loss), I2 (no duplicates), I4 (order per device).
+/// A comparison of outcomes with the input: no loss (I1), no duplicates (I2), and order per device (I4).
 struct OutcomeCheck: Equatable {
     var lost: [String] = []
     var doubled: [String] = []
