@@ -86,7 +86,7 @@ struct PushTests {
         }
     }
 
-    @Test("payloadType determines the kind of a body")
+    @Test("The member payloadType determines the kind of a body")
     func named() {
         let both = #"{"aps":{},"android":{"data":{}}}"#
         let device = #""device":{"id":"d","platform":"android"}"#

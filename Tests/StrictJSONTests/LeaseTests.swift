@@ -15,7 +15,7 @@ struct LeaseTests {
         return view
     }
 
-    @Test("A record of an arena, after the reset or the end of the arena")
+    @Test("Reading a record after its arena was reset or destroyed ends the process")
     func arena() async {
         await #expect(processExitsWith: .failure) { print(Self.stale().array) }
         await #expect(processExitsWith: .failure) { print(Self.stale()[0]) }
@@ -40,7 +40,7 @@ struct LeaseTests {
         }
     }
 
-    @Test("An unescaped string after its cursor has opened another text, and the text of a stale view")
+    @Test("Reading a string ends the process if its cursor has opened another text or its text is no longer valid")
     func cursor() async {
         await #expect(processExitsWith: .failure) {
             var cursor = JSONCursor()

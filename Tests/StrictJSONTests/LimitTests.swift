@@ -28,7 +28,7 @@ struct ArenaLimitTests {
         }
     }
 
-    @Test("A mark from before the limit was exceeded is invalid")
+    @Test("A record that exceeded its limit stays invalid when it is truncated")
     func marks() {
         var arena = OutputArena(chunkBytes: 4096)
         arena.recordLimit = 10_000
@@ -44,7 +44,7 @@ struct ArenaLimitTests {
         #expect(first && next == (0, false))
     }
 
-    @Test("A long text uses only the memory that it fills")
+    @Test("The memory of a long text is proportional to its length")
     func longText() {
         var arena = OutputArena(chunkBytes: 4096)
         let bytes = [UInt8](repeating: UInt8(ascii: "a"), count: 1_000_000)
@@ -54,7 +54,7 @@ struct ArenaLimitTests {
             let written = arena.finish()
             #expect(written.count == 1_000_002 && written.slice(1, 1_000_001) == ByteView(text))
         }
-        // Repeated writes move to chunks that are larger by half.
+        // A record that outgrows its chunk moves to one that is larger by half.
         let inUse = arena.bytesInUse
         #expect(inUse < 4_000_000)
         let mixed = (0..<20_000).map { UInt8(truncatingIfNeeded: $0 % 97 == 0 ? 10 : 97 + $0 % 26) }

@@ -72,13 +72,14 @@ struct OracleTests {
         return nil
     }
 
-    /// Returns whether Foundation reads the text as UTF-16 or UTF-32 (RFC 4627, section 3), because of a zero in its
-    /// first four bytes or a byte order mark.
+    /// Returns a Boolean value that indicates whether Foundation reads the text as UTF-16 or UTF-32.
+    ///
+    /// The cause is a zero in its first four bytes (RFC 4627, section 3) or a byte order mark.
     private static func looksLikeUTF16(_ text: [UInt8]) -> Bool {
         text.prefix(4).contains(0) || text.starts(with: [0xFE, 0xFF]) || text.starts(with: [0xFF, 0xFE])
     }
 
-    /// Returns the value in a form that is comparable.
+    /// Returns the value in a form in which values of both readers can be compared.
     ///
     /// Names are sorted. Of names that Swift treats as equal, the last one counts. Numbers have twelve digits and no
     /// negative zero, because Foundation rounds differently. U+FEFF is removed, because Foundation drops it at the
@@ -121,7 +122,7 @@ struct OracleTests {
 }
 
 extension JSONValue {
-    /// Returns whether a number is outside the range of a double.
+    /// A Boolean value that indicates whether a number is outside the range of a double.
     fileprivate var hasNumberOutOfRange: Bool {
         switch kind {
         case .number(let text):

@@ -3,7 +3,7 @@ import StrictJSON
 import TestSupport
 import Testing
 
-@Suite("Guesses affect the cost of reading, but never the result")
+@Suite("Predictions affect the cost of reading, but never the result")
 struct ShapeTests {
     static let names: [StaticString] = [
         "id", "link", "device", "campaign", "", "é", "a-name-of-more-than-sixteen-bytes",
@@ -123,7 +123,7 @@ struct ShapeTests {
         return Array(joined(members).utf8)
     }
 
-    @Test("Objects with the same and other orders, other white space, and repeated names, mixed")
+    @Test("Orders, white space, and repeated names that change between objects do not change the result")
     func orders() {
         var generator = SeededGenerator(seed: 0x5A4B)
         var texts: [[UInt8]] = []
@@ -141,7 +141,7 @@ struct ShapeTests {
         Self.compare(texts, seed: generator.seed)
     }
 
-    @Test("Truncated and changed objects, after shapes have learned the complete ones")
+    @Test("Truncated and changed objects have the same errors after shapes have learned the complete ones")
     func changed() {
         var generator = SeededGenerator(seed: 0x77E1)
         var texts: [[UInt8]] = []
@@ -159,7 +159,7 @@ struct ShapeTests {
         Self.compare(texts, seed: generator.seed)
     }
 
-    @Test("Guesses that fail are suspended and resumed, with the same results")
+    @Test("Predictions that fail are suspended and resumed without changing the result")
     func resting() {
         var generator = SeededGenerator(seed: 0x4E57)
         var texts: [[UInt8]] = []
@@ -168,7 +168,7 @@ struct ShapeTests {
         Self.compare(texts, seed: generator.seed)
     }
 
-    @Test("An object with more members than slots")
+    @Test("An object with more members than slots is read completely")
     func many() {
         let texts = (0..<60).map { count in
             Array(("{" + (0..<count).map { "\"n\($0)\":\($0)" }.joined(separator: ",") + "}").utf8)
@@ -176,7 +176,7 @@ struct ShapeTests {
         Self.compare(texts + texts + texts.reversed(), seed: 0)
     }
 
-    @Test("Names from run time have the tags after the others")
+    @Test("Names that are added at run time have the tags after the others")
     func extraNames() throws {
         var cursor = JSONCursor()
         var shape = MemberShape(["id"], extra: [Array("campaign".utf8), [], Array("é\"".utf8)])

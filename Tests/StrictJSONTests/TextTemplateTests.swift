@@ -213,7 +213,7 @@ struct TextTemplateTests {
                     "seed \(generator.seed) round \(round) \(String(decoding: bytes, as: UTF8.self))")
             }
         }
-        print("templates: \(taken) of 12000 changed texts were of the shape (seed \(generator.seed))")
+        print("templates: \(taken) of 12000 changed texts matched (seed \(generator.seed))")
         #expect(taken > 500)
     }
 }

@@ -93,7 +93,7 @@ struct WriterTests {
                 == "{\"a/b\":[1.50,\"\\u001f\\n\\b\u{E9}\u{1F600}\\\"\\\"\\\\\\\\\",true]}")
     }
 
-    @Test("Records keep their memory until the reset")
+    @Test("Finished records do not move or change until the reset")
     func records() {
         var generator = SeededGenerator(seed: 0xA7E4A)
         var arena = OutputArena(chunkBytes: 4096)

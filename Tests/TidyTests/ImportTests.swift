@@ -82,7 +82,7 @@ import Testing
         #expect(modules.subtracting(["LinkdBenchmarks"]).subtracting(Self.rules.map(\.module)) == [])
     }
 
-    @Test("Only KafkaClient's folder Native uses pointers of the C library")
+    @Test("Only KafkaClient's folder Native uses opaque pointers of the C library")
     func noOpaquePointers() throws {
         let word = "Opaque" + "Pointer"
         let found = try Checkout.trackedFiles().filter { file in
