@@ -35,7 +35,7 @@ struct ExactlyOnceTests {
         var tally: KillRun.Tally
     }
 
-    /// Runs workers on the records, kills them, and checks and returns the results.
+    /// Runs workers on the records, kills them repeatedly, and returns the checked results.
     private static func prove(
         _ records: [InputRecord], topicSettings: [String] = [], flags: [String] = []
     ) throws -> Evidence {
@@ -63,13 +63,13 @@ struct ExactlyOnceTests {
         #expect(check == OutcomeCheck(), "seed \(seed): \(check.summary)")
         #expect(evidence.decisions.count == oracle.decisions.count)
         #expect(evidence.deadLetters.count == oracle.deadLetters.count)
-        #expect(try topics.committed() == topics.ends(topics.input), "a lag is left, seed \(seed)")
+        #expect(try topics.committed() == topics.ends(topics.input), "the lag is not 0, seed \(seed)")
         for topic in [topics.output, topics.deadLetters] {
-            #expect(try topics.stableEnds(topic) == topics.ends(topic), "a transaction hangs, seed \(seed)")
+            #expect(try topics.stableEnds(topic) == topics.ends(topic), "\(topic) has an open transaction, seed \(seed)")
         }
     }
 
-    /// Checks that the kills did not all happen while workers were idle, because the run would then prove nothing.
+    /// Checks that workers were killed while they had work, because the run would otherwise prove nothing.
     private static func checkStrikes(_ evidence: Evidence, _ topics: RunTopics) throws {
         let tally = evidence.tally
         let outputs = tally.outputs
@@ -77,7 +77,7 @@ struct ExactlyOnceTests {
         #expect(tally.kills == 3 * (KillRun.killsWhileWorking + 1))
         #expect(tally.killsWithWork >= 3 * KillRun.killsWhileWorking - 3, "seed \(seed): \(tally)")
         let aborted = try topics.read(topics.output, isolation: "read_uncommitted").count - evidence.decisions.count
-        #expect(aborted > 0, "no kill met a transaction with records, seed \(seed)")
+        #expect(aborted > 0, "no kill interrupted a transaction with records, seed \(seed)")
         let events = tally.events.filter { $0.value > 0 }.sorted { $0.key < $1.key }
         print(
             "exactly once: seed \(seed), \(tally.kills) kills (\(tally.killsWithWork) with records waiting, "

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The compose file and the Dockerfile refer to existing files.
+/// Checks of the compose file and the Dockerfile, which must refer to existing files.
 ///
-/// No container engine is needed for these tests.
+/// They need no container engine.
 @Suite struct ContainerTests {
     static func text(_ path: String) throws -> String {
         try String(contentsOf: Checkout.root.appending(path: path), encoding: .utf8)
@@ -14,7 +14,7 @@ import Testing
         FileManager.default.fileExists(atPath: Checkout.root.appending(path: String(path)).path)
     }
 
-    /// The sources in the checkout of the Dockerfile's COPY lines.
+    /// Returns the paths in the checkout that the Dockerfile copies.
     static func copied() throws -> [Substring] {
         try text("config/docker/Dockerfile").split(separator: "\n")
             .filter { $0.hasPrefix("COPY ") && !$0.contains("--from=") }

@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    /// The examples of a table as events, except for those with unusual facts of a device.
+    /// Returns the examples of a table as events.
     static func examples(of table: Checkout.File) throws -> [String] {
         let examples = try members(table.text ?? "")["examples"] as? [[String: Any]] ?? []
         return try examples.map { example in

@@ -36,7 +36,7 @@ import Testing
         #expect(reasons.count >= 13)
     }
 
-    /// The bytes of a record's value, or nil.
+    /// Returns the bytes of a record's value, or nil if it has none.
     static func value(of sample: Shipped.Sample) -> [UInt8]? {
         if let text = sample.members["value"] as? String { return Array(text.utf8) }
         guard let hex = sample.members["hex"] as? String else { return nil }

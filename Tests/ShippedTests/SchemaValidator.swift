@@ -11,7 +11,7 @@ enum SchemaValidator {
         var text: String
     }
 
-    /// The message of skipped tests if the validator is not available.
+    /// The reason why tests are skipped if the validator is not available.
     static let absence = "Python's jsonschema 4 is not installed (python3 -m pip install jsonschema)"
 
     /// A Boolean value that indicates whether Python and the validator are available.
@@ -45,11 +45,13 @@ enum SchemaValidator {
         let file = Checkout.root.appending(path: "config/schemas/\(schema).schema.json").path
         let result = try ChildProcess.run(
             ["python3", "-X", "utf8", "-c", program, file], input: lines.joined(separator: "\n"))
-        guard result.status == 0 else { throw ChildProcess.Failure(text: "the validator: \(result.errors)") }
+        guard result.status == 0 else { throw ChildProcess.Failure(text: "the validator failed: \(result.errors)") }
         var found: [String: [String]] = [:]
         for line in result.output.split(separator: "\n") {
             let pair = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String] ?? []
-            guard pair.count == 2 else { throw ChildProcess.Failure(text: "the validator said: \(line)") }
+            guard pair.count == 2 else {
+                throw ChildProcess.Failure(text: "the validator printed \(line) instead of [name, error]")
+            }
             found[pair[0], default: []].append(pair[1])
         }
         return found

@@ -27,12 +27,12 @@ enum Shipped {
         }
     }
 
-    /// The paths of the tables that reproduce the source articles.
+    /// Returns the route tables that reproduce the source articles.
     static func parityTables() throws -> [Checkout.File] {
         try Checkout.trackedFiles().filter { $0.path.hasPrefix("config/parity/") && $0.suffix == "json" }
     }
 
-    /// The paths of the route tables.
+    /// Returns the route tables of `config/routes`.
     static func tables() throws -> [Checkout.File] {
         try Checkout.trackedFiles().filter { $0.path.hasPrefix("config/routes/") && $0.suffix == "json" }
     }

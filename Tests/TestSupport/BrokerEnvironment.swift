@@ -28,7 +28,7 @@ package enum BrokerEnvironment {
 
 /// Runs `body` on a new thread, because calls into librdkafka block and must not occupy Swift's thread pool.
 ///
-/// The task is the same, so that failures are reported for the current test.
+/// The function stays in the current task, so that failures are reported for the current test.
 package func onThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
     try await withTaskExecutorPreference(ThreadExecutor()) { try body() }
 }
@@ -43,9 +43,9 @@ private final class ThreadExecutor: TaskExecutor {
     }
 }
 
-/// Evaluates a condition until it is true or the time is over, and returns the last value.
+/// Evaluates a condition until it is true or the time is over, and returns its last value.
 ///
-/// The condition should wait a little each time.
+/// The condition should wait a short time before it returns false.
 package func waits(seconds: Double, _ question: () throws -> Bool) rethrows -> Bool {
     let start = ContinuousClock.now
     while ContinuousClock.now - start < .seconds(seconds) {

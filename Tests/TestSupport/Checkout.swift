@@ -32,7 +32,7 @@ package enum Checkout {
     /// - Throws: `ChildProcess.Failure` if git cannot run or this is not a checkout.
     package static func trackedFiles() throws -> [File] {
         let listing = try ChildProcess.run(["git", "ls-files", "-s", "-z"], in: root)
-        guard listing.status == 0 else { throw ChildProcess.Failure(text: "git ls-files: \(listing.errors)") }
+        guard listing.status == 0 else { throw ChildProcess.Failure(text: "git ls-files failed: \(listing.errors)") }
         return listing.output.split(separator: "\0").compactMap { entry in
             // The format of an entry is "MODE HASH STAGE\tPATH".
             let parts = entry.split(separator: "\t", maxSplits: 1)

@@ -3,9 +3,9 @@ import Synchronization
 
 /// A TCP proxy in front of a Kafka broker.
 ///
-/// It can discard requests of certain kinds, or hold back all data as a stopped broker does.
+/// It can discard requests of certain kinds, or hold back all data like a broker that does not answer.
 ///
-/// The broker must have a listener whose advertised address is the port of the proxy.
+/// The broker must have a listener whose advertised address is the address of the proxy.
 package final class KafkaProxy: Sendable {
     /// The keys of requests in Kafka's protocol.
     package enum Request: Int16, Sendable {
@@ -27,12 +27,14 @@ package final class KafkaProxy: Sendable {
     private let state = Mutex(State())
     private let listener: Int32
     private let target: UInt16
-    /// The port that clients connect to.
+    /// The address that clients connect to, as `HOST:PORT`.
     package let bootstrapServers: String
 
-    /// Starts to listen on a local port, or on a free one for 0, and forwards connections to another port.
+    /// Starts a proxy that listens on a local port and forwards connections to the port `target`.
     ///
-    /// - Throws: `ChildProcess.Failure` if the port is in use.
+    /// With the port 0, it listens on a free port.
+    ///
+    /// - Throws: `ChildProcess.Failure` if the proxy cannot listen on the port.
     package init(port: UInt16, target: UInt16) throws {
         self.target = target
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -175,7 +177,7 @@ package final class KafkaProxy: Sendable {
     }
 }
 
-/// `accept(2)` and `close(2)` under names that no method hides.
+/// Calls `accept(2)`, which a method of the proxy would hide.
 private func acceptOne(_ listener: Int32) -> Int32 { accept(listener, nil, nil) }
 
 private func shut(_ socket: Int32) { close(socket) }

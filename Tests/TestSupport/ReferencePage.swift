@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// An article of a documentation catalog, as tests compare it with the code: its sections and their tables.
+/// The sections of an article of a documentation catalog, with their tables, for a comparison with the code.
 package struct ReferencePage {
     /// A table of an article.
     package struct Table {
@@ -9,7 +9,7 @@ package struct ReferencePage {
         /// The cells of the other rows.
         package var rows: [[String]]
 
-        /// The cells of a column, or none if there is no such column.
+        /// Returns the cells of a column, or none if there is no such column.
         package func column(_ name: String) -> [String] {
             guard let index = header.firstIndex(of: name) else { return [] }
             return rows.map { index < $0.count ? $0[index] : "" }
@@ -18,7 +18,7 @@ package struct ReferencePage {
         /// The code in the first column, row by row.
         package var names: [String] { rows.flatMap { ReferencePage.code($0.first ?? "") } }
 
-        /// The cell of a column in the row that a name begins.
+        /// Returns the cell of a column in the row whose first cell has a name as code.
         package func cell(_ name: String, _ column: String) -> String? {
             guard let index = header.firstIndex(of: column) else { return nil }
             return rows.first { ReferencePage.code($0.first ?? "").contains(name) }.flatMap {
@@ -31,7 +31,7 @@ package struct ReferencePage {
     package struct Block {
         /// The language of the fence.
         package var language: String
-        /// The lines inside, joined.
+        /// The lines of the block, separated by line feeds.
         package var text: String
     }
 
@@ -76,15 +76,15 @@ package struct ReferencePage {
         tables[section]?[last].rows.append(cells)
     }
 
-    /// The table of a section whose first column has this name.
+    /// Returns the table of a section whose first column has this name.
     package func table(_ section: String, _ column: String) -> Table? {
         tables[section]?.first { $0.header.first == column }
     }
 
-    /// The fenced blocks of a section.
+    /// Returns the fenced blocks of a section.
     package func blocks(_ section: String) -> [Block] { blocks[section] ?? [] }
 
-    /// The cells of a row, white space around them off and `\|` read as `|`.
+    /// Returns the cells of a row without surrounding white space, in which `\|` becomes `|`.
     private static func cells(_ line: Substring) -> [String] {
         let marked = line.replacing("\\|", with: "\u{0}")
         return marked.split(separator: "|", omittingEmptySubsequences: false).dropFirst().dropLast().map {
@@ -92,7 +92,7 @@ package struct ReferencePage {
         }
     }
 
-    /// The texts between backticks.
+    /// Returns the texts between backticks.
     package static func code(_ text: String) -> [String] {
         text.split(separator: "`", omittingEmptySubsequences: false).enumerated()
             .filter { $0.offset % 2 == 1 }.map { String($0.element) }

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The CPU time of a function on its thread.
+/// A measurement of the CPU time of a function on its thread.
 package enum ThreadTime {
     /// Returns the CPU time in milliseconds, the minimum of two runs.
     package static func milliseconds(_ action: () -> Void) -> Double {

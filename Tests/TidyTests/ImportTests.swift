@@ -2,12 +2,14 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The dependencies of modules: the resolver does not import Kafka, the Kafka client does not import links, and only
-/// one module imports the C library.
+/// The dependencies of modules.
+///
+/// The resolver does not depend on Kafka, the Kafka client does not depend on links, and only one module imports the C
+/// library of Kafka.
 @Suite struct ImportTests {
     /// A module, the modules that its files can import, and whether they can import the platform's C library.
     static let rules: [(module: String, allowed: String, platform: Bool)] = [
-        // For leases of views, in builds that check them.
+        // ByteStorage needs these for leases of views in builds that check them.
         ("ByteStorage", "Synchronization", false),
         ("StrictJSON", "ByteStorage", false),
         ("LinkCoordinator", "ByteStorage StrictJSON Swift", false),

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Checks of the names, places, and text format of files.
+/// Checks of the names, locations, and text format of files.
 @Suite struct LayoutTests {
     let files: [Checkout.File]
 

@@ -1,7 +1,9 @@
 import KafkaClient
 import ByteStorage
 
-/// Writes the records to the input topic in portions, with one idempotent producer and partitioned by key.
+/// A producer that writes the records to the input topic in portions.
+///
+/// It is idempotent, and it partitions records by key.
 final class Feed {
     private let producer: KafkaProducer
     private let topic: ProducerTopic

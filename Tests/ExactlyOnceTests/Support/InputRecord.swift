@@ -32,9 +32,9 @@ struct InputRecord: Sendable {
         }
     }
 
-    /// Replaces one record of each hundred by an invalid one, alternating the kinds.
+    /// Replaces one of every hundred records with an invalid one, alternating the kinds.
     ///
-    /// Returns their number.
+    /// Returns the number of invalid records.
     static func spoil(_ records: inout [InputRecord], using random: inout some RandomNumberGenerator) -> Int {
         var count = 0
         for start in stride(from: 0, to: records.count, by: 100) {

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// Three workers that are killed again and again while records arrive.
+/// A run of three workers that are killed repeatedly while records arrive.
 final class KillRun {
     /// One kill of a worker.
     private struct Strike {
@@ -24,7 +24,7 @@ final class KillRun {
     private let total: Int
     private var random: SeededGenerator
 
-    /// Observations of the run, for the checks and the final line.
+    /// Observations of the run for the checks and the final line.
     struct Tally {
         var kills = 0
         /// Kills while records waited for their outcome.
@@ -89,7 +89,9 @@ final class KillRun {
         }
     }
 
-    /// Returns the kills in random order: for each worker several single ones, one double one, and one SIGTERM.
+    /// Returns the kills in random order.
+    ///
+    /// Each worker is killed several times, and once again during the restart. One random worker is stopped by SIGTERM.
     private func plan() -> [Strike] {
         var plan = workers.indices.flatMap { victim in
             (0..<Self.killsWhileWorking).map { Strike(victim: victim, isRepeated: $0 == 2) }
@@ -131,7 +133,7 @@ final class KillRun {
 
     private func checkThatAllRun() throws {
         for worker in workers where !worker.isRunning {
-            throw RunFailure("\(worker.name) ended by itself\n\(worker.lastLines)")
+            throw RunFailure("\(worker.name) ended unexpectedly\n\(worker.lastLines)")
         }
     }
 
@@ -145,7 +147,7 @@ final class KillRun {
         if isSo { return }
         let logs = workers.map { "\($0.name):\n\($0.lastLines)" }.joined(separator: "\n")
         let state = try "input \(topics.ends(topics.input)), committed \(topics.committed())"
-        throw RunFailure("timed out waiting for \(what): \(state)\n\(logs)")
+        throw RunFailure("timed out after 120 s waiting for \(what): \(state)\n\(logs)")
     }
 
     private func sum(_ offsets: [Int64]) -> Int64 { offsets.reduce(0, +) }

@@ -15,7 +15,7 @@ struct SourcePosition: Hashable, Comparable, CustomStringConvertible {
     static func < (a: SourcePosition, b: SourcePosition) -> Bool { (a.partition, a.offset) < (b.partition, b.offset) }
 }
 
-/// The expected result of each input record, computed by the same code in this process without a broker, threads or
+/// The expected result of each input record, computed by the same code in this process without a broker, threads, or
 /// faults.
 struct Oracle {
     /// The decision of each record that has one.

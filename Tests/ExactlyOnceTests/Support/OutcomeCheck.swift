@@ -1,8 +1,8 @@
 import KafkaClient
 
-/// Compares the workers' output with the expected results.
+/// A comparison of the workers' output with the expected results.
 ///
-/// All lists are empty if they are equal.
+/// All lists are empty if the output is as expected.
 struct OutcomeCheck: Equatable {
     /// Records without an outcome.
     var lost: [String] = []
@@ -12,7 +12,7 @@ struct OutcomeCheck: Equatable {
     var strange: [String] = []
     /// Outcomes after a later one of the same device, or for dead letters of the same partition.
     var disordered: [String] = []
-    /// Outcomes with an unexpected key, value, header or partition.
+    /// Outcomes with an unexpected key, value, header, or partition.
     var different: [String] = []
 
     init() {}

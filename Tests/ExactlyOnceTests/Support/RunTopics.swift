@@ -40,7 +40,7 @@ final class RunTopics {
         let created = try ChildProcess.run(
             [BuiltProgram.linkd, "topics", "create", "-b", bootstrap, "--input", input, "--output", output]
                 + ["--partitions", String(partitions)] + settings.flatMap { ["--set", $0] })
-        guard created.status == 0 else { throw RunFailure("topics create: \(created.errors)") }
+        guard created.status == 0 else { throw RunFailure("linkd topics create failed: \(created.errors)") }
         let views = try ["read_committed", "read_uncommitted"].map { [group] isolation in
             try KafkaConsumer(["bootstrap.servers": bootstrap, "group.id": group, "isolation.level": isolation]) {
                 _, _ in
@@ -76,7 +76,7 @@ final class RunTopics {
         try partitions(topic).map { try committedView.watermarks(of: $0, timeoutMilliseconds: 20_000).high }
     }
 
-    /// Returns all records of a topic, by partition and offset.
+    /// Returns all records of a topic, sorted by partition and offset.
     func read(_ topic: String, isolation: String = "read_committed") throws -> [ReadRecord] {
         let reader = try KafkaReader([
             "bootstrap.servers": bootstrap, "isolation.level": isolation, "enable.partition.eof": "true",
@@ -98,7 +98,7 @@ final class RunTopics {
             for event in reader.events where event.kind == .endOfPartition { ended.insert(event.partition) }
             return ended.count == Int(partitions)
         }
-        if !isWhole { throw RunFailure("\(topic) could not be read to its end") }
+        if !isWhole { throw RunFailure("\(topic) was not read to its end in time") }
         return result.sorted { ($0.partition, $0.offset) < ($1.partition, $1.offset) }
     }
 }

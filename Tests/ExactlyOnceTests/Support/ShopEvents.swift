@@ -1,6 +1,6 @@
 import Foundation
 
-/// Link events of the shop, with the kinds and frequencies of the benchmark's workload.
+/// A generator of link events of the shop, with the kinds and frequencies of the benchmark's workload.
 struct ShopEvents<Random: RandomNumberGenerator> {
     var random: Random
 
