@@ -65,7 +65,7 @@ struct ExactlyOnceTests {
         #expect(evidence.deadLetters.count == oracle.deadLetters.count)
         #expect(try topics.committed() == topics.ends(topics.input), "the lag is not 0, seed \(seed)")
         for topic in [topics.output, topics.deadLetters] {
-            #expect(try topics.stableEnds(topic) == topics.ends(topic), "\(topic) has an open transaction, seed \(seed)")
+            #expect(try topics.stableEnds(topic) == topics.ends(topic), "open transaction in \(topic), seed \(seed)")
         }
     }
 
