@@ -54,7 +54,7 @@ let package = Package(
             ],
             swiftSettings: strict),
         .executableTarget(name: "linkd", dependencies: ["LinkdCommands"], swiftSettings: strict),
-        // Searches for wrong answers of the pure modules. `config/run fuzz`, the benchmarks, and its tests run it.
+        // The fuzz tests of the modules. `config/run fuzz`, the benchmarks, and LinkdFuzzTests run them.
         .target(
             name: "LinkdFuzz",
             dependencies: [
@@ -109,7 +109,7 @@ let package = Package(
             name: "LinkdFuzzTests",
             dependencies: ["LinkdFuzz", "LinkIngest", "ByteStorage", "StrictJSON", "TestSupport"],
             exclude: ["Corpus"], swiftSettings: strict),
-        // The whole worker as processes of their own that are killed, on a real broker.
+        // Tests of worker processes that are killed repeatedly, with a real broker.
         .testTarget(
             name: "ExactlyOnceTests",
             dependencies: [
@@ -117,7 +117,7 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(name: "TidyTests", dependencies: ["TestSupport"], swiftSettings: strict),
-        // Tests the shipped files. It runs the built program.
+        // Tests of the shipped files and of the built program.
         .testTarget(
             name: "ShippedTests", dependencies: ["linkd", "LinkIngest", "TestSupport"], swiftSettings: strict),
     ]
