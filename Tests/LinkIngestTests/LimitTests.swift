@@ -73,7 +73,7 @@ struct LimitTests {
         if case .failure(let failure) = snapshot(
             #"{"link":"a:b","devices":[{"id":"a"},{"id":"b"},{"id":"c"},{"id":"d"}]}"#, limits: limits)
         {
-            #expect(failure.detail == "4 devices, the limit is 2")
+            #expect(failure.detail == "expected at most 2 devices, found 4")
         } else {
             Issue.record("read")
         }

@@ -267,11 +267,11 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
     }
 
     private static var nullValue: DeadLetterCause {
-        DeadLetterCause(reason: .nullValue, detail: "expected an event, the record has no value (a tombstone)")
+        DeadLetterCause(reason: .nullValue, detail: "expected an event, found a record without a value (a tombstone)")
     }
 
     private static var emptyValue: DeadLetterCause {
-        DeadLetterCause(reason: .emptyValue, detail: "expected an event, the value has no bytes")
+        DeadLetterCause(reason: .emptyValue, detail: "expected an event, found an empty value")
     }
 
     private func oversizeInput(_ count: Int) -> DeadLetterCause {
@@ -283,7 +283,7 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
     private func oversizeOutput(_ decision: ProducedDecision, _ limit: Int) -> DeadLetterCause {
         DeadLetterCause(
             reason: .oversizeOutput,
-            detail: "a decision of \(decision.value.count) bytes is too long: the limit is \(limit) with key, headers "
+            detail: "a decision of \(decision.value.count) bytes is too long: the limit is \(limit) with key, headers, "
                 + "and frame (limits.decision.bytes, the output topic's max.message.bytes)")
     }
 }

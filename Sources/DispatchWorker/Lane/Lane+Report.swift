@@ -46,7 +46,7 @@ extension Lane where Processing: ~Copyable {
         case .commitVanished(let partition, let had):
             line(
                 .warning, "commit.vanished",
-                "the group's committed offset no longer exists, `from` determines where to continue",
+                "the group's committed offset no longer exists; `from` determines where to continue",
                 fields(of: partition) + [("had", .number(had))])
         case .refused(let partition, let offset, let isDeadLetter, let code):
             line(

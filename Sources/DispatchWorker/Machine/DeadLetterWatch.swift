@@ -17,7 +17,7 @@ struct DeadLetterWatch: Sendable {
     /// Returns a description of the limit that was exceeded, or nil.
     mutating func count(_ batch: BatchResult) -> String? {
         if maxConsecutive > 0 && batch.longestDeadLetterRun > maxConsecutive {
-            return "\(batch.longestDeadLetterRun) consecutive dead letters in one partition, the limit "
+            return "\(batch.longestDeadLetterRun) consecutive dead letters in one partition; the limit "
                 + "dlq.max.consecutive is \(maxConsecutive)"
         }
         guard maxRatio > 0 && batch.records > 0 else { return nil }
@@ -32,6 +32,6 @@ struct DeadLetterWatch: Sendable {
         }
         samples.removeFirst(samples.count - kept)
         guard records >= 1_000, Double(deadLetters) > maxRatio * Double(records) else { return nil }
-        return "\(deadLetters) of the last \(records) records are dead letters, the limit dlq.max.ratio is \(maxRatio)"
+        return "\(deadLetters) of the last \(records) records are dead letters; the limit dlq.max.ratio is \(maxRatio)"
     }
 }

@@ -6,7 +6,7 @@ package enum GroupState: Sendable, Equatable {
     case outside(retryAt: UInt64)
     /// The lane is a member or is joining. The last poll was at this time.
     case member(lastPoll: UInt64)
-    /// The lane has left for good.
+    /// The lane has left the group and does not join it again.
     case left
 }
 

@@ -149,7 +149,7 @@ extension LaneMachine {
             end(
                 WorkerExit(
                     .badData,
-                    "records of \(slot.partition) no longer exist: the next offset is \(next), the topic has "
+                    "records of \(slot.partition) no longer exist: the next offset is \(next), but the topic has "
                         + "\(ends.low) to \(ends.high)",
                     advice: "start again with --data-loss earliest or latest if the loss is accepted"))
             return

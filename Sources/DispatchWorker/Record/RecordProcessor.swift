@@ -95,7 +95,7 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
     ) -> DeadLetterCause? {
         guard let value = record.value else {
             return DeadLetterCause(
-                reason: .nullValue, detail: "expected an event, the record has no value (a tombstone)")
+                reason: .nullValue, detail: "expected an event, found a record without a value (a tombstone)")
         }
         source.set(topic: topicName, partition: record.partition, offset: record.offset)
         let before = decisions.count

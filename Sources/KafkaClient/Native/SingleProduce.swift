@@ -72,6 +72,6 @@ private final class HeaderList {
         if let pointer { rd_kafka_headers_destroy(pointer) }
     }
 
-    /// Gives up ownership after a message has taken it.
+    /// Releases ownership of the headers after librdkafka has taken it.
     func release() { pointer = nil }
 }

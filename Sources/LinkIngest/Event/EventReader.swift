@@ -104,7 +104,8 @@ package struct EventReader: ~Copyable {
     /// If it is, the event is at `eventPointer`. Otherwise the failure is in `failure`.
     package mutating func readInPlace(value: ByteView, key: ByteView?) -> Bool {
         if value.count > limits.recordBytes {
-            failure = IngestFailure(.oversizeInput, "\(value.count) bytes, the limit is \(limits.recordBytes)")
+            failure = IngestFailure(
+                .oversizeInput, "expected at most \(limits.recordBytes) bytes, found \(value.count)")
             return false
         }
         records.revoke()
@@ -185,7 +186,7 @@ package struct EventReader: ~Copyable {
         guard let fault else { return true }
         var failure = fault.failure(textOffset: textOffset)
         if fault.reason == .tooManyDevices {
-            failure.detail = "\(state.listed + state.skipped) devices, the limit is \(limits.devices)"
+            failure.detail = "expected at most \(limits.devices) devices, found \(state.listed + state.skipped)"
         }
         fail(failure)
         return false
