@@ -42,7 +42,7 @@ public struct Decision: Sendable, Hashable {
         }
         guard Outcome(rawValue: outcome) != nil else {
             let known = Outcome.allCases.map { "`\($0.rawValue)`" }.joined(separator: ", ")
-            throw DecisionError(description: "the outcome is not known: expected one of \(known)")
+            throw DecisionError(description: "the member `outcome` is unknown: expected one of \(known)")
         }
         guard value["table"]?.string != nil else {
             throw DecisionError(description: "expected the member `table`, a string")
@@ -98,7 +98,7 @@ public struct Decision: Sendable, Hashable {
     /// A Boolean value that indicates whether the request failed and a fallback rule determined the outcome.
     public var isFallback: Bool { Self.isFallback(value) }
 
-    /// Returns a Boolean value that indicates whether a fallback rule determined the outcome in a decision's members.
+    /// Returns a Boolean value that indicates whether a fallback rule determined the outcome of a parsed decision.
     package static func isFallback(_ value: JSONValue) -> Bool {
         guard let reason = value["reason"]?.string.map({ Reason(rawValue: $0) }) else { return false }
         switch value["outcome"]?.string {

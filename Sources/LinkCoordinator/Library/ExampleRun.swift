@@ -12,7 +12,7 @@ enum ExampleRun {
                 guard let difference = difference(expectation, decision) else { continue }
                 problems.error(
                     .example, at: expectation.value.offset,
-                    "the example does not hold: \(expectation.member) is \(difference.actual), "
+                    "the example does not hold: \(difference.subject) is \(difference.actual), "
                         + "expected \(difference.expected)",
                     suggestion:
                         "correct the route or the example; `linkd resolve --explain` shows how the decision was made",
@@ -41,17 +41,19 @@ enum ExampleRun {
         }
     }
 
+    private typealias Difference = (subject: String, expected: String, actual: String)
+
     private static func difference(
         _ expectation: TableSource.Example.Expectation, _ decision: Decision
-    ) -> (expected: String, actual: String)? {
+    ) -> Difference? {
         let expected = expectation.value
         if expectation.member == "models" { return modelDifference(expected, decision) }
         let actual = actual(expectation.member, decision)
         if isAbsence(expected, of: expectation.member) {
-            return actual.map { ("none", $0.text) }
+            return actual.map { (expectation.member, "none", $0.text) }
         }
         if let actual, actual.isEqual(to: expected) { return nil }
-        return (expected.text, actual?.text ?? "absent")
+        return (expectation.member, expected.text, actual?.text ?? "absent")
     }
 
     /// Returns a Boolean value that indicates whether the expectation is that the decision does not have the member.
@@ -72,16 +74,16 @@ enum ExampleRun {
     }
 
     /// Compares the expected fields with the last entry that has the model.
-    private static func modelDifference(
-        _ expected: JSONValue, _ decision: Decision
-    ) -> (expected: String, actual: String)? {
+    private static func modelDifference(_ expected: JSONValue, _ decision: Decision) -> Difference? {
         for model in expected.object ?? [] {
             let entry = decision.value["stack"]?.array?.last { $0["data"]?[model.name] != nil }
-            guard let data = entry?["data"]?[model.name] else { return (model.name, "no entry with that model") }
+            guard let data = entry?["data"]?[model.name] else {
+                return ("the model \(model.name)", "an entry with this model", "absent")
+            }
             for field in model.value.object ?? [] {
                 let actual = data[field.name]
                 if let actual, actual.isEqual(to: field.value) { continue }
-                return ("\(model.name).\(field.name) \(field.value.text)", actual?.text ?? "absent")
+                return ("\(model.name).\(field.name)", field.value.text, actual?.text ?? "absent")
             }
         }
         return nil

@@ -38,11 +38,11 @@ public struct RouteTable: Sendable {
 
     /// Loads a table from the bytes of its file, checks its structure, compiles it, and runs its examples.
     ///
-    /// This function does not prove that no two routes overlap and that every pattern matches a link. Run the checks of
-    /// `RouteAnalysis` when you build the table. An app then loads a checked table without repeating the proofs.
+    /// This function omits the proofs that no two routes overlap and that every pattern matches a link. Run the checks
+    /// of `RouteAnalysis` when you build the table. An app then loads a checked table without repeating the proofs.
     ///
     /// - Parameter json: The bytes of the file.
-    /// - Throws: `RouteTableError` with every problem that was found, worst first.
+    /// - Throws: A ``RouteTableError`` with every problem that was found, errors first.
     public init(json: some Sequence<UInt8>) throws(RouteTableError) {
         let (table, problems) = TableLoader([UInt8](json)).finish()
         guard let table else { throw RouteTableError(problems: problems) }
@@ -67,7 +67,7 @@ public struct RouteTable: Sendable {
     ///   - link: The link, percent-encoded.
     ///   - device: The facts about the device.
     /// - Returns: The decision. An invalid link results in a decision with the outcome ``Decision/Outcome/reject``, or
-    ///   in that of a fallback rule.
+    ///   with the outcome of a fallback rule.
     public func resolve(_ link: String, device: DeviceFacts = DeviceFacts()) -> Decision {
         resolve(.link(link), device: device)
     }

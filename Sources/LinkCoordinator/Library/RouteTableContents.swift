@@ -3,17 +3,17 @@ extension RouteTable {
     public struct Route: Sendable, Hashable, Identifiable {
         /// The route's id, as decisions name it.
         public let id: String
-        /// The paths of its patterns, as the table writes them; empty for a route that is reached by its id only.
+        /// The paths of the route's patterns, or an empty array if the route is reached only by its id.
         public let patterns: [String]
     }
 
     /// A screen that a table declares.
     public struct Screen: Sendable, Hashable {
-        /// The coordinator.
+        /// The name of the coordinator.
         public let coordinator: String
-        /// The screen's name.
+        /// The name of the screen.
         public let name: String
-        /// The screen whose view draws this one, if it is another.
+        /// The name of the screen whose view displays this screen, or nil if the screen has its own view.
         public let view: String?
         /// The names of the models whose data the screen needs.
         public let models: [String]
@@ -30,7 +30,7 @@ extension RouteTable {
 
     /// The screens of all coordinators, in the order of the table.
     ///
-    /// An app can check at its start that it has a view for each:
+    /// An app can check at launch that it has a view for each screen:
     ///
     /// ```swift
     /// for screen in table.screens { assert(AppScreen(rawValue: screen.view ?? screen.name) != nil) }

@@ -1,9 +1,9 @@
 internal import ByteStorage
 
-/// The route table that an app uses now, which can be replaced while others resolve.
+/// A store for an app's current route table, which can be replaced while other tasks resolve requests.
 ///
-/// A request takes ``table`` once and uses it to its end, so that no request sees two tables. A table that was replaced
-/// lives as long as somebody still uses it.
+/// Read ``table`` once for each request, so that the request uses one table throughout. A table that was replaced stays
+/// valid for the requests that still use it.
 ///
 /// ```swift
 /// let store = RouteTableStore(try RouteTable(json: bundled))
@@ -26,28 +26,28 @@ public final class RouteTableStore: Sendable {
         for listener in state.withLock({ Array($0.listeners.values) }) { listener.finish() }
     }
 
-    /// The table at this moment.
+    /// The current table.
     public var table: RouteTable { state.withLock { $0.table } }
 
     /// Replaces the table.
     ///
-    /// - Parameter table: The table for all requests from now on.
+    /// - Parameter table: The table for later requests.
     /// - Returns: The table that was replaced.
     @discardableResult
     public func replace(with table: RouteTable) -> RouteTable {
         state.withLock { state in
             let last = state.table
             state.table = table
-            // Inside the lock, so that every listener sees the tables in the order in which they were replaced.
+            // The listeners are notified inside the lock, so that each receives the tables in the order of replacement.
             for listener in state.listeners.values { listener.yield(table) }
             return last
         }
     }
 
-    /// The current table, then each that replaces it.
+    /// A stream of the current table, followed by each table that replaces it.
     ///
-    /// Each access creates a stream of its own. A stream that is not read fast enough keeps the newest table only. It
-    /// ends when the store is released.
+    /// Each access creates a new stream. A stream that is not read fast enough keeps only the newest table. It ends
+    /// when the store is deallocated.
     public var tables: AsyncStream<RouteTable> {
         let (stream, continuation) = AsyncStream.makeStream(of: RouteTable.self, bufferingPolicy: .bufferingNewest(1))
         let number = state.withLock { state in

@@ -44,7 +44,7 @@ extension ModelValue {
 extension ModelValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
     ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral
 {
-    /// Creates a text.
+    /// Creates a text value.
     public init(stringLiteral value: String) { self = .text(value) }
     /// Creates a number.
     public init(integerLiteral value: Int64) { self = .number("\(value)") }

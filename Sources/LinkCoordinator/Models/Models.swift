@@ -1,9 +1,9 @@
 internal import StrictJSON
 
-/// Values by model and field, for a link or from an entry of a stack.
+/// The field values of models, for a link or from an entry of a stack.
 ///
-/// You can write a literal, `["Product": ["id": "B121…", "count": 3]]`, or use the app's own types: `try
-/// Models(product)`.
+/// You can write a literal, `["Product": ["id": "B121…", "count": 3]]`, or use the app's own types:
+/// `try Models(product)`.
 public struct Models: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     /// The fields of each model.
     public var fields: [String: [String: ModelValue]]

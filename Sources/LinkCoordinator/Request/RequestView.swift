@@ -35,16 +35,16 @@ package struct RequestView {
 
     /// The form of the request.
     package var form: Form
-    /// The link, path, or route id, without escapes.
+    /// The link, path, or route id, with all JSON escapes resolved.
     package var text: ByteView
-    /// A Boolean value that indicates whether `text` has no JSON escapes, so that it can be copied into JSON unchanged.
+    /// A Boolean value that indicates whether `text` can be copied into a JSON string without escapes.
     package var isPlain: Bool
     /// A Boolean value that indicates whether all bytes of `text` are known to be from 0x20 to 0x7E without a
     /// backslash, so that they need no further check.
     ///
     /// See RouteTableReference, "Limits".
     package var isScreened = false
-    /// The number of readable bytes after `text`, whatever their values are.
+    /// The number of readable bytes after `text`, regardless of their values.
     ///
     /// With enough of them, `text` can be split without a copy.
     package var bytesBehind = 0
@@ -56,7 +56,7 @@ package struct RequestView {
     package var roots = UnsafeBufferPointer<ByteView>(start: nil, count: 0)
     /// The original payload as the text of a strictly validated JSON object, for `resume`.
     package var payload: ByteView = .empty
-    /// The format that the event declares for its payload, if it would not be detected, for `resume`.
+    /// The format that the event declares for its payload if it differs from the detected one, for `resume`.
     package var payloadType: PayloadType = .unsaid
 
     /// Creates a request.

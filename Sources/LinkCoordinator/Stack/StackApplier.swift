@@ -1,4 +1,4 @@
-/// A type of the app that shows decisions by carrying out one change at a time.
+/// A type of the app that applies decisions by performing one change at a time.
 ///
 /// ``apply(_:)-(Decision)`` computes the changes from the shown stack and performs them one after another. Return from
 /// each method when its change is visible, after any animation. An app then never has to change two levels of

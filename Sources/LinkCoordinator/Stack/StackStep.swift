@@ -98,8 +98,7 @@ extension Decision {
             } else {
                 step = .pop(left.count - kept)
             }
-            // The entries above the last group that stays are popped together. Those of a group that is dismissed go
-            // with it.
+            // The entries of a dismissed group are removed with it. The remaining ones are popped together.
             step.apply(to: &left)
             steps.append(step)
         }
