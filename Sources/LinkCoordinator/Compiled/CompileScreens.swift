@@ -157,7 +157,7 @@ extension TableCompiler {
         } ?? []
     }
 
-    /// Returns an entry in the presentation of a path, with the program that writes it.
+    /// Returns an entry with the given presentation, and the program that writes it.
     func entry(
         _ screen: TableSource.Screen, number: Int, coordinator: Int, present: Presentation
     ) -> CompiledEntry {

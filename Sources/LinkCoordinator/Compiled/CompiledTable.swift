@@ -1,7 +1,7 @@
 internal import ByteStorage
 internal import StrictJSON
 
-/// A table in the form that the resolver reads: plain values in memory of its own that never change.
+/// A table in the form that the resolver reads: immutable plain values in the table's own memory.
 package final class CompiledTable: @unchecked Sendable {
     // `@unchecked Sendable` is safe because the storage is written only while the table is compiled.
 
@@ -30,7 +30,7 @@ package final class CompiledTable: @unchecked Sendable {
         numbers = slab.store(Array(0..<Int32(pointers.count))).baseAddress
     }
 
-    /// The table as the resolver accepts it.
+    /// A handle to the table for the resolver.
     ///
     /// It is valid as long as this object.
     package var handle: TableHandle { TableHandle(image: image, pointers: pointers, numbers: numbers) }

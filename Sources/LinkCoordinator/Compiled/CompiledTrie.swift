@@ -39,9 +39,9 @@ struct CompiledEdge {
 
 /// A node of the trie.
 struct CompiledNode {
-    /// Bit n indicates a literal child of n bytes, and bit 63 one of 63 or more bytes.
+    /// The lengths of the literal children: bit n indicates a child of n bytes, and bit 63 one of 63 or more bytes.
     ///
-    /// Most lookups of absent literals end here, without hashing.
+    /// This test ends most lookups of absent literals without hashing.
     var literalLengths: UInt64
     var edges: UnsafePointer<CompiledEdge>?
     var edgeCount: UInt32
@@ -49,7 +49,7 @@ struct CompiledNode {
     var endLeaf: Int32
     /// The leaf of a `{rest*}` here, or -1.
     var restLeaf: Int32
-    /// The node number of its literals in the literal table.
+    /// The number of the node in the literal table.
     var number: UInt32
     /// The pattern of a path that ends here, if it has no query constraints.
     ///
@@ -57,7 +57,7 @@ struct CompiledNode {
     var endPattern: Int32
     /// A Boolean value that indicates whether the node has exactly one edge, which matches one segment, and no rest.
     ///
-    /// If no literal matches, that edge is the only possible way.
+    /// If no literal matches, that edge is the only alternative.
     var isLine: Bool
     /// The bits of the literals that end patterns below this node.
     ///

@@ -7,7 +7,7 @@ internal import StrictJSON
 extension Resolver {
     /// Writes `{` and all members before `outcome`.
     ///
-    /// Reserves the room for them at once.
+    /// Room for them is reserved at once.
     private mutating func writeHead(_ out: inout OutputArena) {
         if let head {
             let texts = head.source.count &* 2 &+ head.event.count &* 6 &+ head.device.count &* 6

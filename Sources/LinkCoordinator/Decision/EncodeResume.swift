@@ -20,9 +20,9 @@ extension Resolver {
         out.append(byte: UInt8(ascii: "}"))
     }
 
-    /// Makes the members of the resumed request, once for all devices of a record.
+    /// Creates the members of the resumed request, once for all devices of a record.
     ///
-    /// Only parameters and payloads are made in advance, because the text in the record may be far longer than the
+    /// Only parameters and payloads are created in advance, because their text in the record may be far longer than the
     /// compact form.
     mutating func makeResumed() throws(Rejection) {
         guard resumed.isEmpty else { return }
@@ -88,7 +88,7 @@ extension Resolver {
 enum ParamWriter {
     /// Appends an object without white space.
     ///
-    /// Nested objects, and values in lists that are not scalars, are left out.
+    /// Objects are left out. So are nulls, objects, and lists inside lists.
     ///
     /// - Throws: A `JSONError` if the text cannot be read, which cannot happen for text that was read strictly before.
     static func write(_ json: ByteView, into arena: inout OutputArena) throws(JSONError) {

@@ -133,7 +133,7 @@ extension Resolver {
 
     /// Returns the canonical form as `canonical` does, with the state `missing` for a text that is not of the type.
     ///
-    /// The result is returned in registers.
+    /// A tuple is returned in registers, unlike a `BoundValue`.
     @inline(__always)
     private mutating func canonicalForm(
         _ text: ByteView, _ field: Ref<CompiledField>, kind: CompiledField.Kind
@@ -213,7 +213,7 @@ extension Resolver {
         }
     }
 
-    /// Adds all values of a name except nulls, whatever the rule for duplicates is.
+    /// Adds all values of a name except nulls, regardless of the rule for duplicates.
     ///
     /// Returns `false` if a value is invalid.
     mutating func addQueryItems(_ name: Ref<CompiledQueryName>, _ field: Ref<CompiledField>) -> Bool {
@@ -244,7 +244,7 @@ extension Resolver {
 
     /// Checks that the screens of the stack have their required data.
     ///
-    /// A parent without its data is removed. Any other such entry fails the request.
+    /// A parent entry without its data is removed. Any other entry without its data fails the request.
     package mutating func requireData(of target: Ref<CompiledTarget>) throws(Rejection) {
         if target.isLean && stackIsStatic {
             if !lacksAny(target.required) { return }
@@ -281,7 +281,7 @@ extension Resolver {
         if stack.count > Self.maxEntries { throw Rejection(.budget, "stack") }
     }
 
-    /// Returns a field without which a screen cannot be shown, or -1.
+    /// Returns the index of a field without which a screen cannot be shown, or -1.
     ///
     /// It is a required field without a value, or an invalid field of a parent route.
     private mutating func wantingField(of screen: Ref<CompiledScreen>, scope: UInt8) -> Int {

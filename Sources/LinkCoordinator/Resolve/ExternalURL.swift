@@ -59,7 +59,7 @@ extension Resolver {
 
     /// Returns a Boolean value that indicates whether a dot follows a slash anywhere.
     ///
-    /// Otherwise, no segment consists of dots.
+    /// If no dot follows a slash, no segment consists of dots.
     private static func beginsWithDot(_ url: ByteView) -> Bool {
         var index = 0
         while index &+ 9 <= url.count {

@@ -17,7 +17,9 @@ struct OriginCache: ~Copyable {
         var hostCount = 0
         /// The serial number of the table, which is unique within the process.
         var table: UInt64 = 0
-        /// The last eight bytes of the origin, or all of them padded with zeros, and their position in the origin.
+        /// The last eight bytes of the origin, or all of them padded with zeros.
+        ///
+        /// `mask` selects the bytes to compare, which begin at `wordPlace` in the origin.
         var word: UInt64 = 0
         var mask: UInt64 = 0
         var wordPlace = 0
@@ -43,9 +45,9 @@ struct OriginCache: ~Copyable {
         hosts.deallocate()
     }
 
-    /// Returns the entry that `link` begins with, or -1.
+    /// Returns the index of the entry whose origin `link` begins with, or -1.
     ///
-    /// The link must be padded.
+    /// At least eight bytes must be readable from the start of the link.
     @inline(__always)
     func find(_ link: ByteView, table: UInt64) -> Int {
         for place in 0..<Self.places {
@@ -72,7 +74,7 @@ struct OriginCache: ~Copyable {
         return ByteView.equalBytes(link.start, texts + place * Self.maxBytes, count)
     }
 
-    /// Returns the entry at a position that `find` returned.
+    /// Returns the entry at an index that `find` returned.
     func entry(_ place: Int) -> UnsafePointer<Entry> { UnsafePointer(entries + place) }
 
     func host(_ place: Int) -> ByteView {

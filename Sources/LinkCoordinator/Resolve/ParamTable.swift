@@ -4,8 +4,8 @@ internal import StrictJSON
 /// The parameters of a `route` request by name, read once for a record.
 ///
 /// A parameter is a scalar or a list of scalars. A field that is not a list uses the first item. Nulls, objects, and
-/// items of lists that are not scalars are skipped. The text has been validated strictly before. If it cannot be read
-/// again, an error is thrown.
+/// items of lists that are not scalars are skipped. The JSON text has been validated strictly before. If it cannot be
+/// read again, an error is thrown.
 ///
 /// See RouteTableReference, "Other request forms".
 package struct ParamTable: ~Copyable {
@@ -93,7 +93,7 @@ package struct ParamTable: ~Copyable {
 
     /// Adds a parameter.
     ///
-    /// Its name is valid as long as the text is open in the cursor, which is until the next text is read.
+    /// Its name is valid as long as the cursor has the JSON text open, which is until the next text is read.
     private mutating func add(_ name: ByteView, _ first: Int32, isList: Bool, _ texts: inout RecordTexts) {
         let number = Int32(truncatingIfNeeded: entries.count)
         let isComposed = name.isSurelyComposed
@@ -127,7 +127,7 @@ package struct ParamTable: ~Copyable {
         }
     }
 
-    /// Composes the remaining names if the requested name has non-ASCII characters and so may equal one of them.
+    /// Composes the remaining names if the requested name has non-ASCII characters, because it may equal one of them.
     private mutating func composeNames(for name: ByteView, _ texts: inout RecordTexts) {
         guard !uncomposed.isEmpty, name.hasNonASCII else { return }
         for index in 0..<uncomposed.count {
@@ -177,11 +177,11 @@ package struct ParamTable: ~Copyable {
     }
 }
 
-/// Groups of numbers whose names are equal, found by hash.
+/// Groups of parameters or query pieces with equal names, found by hash.
 ///
-/// The caller compares the names.
+/// A group contains the numbers of its members. The caller compares the names.
 ///
-/// The hash is seeded for each process, so that nobody can choose names that collide.
+/// The hash is seeded for each process, so that a sender cannot choose names that collide.
 struct NameGroups: ~Copyable {
     struct Group {
         var hash: UInt64

@@ -18,7 +18,7 @@ extension Resolver {
 
     /// Binds the values of a parent route.
     ///
-    /// For the second and further devices, this happens once for all of them, in the memory of the request.
+    /// For the second and further devices, the values are bound once, in the memory of the request, and then copied.
     private mutating func bind(parent: Ref<CompiledRoute>, number: Int32, scope: UInt8) {
         guard shared.isKept else { return bindValues(of: parent, scope: scope) }
         for index in 0..<readings.parents.count where readings.parents[index].route == number {

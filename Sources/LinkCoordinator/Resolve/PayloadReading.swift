@@ -64,7 +64,7 @@ struct PayloadReading: ~Copyable {
 
     /// Skips the value at the cursor and records the values that pointers refer to.
     ///
-    /// `first` is the root's first value.
+    /// `first` is the index in `values` at which the values of the root begin.
     ///
     /// The recursion is limited by the depth of the trie and of the cursor, which is at most 512.
     private mutating func walk(_ node: Int, _ trie: Ref<PointerTrie>, from first: Int) throws(JSONError) {

@@ -5,8 +5,8 @@ internal import ByteStorage
 extension Resolver {
     /// Splits the path that begins at `start` if it is plain, and stores the query and fragment.
     ///
-    /// Returns `false` if a part must be decoded, checked, or noted. No part is stored in that case, and the caller
-    /// falls back to the slow path. `link` must be padded.
+    /// Returns `false` if a part must be decoded or checked, or requires a note. In that case no part is stored, and
+    /// the caller falls back to the slow path. `link` must be padded.
     mutating func splitPlainPath(of link: ByteView, from start: Int) -> Bool {
         guard let stop = splitPlainSegments(link.start + start, link.end, link.lease) else {
             segments.removeAll()
@@ -79,7 +79,7 @@ extension Resolver {
         var at = start
         while true {
             at = WideScan.first(from: at, to: end) { bytes in
-                // `/` and `?` differ in one bit. Without two bits, `#` and `%` equal `!` and `'`.
+                // `/` and `?` differ in one bit. `#`, `%`, `!`, and `'` differ in two bits, which the mask clears.
                 let slashes = WideBytes.equal(WideBytes.all(0x3F), in: bytes | WideBytes.all(0x10))
                 let marks = WideBytes.equal(WideBytes.all(0x21), in: bytes & WideBytes.all(0xF9))
                 return slashes | marks | WideBytes.highs(in: bytes)

@@ -104,7 +104,7 @@ extension Resolver {
     package mutating func text(ofPiece index: Int) -> ByteView? {
         let piece = pieces.base + index
         if !piece.pointee.isDecoded {
-            assert(!shared.isKept || shared.isOpen, "what is kept for all devices would stand in the memory of one")
+            assert(!shared.isKept || shared.isOpen, "a text for all devices must be stored in the request's memory")
             let text = decodedQueryText(piece.pointee.value)
             piece.pointee.value = text ?? .empty
             piece.pointee.isBadValue = text == nil

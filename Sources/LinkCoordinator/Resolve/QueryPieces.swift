@@ -2,15 +2,15 @@ package import ByteStorage
 
 /// A piece of the query.
 package struct QueryPiece: BitwiseCopyable {
-    /// The name, decoded when it is first used.
+    /// The decoded name, or the original bytes if they cannot be decoded.
     package var name: ByteView
-    /// The undecoded value, or its text after it was read.
+    /// The undecoded value, or the decoded one if `isDecoded` is true.
     package var value: ByteView
     /// The first eight bytes of the name, folded.
     var key: UInt64
     /// A Boolean value that indicates whether the piece has a `=`.
     package var hasValue: Bool
-    /// A Boolean value that indicates whether the name cannot be decoded and so matches nothing.
+    /// A Boolean value that indicates whether the name cannot be decoded, and therefore matches nothing.
     var isBad: Bool
     /// A Boolean value that indicates whether `value` is decoded.
     ///

@@ -41,7 +41,7 @@ struct Readings: ~Copyable {
     /// The number of results and values for which memory is kept for the next request.
     private static var kept: Int { 1024 }
 
-    /// Removes all results and begins a new, greater stamp.
+    /// Removes the values of parent routes, and invalidates all results with a new, greater stamp.
     mutating func forget(stamp: UInt32) {
         self.stamp = stamp
         if parents.isEmpty { return }
@@ -90,7 +90,7 @@ extension Resolver {
     mutating func readList(
         _ binding: Ref<CompiledBinding>, _ field: Ref<CompiledField>, _ repair: Repair? = nil
     ) -> Reading {
-        // A constant is read in place.
+        // A constant has no number, and is read each time.
         let place = binding.reading < 0 ? -1 : readings.place(binding.reading, repair)
         if place >= 0 && readings.all[place].stamp == readings.stamp { return readings.all[place] }
         listStart = items.count

@@ -20,7 +20,7 @@ package struct DecisionSummary: Sendable, Equatable {
 extension Resolver {
     /// Resolves a request for one device and appends the decision's JSON to the open record of `out`.
     ///
-    /// Every request results in exactly one decision, whatever its bytes are. The table must stay alive during the
+    /// Every request results in exactly one decision, regardless of its bytes. The table must stay alive during the
     /// call. Without a `head`, the members of the worker are omitted. `keepsReadings` indicates that the selection of
     /// the table has already read the same payload.
     package mutating func resolve(
@@ -84,8 +84,7 @@ extension Resolver {
         return DecisionSummary(.navigate)
     }
 
-    /// Writes the decision for an external target: that of the variant, or that for a device that does not support a
-    /// screen.
+    /// Writes the decision for an external target: the target of the variant, or the target of `unsupported`.
     @inline(never)
     private mutating func runExternal(
         _ chosen: Ref<CompiledRoute>, _ candidate: Ref<CompiledVariant>, _ target: Ref<CompiledTarget>,
@@ -137,7 +136,7 @@ extension Resolver {
         return DecisionSummary(.navigate)
     }
 
-    /// Writes the decision for an excluded route, which ends after the selection.
+    /// Writes the decision for an excluded route, whose resolution ends after the selection.
     private mutating func runExclusion(
         _ action: CompiledRoute.Action, _ out: inout OutputArena
     ) throws(Rejection) -> DecisionSummary {

@@ -106,7 +106,7 @@ extension Resolver {
 
     /// Searches from a node: the literal child first, and then the edges in the order of their rank.
     ///
-    /// The search backtracks only if there is another way.
+    /// The search backtracks only if there is an alternative.
     ///
     /// The recursion is limited by the number of segments.
     private mutating func descend(_ start: Int, _ segment: Int) -> Int {
@@ -205,8 +205,8 @@ extension Resolver {
     /// See RouteTableReference, "Redirects".
     private mutating func fillPath(_ template: UnsafeBufferPointer<CompiledTemplatePart>) throws(Rejection) {
         let old = segments.count
-        // The position of an empty segment that resets the path moves with its tail. Before a tail, it would remove no
-        // screens.
+        // The reset position moves with the tail that contains it. Otherwise it is 0, because a reset before the tail
+        // removes no screens.
         var reset = resetAt < 0 ? -1 : 0
         built.begin()
         for part in template {

@@ -67,7 +67,7 @@ extension Resolver {
         items.removeAll()
         lastStamp &+= 1
         readings.forget(stamp: lastStamp)
-        // Results that would be made on first use by a device are made now, in the memory of the request.
+        // Results that are otherwise created at their first use are created now, in the memory of the request.
         splitQuery()
         decodePieces()
         shared.isBound = false

@@ -2,7 +2,7 @@ internal import ByteStorage
 
 /// A cache of the most recent versions of one kind, by their bytes.
 ///
-/// The users of an app run a few of its versions.
+/// Most devices run one of a few versions of an app.
 ///
 /// It stores texts of up to eight bytes that are versions without a pre-release, or not versions at all. Entries are
 /// compared byte by byte, so a hit returns the same result as parsing.
@@ -20,7 +20,7 @@ struct VersionCache: ~Copyable {
     /// Selects which of the two positions of a text is replaced next.
     private var next = 0
 
-    /// The additional entry is for texts that are not cached.
+    /// Creates an empty cache, with one additional entry for texts that are not cached.
     init() {
         entries = .allocate(capacity: Self.places + 1)
         entries.initialize(repeating: Entry(), count: Self.places + 1)
