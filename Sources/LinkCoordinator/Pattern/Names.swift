@@ -42,6 +42,10 @@ package enum NameRule: Sendable {
         name.hasPrefix("__") || ["screen", "coordinator", "present", "stack"].contains(name)
     }
 
+    /// The suggestion for a reserved name.
+    static let reservedAdvice =
+        "use another name: `screen`, `coordinator`, `present`, `stack`, and names that begin with `__` are reserved"
+
     private static func isLetter(_ byte: UInt8) -> Bool { (byte | 0x20) &- UInt8(ascii: "a") < 26 }
 
     private static func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }

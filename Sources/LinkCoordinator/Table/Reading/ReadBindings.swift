@@ -57,7 +57,9 @@ extension TableReader {
         case "rewrite" where NameRule.identifier.matches(name): return Located(.rewrite(name), at: text.offset)
         case "query" where !name.isEmpty:
             if NameRule.isReserved(name) {
-                problems.error(.reservedName, at: text.offset, "the query name `\(name)` is reserved")
+                problems.error(
+                    .reservedName, at: text.offset, "the query name `\(name)` is reserved",
+                    suggestion: NameRule.reservedAdvice)
             }
             return Located(.query(name), at: text.offset)
         case "payload":

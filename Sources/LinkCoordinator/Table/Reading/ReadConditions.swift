@@ -57,7 +57,7 @@ extension TableReader {
                 continue
             }
             problems.error(
-                .badValue, at: text.offset, "\(what) must have comparisons with a version, separated by single spaces",
+                .badValue, at: text.offset, "\(what) must be comparisons with versions, separated by single spaces",
                 suggestion: LikelyVersion.comparisons(text.value).map { "write `\($0)`" }
                     ?? "write a comparison such as `>=4.0.0` or `>=4.0.0 <6`")
             return []

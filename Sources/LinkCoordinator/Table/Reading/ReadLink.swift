@@ -179,7 +179,7 @@ extension TableReader {
             } else {
                 problems.error(
                     .badValue, at: text.offset,
-                    "query.pairSeparators must have visible ASCII characters other than `=`, `%`, and `#`")
+                    "query.pairSeparators must contain only visible ASCII characters other than `=`, `%`, and `#`")
             }
         }
         dialect.names = choice(members["names"], "query.names", .sensitive)

@@ -1,7 +1,7 @@
 internal import StrictJSON
 
 extension TableReader {
-    /// Reads `routes`; those that do not read whole are marked as damaged.
+    /// Reads `routes`, and records those that cannot be read completely in `damage`.
     mutating func routes(_ value: JSONValue, models: [TableSource.Model]) -> [TableSource.Route] {
         var routes: [TableSource.Route] = []
         var seen = Set<String>()
@@ -121,7 +121,7 @@ extension TableReader {
         }
     }
 
-    /// Reads a route id, and reports a text that cannot be an id with the form that it most likely means.
+    /// Reads a route id, and reports a text that cannot be an id, with a suggestion.
     private mutating func redirectByID(_ text: Located<String>, _ names: Set<String>) -> Located<String>? {
         if NameRule.path.matches(text.value) { return text }
         let isURL = text.value.contains("://")

@@ -17,7 +17,7 @@ package enum TableObject: Int, Sendable, CaseIterable {
     /// The keys that must be present.
     package var required: [String] { Self.lists[rawValue].required }
 
-    /// The lists of all objects, which are made once: a table may have many thousand objects.
+    /// The keys of all objects, computed only once because a table may have many thousands of objects.
     private static let lists = allCases.map { (keys: $0.allKeys, required: $0.requiredKeys) }
 
     private var allKeys: [String] {

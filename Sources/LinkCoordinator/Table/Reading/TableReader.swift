@@ -68,7 +68,9 @@ struct Members {
 }
 
 extension TableReader {
-    /// Reads an object with known keys: unknown ones and missing ones are errors; nil if it is no object.
+    /// Reads an object with known keys, and reports unknown and missing keys.
+    ///
+    /// Returns nil for any other value.
     mutating func object(_ value: JSONValue, _ what: String, _ object: TableObject) -> Members? {
         guard let members = members(value, what) else { return nil }
         let keys = object.keys
@@ -210,22 +212,24 @@ extension TableReader {
 
     /// Checks a name, and reports one that violates the rule or is reserved.
     ///
-    /// The caller keeps the name in any case.
+    /// The caller uses the name even if it is invalid.
     mutating func name(_ text: String, at offset: Int, _ what: String, _ rule: NameRule, reserves: Bool = false) {
         if !rule.matches(text) {
             problems.error(
                 .badName, at: offset, "`\(text)` is not a valid name for \(what)", suggestion: "use \(rule.text)")
         } else if reserves, NameRule.isReserved(text) {
-            problems.error(.reservedName, at: offset, "the name `\(text)` is reserved and cannot be used for \(what)")
+            problems.error(
+                .reservedName, at: offset, "the name `\(text)` is reserved and cannot be used for \(what)",
+                suggestion: NameRule.reservedAdvice)
         }
     }
 
-    /// Reports a malformed text at the byte of the error.
+    /// Reports a malformed text at the position of the error.
     ///
     /// - Parameters:
     ///   - error: The error of the text.
     ///   - text: The text.
-    ///   - code: The code for an error of syntax.
+    ///   - code: The code for a syntax error.
     ///   - role: The role of the text if it is a path. If the error has no suggestion, the correct form of the whole
     ///     path is suggested.
     mutating func complain(
@@ -240,13 +244,15 @@ extension TableReader {
             case .reservedName: .reservedName
             case .duplicate: .duplicate
             }
+        let advice = error.kind == .reservedName ? NameRule.reservedAdvice : nil
         problems.error(
-            own, at: place(error.offset, in: text), error.message, suggestion: error.suggestion ?? path?.advice)
+            own, at: place(error.offset, in: text), error.message,
+            suggestion: error.suggestion ?? path?.advice ?? advice)
     }
 
     /// Returns the offset in the file of a byte of a text.
     ///
-    /// It is exact if the file has the text without escapes and vars.
+    /// It is exact if the file contains the text without escapes and vars. Otherwise, it is the offset of the text.
     func place(_ offset: Int, in text: Located<String>) -> Int {
         let start = text.offset + 1
         let bytes = text.value.utf8
