@@ -1,4 +1,6 @@
-/// The reasons for which a request ends without the target of its route, in the order in which they are found.
+/// The reasons for which a request ends without the target of its route.
+///
+/// They are in the order in which they are found, except for the last two.
 ///
 /// The set is closed, so that the resolver handles every reason. ``Decision/Reason`` is the open set of the public API.
 ///

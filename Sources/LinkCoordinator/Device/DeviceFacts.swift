@@ -3,8 +3,9 @@ package import StrictJSON
 
 /// The facts about a device that variants, capabilities, and guards depend on.
 ///
-/// A fact that is nil is unknown, and every condition on it fails. A text may have at most 256 bytes and a list at most
-/// 256 elements. A fact that exceeds a limit is treated as unknown, and the decision has a note about it.
+/// A fact that is nil is unknown. No condition on it holds, except `<` and `<=` with a version. A text may have at most
+/// 256 bytes and a list at most 256 elements. A fact that exceeds a limit is treated as unknown, and the decision has a
+/// note about it.
 ///
 /// See RouteTableReference, "Device facts".
 public struct DeviceFacts: Sendable, Hashable {

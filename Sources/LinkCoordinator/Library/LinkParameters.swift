@@ -43,9 +43,9 @@ public struct LinkParameters: Sendable, Equatable {
     /// A longer link has no parameters.
     public static let maxBytes = 8192
 
-    /// The number of query pieces that are read.
+    /// The maximum number of query items that are read.
     ///
-    /// Further pieces are ignored.
+    /// Further items are ignored.
     public static let maxItems = 128
 
     private static func decoded(_ raw: ArraySlice<UInt8>) -> String? {

@@ -82,7 +82,7 @@ extension Pattern {
 
 /// The precedence of a pattern of a table.
 ///
-/// Of all matching patterns, the least is selected.
+/// Of all matching patterns, the one with the lowest value is selected.
 package struct Precedence: Sendable {
     /// The scheme, or nil for any scheme.
     package var scheme: String?

@@ -47,7 +47,7 @@ package struct Capture: Sendable, Hashable {
 
     /// The index of the segment, starting at 0.
     ///
-    /// For a tail, it is that of its first segment.
+    /// For a tail, it is the index of the tail's first segment.
     package let segment: Int
 
     /// The part of the segment that is captured.

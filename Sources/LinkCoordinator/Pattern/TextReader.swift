@@ -69,13 +69,17 @@ package struct TextReader {
     package var isAtEnd: Bool { at >= end }
 
     /// Skips `byte` if it is the next byte.
+    ///
+    /// Returns `false` if another byte is next.
     package mutating func take(_ byte: Unicode.Scalar) -> Bool {
         guard next == UInt8(ascii: byte) else { return false }
         at += 1
         return true
     }
 
-    /// Skips `word` if it comes next.
+    /// Skips `word` if the remaining bytes begin with it.
+    ///
+    /// Returns `false` if they do not.
     package mutating func take(word: String) -> Bool {
         let wanted = Array(word.utf8)
         guard at + wanted.count <= end, bytes[at..<(at + wanted.count)].elementsEqual(wanted) else { return false }

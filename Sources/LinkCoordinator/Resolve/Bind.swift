@@ -161,7 +161,7 @@ extension Resolver {
     }
 
     /// Returns a Boolean value that indicates whether a text is an `https` URL with a listed host, and without userinfo
-    /// and blanks.
+    /// and spaces.
     private mutating func isURL(_ text: ByteView, _ hosts: UnsafeBufferPointer<CompiledHostRule>) -> Bool {
         guard text.count <= FieldType.maxTextBytes, let url = WebURL(text), equalsFolded(url.scheme, "https"),
             let host = WebURL.normalHost(url.host), !host.isEmpty

@@ -29,7 +29,7 @@ extension TableSource {
         /// The name of the screen.
         package var name: Located<String>
 
-        /// Models whose data it needs, in the order of its `needs`.
+        /// The models whose data the screen needs, in the order of `needs`.
         package var needs: [Located<String>] = []
 
         /// The allowed presentations.

@@ -3,7 +3,7 @@ package import ByteStorage
 extension FieldType {
     /// Returns the canonical form of a text under this type.
     ///
-    /// For a list, it is that of one item.
+    /// For a list, it is the canonical form of one item.
     ///
     /// See RouteTableReference, "Canonical forms".
     package func canonical(_ text: ByteView) -> CanonicalValue {
@@ -24,7 +24,7 @@ extension FieldType {
     }
 
     /// Returns a Boolean value that indicates whether the text is an `https` URL with a listed host, and without
-    /// userinfo and blanks.
+    /// userinfo and spaces.
     private static func isURL(_ text: ByteView, _ hosts: [HostRule]) -> Bool {
         guard text.count <= maxTextBytes, let url = WebURL(text), equalsFolded(url.scheme, "https"),
             let host = WebURL.normalHost(url.host), !host.isEmpty

@@ -141,7 +141,7 @@ extension TableSource {
         package var maxBytes = 8192
         /// The maximum number of segments.
         package var maxSegments = 64
-        /// The maximum number of query pieces.
+        /// The maximum number of query items.
         package var maxQueryItems = 128
 
         /// The bounds of `maxBytes`.
@@ -151,7 +151,7 @@ extension TableSource {
         /// The bounds of `maxQueryItems`.
         package static let queryItemsBounds: ClosedRange<Int64> = 1...1024
 
-        /// Makes the default limits.
+        /// Creates the default limits.
         package init() {}
     }
 }

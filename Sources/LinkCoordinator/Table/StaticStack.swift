@@ -71,7 +71,7 @@ extension StaticStack {
     package static func initialParents(
         of first: Entry, in source: TableSource, names: TableNames
     ) -> StaticStack {
-        // Most coordinators have no initial screen. They are skipped at once, however long the chain of parents is.
+        // Most coordinators have no initial screen. They are skipped at once, regardless of the length of the chain.
         var line = [first.coordinator]
         var passed = Set(line)
         while let next = names.initialAbove[line[line.count - 1]], passed.insert(next).inserted { line.append(next) }

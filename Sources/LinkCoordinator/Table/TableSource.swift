@@ -2,8 +2,8 @@ package import StrictJSON
 
 /// A route table in the form in which its file declares it: every key with its type and the position of each part.
 ///
-/// Names are not resolved to indices here, which `TableNames` does. Texts are in NFC and `vars` are replaced, except in
-/// the links of examples. A value of this type has been read but not checked, which `TableChecks` does.
+/// Texts are in NFC and `vars` are replaced, except in the links of examples. `TableNames` resolves names to indices,
+/// and `TableChecks` checks the table.
 package struct TableSource: Sendable {
     /// The id of the table (`table.id`).
     package var id: Located<String>

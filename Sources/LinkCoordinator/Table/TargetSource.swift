@@ -51,7 +51,7 @@ extension TableSource {
         /// The presentation of the last entry, or nil for the default of its screen.
         package var present: Located<Presentation>?
 
-        /// A Boolean value that indicates whether sheets and covers are closed first.
+        /// A Boolean value that indicates whether sheets, covers, and alerts are closed first.
         package var dismissModals: Bool
 
         /// The byte offset of the target in the file.

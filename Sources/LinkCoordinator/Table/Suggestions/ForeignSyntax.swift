@@ -45,7 +45,7 @@ package struct ForeignSyntax {
         return nil
     }
 
-    /// Returns a text without surrounding blanks and quotes.
+    /// Returns a text without surrounding spaces and quotation marks.
     package static func bare(_ text: Substring) -> String {
         let marks = " \"'"
         let start = text.drop { marks.contains($0) }

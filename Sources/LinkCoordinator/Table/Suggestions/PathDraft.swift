@@ -37,7 +37,7 @@ package struct PathText {
         }
     }
 
-    /// A summary of the grammar, for messages without a correct form.
+    /// A summary of the grammar, for messages that cannot suggest a corrected path.
     var grammar: String {
         switch role {
         case .pattern:
@@ -84,7 +84,7 @@ package struct PathDraft {
     /// The correct form of the path, which is valid and has no finding, or nil if there is none.
     package private(set) var form: String?
 
-    /// The further steps besides the form.
+    /// The steps that are required in addition to the corrected path.
     private(set) var more: [String] = []
 
     /// Creates the correct form of a path.
@@ -96,7 +96,7 @@ package struct PathDraft {
         self.form = right.text
     }
 
-    /// Records the first finding and the further steps, and returns the path without other syntax.
+    /// Records the first finding and the additional steps, and returns the path without the syntax of other routers.
     private mutating func rewrite(_ path: PathText) -> String? {
         var text = path.text
         if let cut = Self.outside(text, of: "#") {
