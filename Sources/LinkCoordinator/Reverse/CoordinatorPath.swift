@@ -14,17 +14,16 @@ public struct PathError: Error, Sendable, Equatable, CustomStringConvertible {
         self.detail = detail
     }
 
-    /// The error as a sentence.
+    /// The reason and the detail.
     public var description: String { "\(reason): \(detail)" }
 }
 
 extension RouteTable {
-    /// Returns the canonical coordinator path of a stack: `/` for an empty one, else the coordinator where it changes,
-    /// and each screen.
+    /// Returns the canonical coordinator path of a stack, or `/` for an empty stack.
     ///
-    /// A path has neither presentation nor data. ``link(route:models:captures:device:)`` writes a link that carries
-    /// them. `stack(atPath: path(for: stack))` has the same coordinators and screens for every stack that a path can
-    /// express.
+    /// The path contains each screen, preceded by its coordinator where the coordinator changes. It contains neither
+    /// presentations nor data. To share data, write a link with ``link(route:models:captures:device:)``. For every
+    /// stack that a path can express, `stack(atPath: path(for: stack))` has the same coordinators and screens.
     public func path(for stack: some Sequence<StackEntry>) -> String {
         var path = ""
         var current: String?
@@ -36,14 +35,14 @@ extension RouteTable {
         return path.isEmpty ? "/" : path
     }
 
-    /// Returns the stack of a coordinator path, whatever a device lacks.
+    /// Returns the stack of a coordinator path, without regard to the screens that a device supports.
     ///
     /// The entries have no data.
     ///
     /// - Parameters:
     ///   - path: An absolute path such as `/auth/a/b`, or a relative one such as `auth/c`.
     ///   - coordinator: The coordinator on top of the shown stack, in which a relative path may begin.
-    /// - Throws: `PathError` where a segment is neither a coordinator nor a screen, or the text is not a path.
+    /// - Throws: A ``PathError`` if a segment is neither a coordinator nor a screen, or the text is not a path.
     public func stack(atPath path: String, from coordinator: String? = nil) throws(PathError) -> [StackEntry] {
         var resolver = Resolver()
         let parsed = DeviceFacts(coordinator: coordinator).withFacts { facts in

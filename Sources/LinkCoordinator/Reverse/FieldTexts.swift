@@ -49,8 +49,8 @@ struct FieldTexts {
     /// Returns the texts for a position in the link that this field shares with another one, or nil if the two fields
     /// need different texts.
     ///
-    /// A UUID is read as uppercase however it is written, and a Boolean value may be a digit. In both cases, the other
-    /// field's spelling works for both.
+    /// A UUID is read as uppercase regardless of its case, and a Boolean value may be a digit. In both cases, the other
+    /// field's spelling is valid for both fields.
     func agreeing(_ texts: [String], with other: [String]?) -> [String]? {
         guard let other, other != texts else { return texts }
         if field.type == .bool, other.count == 1, other[0] == otherSpelling(of: texts) { return other }

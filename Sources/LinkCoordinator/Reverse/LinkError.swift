@@ -16,8 +16,8 @@ public struct LinkError: Error, Sendable, Equatable, CustomStringConvertible {
         case missing
         /// Two different values were given for the same position in the link.
         case conflict
-        /// A value cannot be written: the route binds its field to nothing in a link, or links of this scheme cannot
-        /// encode it.
+        /// A value cannot be written: the route does not bind its field to a part of the link, or links of this scheme
+        /// cannot encode it.
         case unwritable
         /// The table accepts no link with a scheme and host that the route's patterns match.
         case origin
@@ -39,8 +39,8 @@ public struct LinkError: Error, Sendable, Equatable, CustomStringConvertible {
         self.expected = expected
     }
 
-    /// The error as a sentence.
+    /// The position of the error, the expected value, and the code.
     ///
-    /// The sentence contains no values.
+    /// The text contains no given values, which may be personal data.
     public var description: String { "\(place): expected \(expected) (\(code.rawValue))" }
 }

@@ -4,7 +4,7 @@ struct LinkOrigin: Hashable {
     var block: Int
     /// The scheme.
     var scheme: String
-    /// The host and port as written, or nil if the first segment takes their position.
+    /// The host and port as written, or nil if the first segment of the path follows `//`.
     var authority: String?
 }
 

@@ -66,10 +66,10 @@ extension Resolver {
         }
         for (number, value) in arguments.expected where boundValue(number) != value {
             let field = image.fields.at(number)
-            return "another \(field.modelName.string).\(field.name.string)"
+            return "another value of \(field.modelName.string).\(field.name.string)"
         }
         for (name, texts) in arguments.free where capturedTexts(name) ?? [] != texts && rawText(name) != texts {
-            return "another path.\(name)"
+            return "another value of path.\(name)"
         }
         return nil
     }

@@ -166,7 +166,7 @@ import Testing
         let table = try RouteTable(json: [UInt8](Self.odd.utf8))
         for (models, code, place) in [
             (["M": ["id": "a", "note": "b"]], LinkError.Code.conflict, "M.note"),
-            (["M": ["id": "a", "note": .null]], .notRoundTripped, "another M.note"),
+            (["M": ["id": "a", "note": .null]], .notRoundTripped, "another value of M.note"),
         ] as [(Models, LinkError.Code, String)] {
             let error = #expect(throws: LinkError.self) { try table.link(route: "twice", models: models) }
             #expect(error?.code == code && error?.place == place)
