@@ -13,9 +13,9 @@ enum LikelyCapture {
         }
         if inside.isEmpty { return error("a capture needs a name", "{name}") }
         if inside.hasPrefix("*") || inside.hasPrefix("...") || inside.hasSuffix("...") {
-            if isLast { return error("the sign of a tail must follow its name", "{\(own)*}") }
+            if isLast { return error("the `*` of a tail must follow its name", "{\(own)*}") }
             return TextError(
-                "a tail must be last, and its sign must follow its name", at: reader.at,
+                "a tail must be last, and its `*` must follow its name", at: reader.at,
                 suggestion: "write `{\(own)}` for one segment")
         }
         if inside.prefix(while: { $0 != ":" }).contains(" ") {

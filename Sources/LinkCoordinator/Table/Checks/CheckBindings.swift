@@ -11,7 +11,8 @@ extension TableChecks {
             }
             guard let field = names.fields[model][binding.field.value] else {
                 unknown(
-                    .unknownField, binding.field, "field of `\(binding.model.value)`",
+                    .unknownField, binding.field,
+                    message: "the model `\(binding.model.value)` has no field `\(binding.field.value)`",
                     among: source.models[model].fields.map(\.name.value), routes: [route.id.value])
                 continue
             }

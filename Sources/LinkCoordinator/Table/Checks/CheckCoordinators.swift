@@ -44,7 +44,8 @@ extension TableChecks {
             guard case .field(let model, let name) = part else { continue }
             guard screen.needs.contains(where: { $0.value == model }), let index = names.models[model] else {
                 unknown(
-                    .unknownModel, Located(model, at: identity.offset), "needed model",
+                    .unknownModel, Located(model, at: identity.offset),
+                    message: "the identity uses the model `\(model)`, which is not in `needs` of the screen",
                     among: screen.needs.map(\.value))
                 continue
             }

@@ -22,7 +22,8 @@ extension TableChecks {
         case .unknownScreen(let name, let coordinator):
             let own = source.coordinators[coordinator]
             unknown(
-                .unknownScreen, Located(name, at: offset), "coordinator or screen of `\(own.name.value)`",
+                .unknownScreen, Located(name, at: offset),
+                message: "`\(name)` is neither a coordinator nor a screen of `\(own.name.value)`",
                 among: own.screens.map(\.name.value) + names.coordinators.keys, routes: routes)
         }
     }

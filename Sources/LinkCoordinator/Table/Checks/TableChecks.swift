@@ -66,8 +66,16 @@ package struct TableChecks {
         _ code: TableProblem.Code, _ name: Located<String>, _ what: String, among known: some Sequence<String>,
         routes: [String] = []
     ) {
+        unknown(code, name, message: "there is no \(what) `\(name.value)`", among: known, routes: routes)
+    }
+
+    /// Reports an unknown name with the given message, and the nearest known name as the suggestion.
+    mutating func unknown(
+        _ code: TableProblem.Code, _ name: Located<String>, message: String, among known: some Sequence<String>,
+        routes: [String] = []
+    ) {
         problems.error(
-            code, at: name.offset, "there is no \(what) `\(name.value)`",
+            code, at: name.offset, message,
             suggestion: Self.advice(name.value, problems.count < ProblemList.maxCount ? Array(known) : []),
             routes: routes)
     }
