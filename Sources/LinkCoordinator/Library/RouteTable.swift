@@ -143,7 +143,7 @@ extension CompiledTable {
 
 /// An error that lists the problems of a refused table.
 public struct RouteTableError: Error, Sendable, CustomStringConvertible {
-    /// All problems that were found, errors first.
+    /// The problems that were found, errors first, at most 200.
     public let problems: [TableProblem]
 
     /// Creates an error from problems, at least one of which is an error.
