@@ -1,8 +1,9 @@
 internal import Foundation
 internal import LinkdFuzz
 
-/// The benchmark `adversarial`, which compares long-lived processors with fresh ones on records that deviate from their
-/// form.
+/// The benchmark `adversarial`, which compares long-lived processors with fresh ones.
+///
+/// Some of the records deviate from the form that their producer uses.
 enum AdversarialRecords {
     static func run(_ options: BenchmarkOptions) throws -> Int32 {
         let worlds = try World.all()
@@ -42,7 +43,7 @@ enum AdversarialRecords {
                 "line for Corpus/sequences.finds.txt of LinkdFuzzTests:\n\(CorpusFile.line(input).prefix(8_000))"
             )
         } else {
-            print("the round alone does not reproduce it, but all rounds with the same seed do")
+            print("this round alone does not reproduce the difference: run all rounds with the same seed")
         }
     }
 }

@@ -14,9 +14,9 @@ enum Benchmarks {
           LinkdBenchmarks cpu FILE.jsonl TABLE.json       time per record of a workload file, pass by pass
           LinkdBenchmarks resolve FILE.jsonl TABLE.json   print key, tab, and decision of each record
 
-        BENCHMARKS (default: all, `worker` only with a broker)
+        BENCHMARKS (default: all whose requirements are met)
           record   a complete record of the workload, from bytes to bytes, and its three parts
-          lookup   a look-up in each of the peers' route sets (needs --peers)
+          lookup   a lookup in each of the peers' route sets (needs --peers)
           load     reading, checking, and compiling tables of 10 to 10,000 routes
           worker   CPU time per record of `linkd worker` and `passthrough.c` (needs --peers and a broker)
 
@@ -133,7 +133,9 @@ struct BenchmarkOptions {
         }
     }
 
-    /// Returns whether to run a benchmark: it is selected, or none is selected and its requirements are met.
+    /// Returns a Boolean value that indicates whether to run a benchmark.
+    ///
+    /// A benchmark runs if it is selected, or if none is selected and its requirements are met.
     func runs(_ kind: String) -> Bool {
         if !named.isEmpty { return named.contains(kind) }
         switch kind {

@@ -15,7 +15,7 @@ enum LookUpBenchmark {
 
     static func run(_ options: BenchmarkOptions, _ report: Report) throws {
         guard let directory = options.peers.map({ "\($0)/lookup" }) else { return }
-        report.heading("one look-up (\(options.rounds) rounds, best of 5 passes each)")
+        report.heading("one lookup (\(options.rounds) rounds, best of 5 passes each)")
         var tables: [String: CompiledTable] = [:]
         var times: [String: [Double]] = [:]
         var peers: [String: [Double]] = [:]
@@ -67,9 +67,9 @@ enum LookUpBenchmark {
         return CompiledTable(source, hash: "00000000")
     }
 
-    /// Measures the look-ups of all paths in turn.
+    /// Measures the lookups of all paths in turn.
     ///
-    /// Each one must find a route, or none if its line names none.
+    /// Each lookup must find a route if the line of the path names one, and no route otherwise.
     private static func measure(_ lines: [String], _ table: CompiledTable, shape: String) throws -> Double {
         var resolver = Resolver()
         var bytes: [UInt8] = []
@@ -100,7 +100,7 @@ enum LookUpBenchmark {
                 } / Double(repeats * spans.count)
             }.min() ?? .nan
         }
-        if wrong > 0 { throw BenchmarkError(text: "\(shape): \(wrong) look-ups had a wrong result", code: 70) }
+        if wrong > 0 { throw BenchmarkError(text: "\(shape): \(wrong) lookups had a wrong result", code: 70) }
         return best
     }
 }

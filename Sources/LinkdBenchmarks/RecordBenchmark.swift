@@ -43,7 +43,7 @@ struct RecordBenchmark {
         report.figure("  bind, compose, encode (the rest)", unit: "ns", rest)
     }
 
-    /// The number of passes in a measurement, of which the best one counts, as in `rust-peer cpu`.
+    /// The number of passes in a measurement, of which the best one is used, as in `rust-peer cpu`.
     private static let passes = 7
 
     /// Returns the time per record of the best pass over all records, in nanoseconds.
@@ -89,7 +89,7 @@ struct RecordBenchmark {
         return time
     }
 
-    /// Measures splitting and searching the paths of the links, which corresponds to the look-up of other routers.
+    /// Measures splitting and searching the paths of the links, which corresponds to the lookup of other routers.
     private func selectPass() -> Double {
         let table = tables.tables[0].compiled.handle
         var resolver = Resolver()

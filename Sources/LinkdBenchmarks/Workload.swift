@@ -55,7 +55,9 @@ struct Workload {
     }
 }
 
-/// A generator of link events for the shop, with the kinds and shares that the peers were measured on.
+/// A generator of link events for the table `shop`.
+///
+/// The kinds of links and their proportions are those of the workload on which the peers were measured.
 struct WorkloadGenerator {
     private var state: UInt64
 
