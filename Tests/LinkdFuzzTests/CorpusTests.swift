@@ -42,7 +42,7 @@ struct CorpusTests {
         }
     }
 
-    @Test("Long-lived processors yield the same as fresh ones")
+    @Test("Long-lived processors yield the same results as fresh ones")
     func adversarial() throws {
         let seed: UInt64 = 3
         var run = AdversarialRun(worlds: try #require(Self.worlds), seed: seed, recordsPerRound: 250)

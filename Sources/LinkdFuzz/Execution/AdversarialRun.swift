@@ -16,7 +16,8 @@ package struct AdversarialRun: ~Copyable {
         package let round: Int
         /// The record.
         package let record: FuzzRecord
-        /// An input of the target `sequences` that reproduces the difference, or nil if the round alone does not.
+        /// An input of the target `sequences` that reproduces the difference, or nil if the round alone does not
+        /// reproduce it.
         package let input: [UInt8]?
     }
 

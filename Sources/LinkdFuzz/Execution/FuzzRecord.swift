@@ -28,9 +28,9 @@ package struct FuzzRecord: Sendable, Hashable {
     }
 }
 
-/// The memory for the records of a batch, which is overwritten after the batch as that of a consumer.
+/// The memory of a batch's records, which is overwritten after the batch, as the memory of a Kafka consumer is.
 ///
-/// Each record has memory of its own, so that a sanitizer detects reads beyond its end. Alternatively the records are
+/// Each record has its own memory, so that a sanitizer detects reads beyond its end. Alternatively, the records are
 /// surrounded by bytes that change the result of such reads.
 final class RecordMemory {
     private var pieces: [UnsafeMutableBufferPointer<UInt8>] = []

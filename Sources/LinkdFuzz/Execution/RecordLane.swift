@@ -20,7 +20,7 @@ package struct RecordLane: ~Copyable {
     /// - Parameters:
     ///   - world: The world to process.
     ///   - isPacked: A Boolean value that indicates whether records are surrounded by other bytes, instead of each
-    ///     having memory of its own.
+    ///     having its own memory.
     package init(_ world: World, isPacked: Bool = false) {
         processor = RecordProcessor(tables: world.tables, limits: world.limits, passthrough: world.passthrough)
         memory = RecordMemory(isPacked: isPacked)

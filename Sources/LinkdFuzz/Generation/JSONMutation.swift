@@ -76,7 +76,7 @@ package struct JSONMutation {
         let range = tokens.tokens[index].range
         guard range.count >= 2 else { return }
         let inner = bytes[(range.lowerBound + 1)..<(range.upperBound - 1)]
-        // A text with escapes would have them escaped again, which is another text.
+        // The escapes of the text would be escaped again, which would change the text.
         guard !inner.contains(UInt8(ascii: "\\")), let text = String(validating: inner, as: UTF8.self) else { return }
         replace(&bytes, range) { $0.escaped(text, &random) }
     }

@@ -122,7 +122,7 @@ package struct Mutator {
         case 5: repeatLine(&lines[random.below(lines.count)], &random)
         default:
             var line = random.pick(lines)
-            // Keeps the record beside a changed copy, so that the copy deviates from what the record taught.
+            // Keeps the record and adds a changed copy, which deviates from the form that the reader learned from it.
             JSONMutation(words, hasGroups: false).change(&line, &random)
             line = line.map { $0 == UInt8(ascii: "\n") ? 0x20 : $0 }
             if random.one(in: 2) { lines.insert(line, at: position) } else { lines[random.below(lines.count)] = line }

@@ -20,13 +20,13 @@ package struct EventLaws {
         guard plain.value.count <= world.limits.recordBytes else { return nil }
         let again = RecordLane.fresh(plain, world)
         if result.cause?.reason != again.cause?.reason {
-            return "an equivalent record has another result\nas it is: \(result)\nin plain form:  \(again)"
+            return "an equivalent record has a different result\noriginal: \(result)\ncompact:  \(again)"
         }
         // Passthrough members, and a payload to resume, keep their spelling.
         if world.passthrough.isEmpty {
             for (one, other) in zip(result.decisions, again.decisions)
             where one.outcome != .deferred && (one.key != other.key || one.value != other.value) {
-                return "an equivalent record has other decisions\nas it is: \(result)\nin plain form:  \(again)"
+                return "an equivalent record has different decisions\noriginal: \(result)\ncompact:  \(again)"
             }
         }
         return deviceViolation(again, of: event, record)
@@ -52,7 +52,7 @@ package struct EventLaws {
             if decision.value.drop(while: { $0 != name }) != result.decisions[index].value.drop(while: { $0 != name })
                 || decision.key != result.decisions[index].key
             {
-                return "device \(index) has another decision in the list than alone\nin the list: "
+                return "device \(index) has a different decision in the list than alone\nin the list: "
                     + String(decoding: result.decisions[index].value.prefix(2_000), as: UTF8.self)
                     + "\nalone: \(other)"
             }

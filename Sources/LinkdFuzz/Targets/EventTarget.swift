@@ -30,7 +30,7 @@ extension FuzzRunner {
         for time in ["second", "third"] {
             let again = lane.results(CollectionOfOne(record))[0]
             if again != result {
-                return "the \(time) run of the record has another result\nfirst:\n\(result)\nthen:\n\(again)"
+                return "the \(time) run of the record has a different result\nfirst:\n\(result)\nthen:\n\(again)"
             }
         }
         if value.count <= Self.lawLimit, let wrong = EventLaws(world).wrong(result, of: record) { return wrong }
@@ -40,7 +40,7 @@ extension FuzzRunner {
     /// The size limit of a value that is compared with equivalent ones.
     private static let lawLimit = 32 << 10
 
-    /// Returns a description if the minimum of three runs exceeds the bound.
+    /// Returns a description if the minimum of three runs exceeds the cost bound, or nil.
     private func costViolation(_ record: FuzzRecord, _ result: RecordResult, _ lane: inout RecordLane) -> String? {
         let bytes = record.value.count + lane.bytesWritten
         let devices = max(result.decisions.count, 1)
@@ -60,7 +60,7 @@ extension FuzzRunner {
             if cause.reason == .internal { return "a dead letter `internal`: \(cause.detail)" }
             return nil
         }
-        if result.decisions.isEmpty { return "neither a decision nor a dead letter" }
+        if result.decisions.isEmpty { return "a record without a decision or a dead letter" }
         if record.value.contains(UInt8(ascii: "{")), let error = Self.syntaxError(record.value, world) { return error }
         for decision in result.decisions {
             if decision.key.isEmpty || decision.key.count > 256 {
@@ -90,9 +90,13 @@ extension FuzzRunner {
         do {
             let value = try JSONValue.parse(decision)
             guard let outcome = value["outcome"]?.string else { return "a decision without an outcome" }
-            if ["navigate", "deferred"].contains(outcome), value["stack"]?.array == nil { return "no stack" }
-            if outcome == "external", value["url"]?.string == nil { return "no url" }
-            if outcome == "reject" || outcome == "none", value["reason"]?.string == nil { return "no reason" }
+            if ["navigate", "deferred"].contains(outcome), value["stack"]?.array == nil {
+                return "a decision without a stack"
+            }
+            if outcome == "external", value["url"]?.string == nil { return "a decision without a URL" }
+            if outcome == "reject" || outcome == "none", value["reason"]?.string == nil {
+                return "a decision without a reason"
+            }
             if let detail = value["detail"]?.string, detail.utf8.count > 64 { return "a detail of over 64 bytes" }
             return nil
         } catch {
@@ -100,7 +104,7 @@ extension FuzzRunner {
         }
     }
 
-    /// Sends each `resume` as a new event, and returns a description if that is a dead letter.
+    /// Sends each `resume` as a new event, and returns a description if the result is a dead letter, or nil.
     func resumeViolation(_ result: RecordResult, of record: FuzzRecord, _ world: World) -> String? {
         for (index, decision) in result.decisions.prefix(8).enumerated() where decision.outcome == .deferred {
             guard let text = try? JSONValue.parse(decision.value), let resume = text["resume"]?.object,

@@ -50,11 +50,11 @@ extension FuzzRunner {
         -> String?
     {
         let explanation = table.explain(.link(link), device: device)
-        if explanation.decision.json != decision.json { return "the explanation has another decision" }
+        if explanation.decision.json != decision.json { return "the explanation has a different decision" }
         let chosen = explanation.candidates.filter(\.chosen).map(\.route)
         // The target of a redirect is not a candidate.
         if decision.via.isEmpty, let route = decision.route, !chosen.isEmpty, chosen != [route] {
-            return "the explanation chooses \(chosen), the decision \(route)"
+            return "the explanation has the route \(chosen), the decision has \(route)"
         }
         return nil
     }
@@ -76,7 +76,7 @@ extension FuzzRunner {
     }
 }
 
-/// The ways to resolve a link by an event, with and without escapes.
+/// A comparison of the library with the worker, which receives the link in an event, with and without escapes.
 private struct EventCheck {
     let link: String
     let device: String

@@ -19,7 +19,7 @@ extension FuzzRunner {
             for (record, digest) in zip(batch, digests) {
                 seen += 1
                 if digest == freshDigest(record, world) { continue }
-                return "record \(seen) has another result after other records than alone\n"
+                return "record \(seen) has a different result after other records than alone\n"
                     + Self.describe(batches, upTo: seen, world)
             }
         }

@@ -11,13 +11,13 @@ extension FuzzRunner {
         let file = Array(input.prefix { $0 != 0 })
         let behind = input.dropFirst(file.count + 1)
         let (checked, problems) = RouteTable.check(file)
-        if checked == nil, problems.isEmpty { return "a table is refused without a problem" }
+        if checked == nil, problems.isEmpty { return "a table is refused without a reported problem" }
         for problem in problems where problem.place.line < 1 || problem.place.column < 1 || problem.offset > file.count
         {
             return "a problem has no location in the file: \(problem.text(file: "table"))"
         }
         if problems.isEmpty, let again = RouteTable.check(file).table, again.hash != checked?.hash {
-            return "the table has two hashes"
+            return "the table has a different hash when it is loaded again"
         }
         guard let table = checked ?? RouteTable.unchecked(file) else { return nil }
         var links = behind.split(separator: UInt8(ascii: "\n")).prefix(Self.links).map {
@@ -36,7 +36,9 @@ extension FuzzRunner {
             guard let facts = try? JSONValue.parse(Array(device.utf8)) else { continue }
             let decision = table.resolve(link, device: DeviceFacts(facts))
             if let wrong = Self.decisionViolation(decision.json) { return wrong }
-            if decision.json != table.resolve(link, device: DeviceFacts(facts)).json { return "two decisions" }
+            if decision.json != table.resolve(link, device: DeviceFacts(facts)).json {
+                return "the link has a different decision when it is resolved again"
+            }
         }
         _ = table.explain(.link(link))
         return nil
