@@ -105,9 +105,9 @@ struct BadTableTests {
         #expect(marks.sorted() == table.marks, "\(listing)")
     }
 
-    /// Records the file if `RECORD_SNAPSHOTS` is in the environment.
+    /// Compares the problems with the golden file, or records the file if `RECORD_SNAPSHOTS` is in the environment.
     ///
-    /// The test fails in that case.
+    /// The test fails after it recorded the file.
     @Test("The problems match the golden file")
     func golden() throws {
         try expectGolden(BadTable.bad, "bad-tables.golden.txt")
@@ -122,7 +122,7 @@ struct BadTableTests {
         let path = TableFiles.path(ofFixture: name)
         if ProcessInfo.processInfo.environment["RECORD_SNAPSHOTS"] != nil {
             try Data(text.utf8).write(to: path)
-            Issue.record("written anew: read it, then run without RECORD_SNAPSHOTS")
+            Issue.record("the golden file was recorded: review it, then run without RECORD_SNAPSHOTS")
             return
         }
         let golden = try String(decoding: Data(contentsOf: path), as: UTF8.self)
@@ -216,7 +216,7 @@ struct NoTableTests {
         #expect(problems.first?.message == message && problems.first?.suggestion != nil)
     }
 
-    @Test("Two of three errors have a suggestion")
+    @Test("More than two of three errors have a suggestion")
     func advice() {
         let errors = BadTable.bad.flatMap(\.problems).filter { $0.severity == .error }
         let without = errors.filter { $0.suggestion == nil }

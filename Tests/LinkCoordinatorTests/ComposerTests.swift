@@ -31,7 +31,7 @@ struct ComposerTests {
         return Array(String(composed).utf8)
     }
 
-    /// Characters that can change or compose: those that decompose, marks, and parts of Hangul syllables.
+    /// Characters that can change or compose: characters that decompose, marks, and parts of Hangul syllables.
     private static let interesting: [UInt32] = {
         let ranges: [ClosedRange<UInt32>] = [
             0xA0...0x1FFF, 0x2000...0x33FF, 0xA000...0xABFF, 0xF900...0xFFFF, 0x10000...0x1E9FF,

@@ -31,7 +31,7 @@ import Testing
         #expect(traced.traced == Self.links.count - 1)
         #expect(
             try route("item", traced).patterns.map(\.decisions) == [1, 1],
-            "one link took the pattern, one the alias")
+            "one link matched the pattern, one the alias")
         #expect(traced.routes.map(\.decisions) == plain.routes.map(\.decisions))
     }
 

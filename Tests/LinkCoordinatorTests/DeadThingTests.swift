@@ -73,7 +73,7 @@ struct DeadThingTests {
                 }
             }
         }
-        #expect(told > 50, "seed \(seed): \(told) were told")
+        #expect(told > 50, "seed \(seed): \(told) were reported")
     }
 
     @Test("The link of a pattern that a rewrite hides does not reach the pattern")

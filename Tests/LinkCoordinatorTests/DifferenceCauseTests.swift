@@ -34,22 +34,22 @@ struct TableChange: Sendable, CustomTestStringConvertible {
     static let changes = [
         TableChange("an added locale", [locale], [localeCause]),
         TableChange("a narrower type", [count], [countCause], breaking: ["models.Product"]),
-        TableChange("another pattern", [find], [findCause], breaking: ["routes.search"]),
+        TableChange("a changed pattern", [find], [findCause], breaking: ["routes.search"]),
         TableChange(
             "three edits at once", [locale, count, find], [localeCause, countCause, findCause],
             breaking: ["models.Product", "routes.search"]),
         TableChange(
-            "a host less", [(#""*.shop.example", """#, #""*.shop.example""#)], [["link.hosts", "\"\"", "nothing"]],
+            "a removed host", [(#""*.shop.example", """#, #""*.shop.example""#)], [["link.hosts", "\"\"", "nothing"]],
             breaking: ["link.hosts"]),
         TableChange(
-            "a host more", [(#""*.shop.example", """#, #""*.shop.example", "", "b.example""#)],
+            "an added host", [(#""*.shop.example", """#, #""*.shop.example", "", "b.example""#)],
             [["link.hosts", "nothing", "b.example"]]),
         TableChange(
-            "a route more",
+            "an added route",
             [(#"{ "id": "home""#, #"{ "id": "gift", "match": "/gift/{g}", "to": { "root": true } }, { "id": "home""#)],
             [["routes.gift", nil, "match /gift/{g}, to the root"]]),
         TableChange(
-            "a route less",
+            "a removed route",
             [
                 (
                     #"{ "id": "new-items", "match": "/p/new", "to": { "path": "/catalog/list", "#
@@ -97,7 +97,7 @@ struct TableChange: Sendable, CustomTestStringConvertible {
                 ]
             ], breaking: ["routes.item"]),
         TableChange(
-            "an optional field more",
+            "an added optional field",
             [
                 (#""order": "int(1..)" }"#, #""order": "int(1..)", "tab": "string?" }"#)
             ],

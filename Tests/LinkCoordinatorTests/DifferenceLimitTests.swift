@@ -63,20 +63,23 @@ struct DifferenceLimitTests {
         LimitChange("a tail", block: web, tail, #""maxSegments": 10"#, lost: "/legal"),
         LimitChange(
             "a tail that is bound to a list", bound("/t/{l*}", #""l": "path.l""#), #""maxSegments": 9"#, lost: "/t"),
-        LimitChange("a list that ends before", bound("/t/{l*}", #""l": "path.l""#), #""maxSegments": 30"#, lost: nil),
+        LimitChange(
+            "a list that is shorter than the limit", bound("/t/{l*}", #""l": "path.l""#), #""maxSegments": 30"#,
+            lost: nil),
         LimitChange("a pattern without a tail", bounded, #""maxSegments": 10"#, lost: nil),
-        LimitChange("a segment anywhere", wild, #""maxSegments": 10"#, lost: "end"),
+        LimitChange("a segment at any position", wild, #""maxSegments": 10"#, lost: "end"),
         LimitChange("coordinator paths", paths, #""maxSegments": 10"#, lost: "/go"),
         LimitChange("a redirect that adds segments", growing, #""maxSegments": 10"#, lost: "/o"),
         LimitChange("the bytes of a path", bounded, #""maxBytes": 4000"#, lost: "/a"),
         LimitChange("the bytes of a link with a host", block: web, tail, #""maxBytes": 4000"#, lost: "/legal"),
         LimitChange(
-            "the bytes where the fragment is bound", bound("/f", #""f": "fragment""#), #""maxBytes": 300"#, lost: "/f"),
-        LimitChange("pieces of a query", bounded, #""maxQueryItems": 5"#, lost: "/a"),
+            "the bytes of a link with a bound fragment", bound("/f", #""f": "fragment""#), #""maxBytes": 300"#,
+            lost: "/f"),
+        LimitChange("query items", bounded, #""maxQueryItems": 5"#, lost: "/a"),
         LimitChange(
-            "pieces of a query that is wanted", bound("/f", #""f": "query.f""#), #""maxQueryItems": 5"#, lost: "/f"),
+            "query items with a bound name", bound("/f", #""f": "query.f""#), #""maxQueryItems": 5"#, lost: "/f"),
         LimitChange(
-            "pieces of a flat query",
+            "items of a flat query",
             block: #""schemes": ["s"], "host": "segment", "query": { "flatten": true, "pairSeparators": ",;" }"#,
             bound("/f", #""f": "query.f""#), #""maxQueryItems": 5"#, lost: "/f"),
     ]

@@ -7,10 +7,10 @@ import Testing
 /// Two tables that differ in a single place.
 struct TablePair: Sendable, CustomTestStringConvertible {
     var testDescription: String
-    /// The text of the place in the old and in the new table.
+    /// The text that replaces `PLACE` in the old and in the new table.
     var old: String
     var new: String
-    /// The file, with `PLACE` for the place.
+    /// The members of the file, with `PLACE` for the text that differs.
     var file: String
     /// A text that the request of the difference must contain.
     var shows = ""
@@ -83,7 +83,7 @@ struct TablePair: Sendable, CustomTestStringConvertible {
 
     static let all: [TablePair] = [
         // Reading of links.
-        link("a rewrite more", #""rewrites": []"#, #""rewrites": [{ "stripPrefix": "/v1" }]"#, shows: "/v1"),
+        link("an added rewrite", #""rewrites": []"#, #""rewrites": [{ "stripPrefix": "/v1" }]"#, shows: "/v1"),
         link(
             "a rewrite's values", #""rewrites": [{ "stripPrefix": "/{loc:enum(en|ru)}" }]"#,
             #""rewrites": [{ "stripPrefix": "/{loc:enum(en|ru|de)}" }]"#, shows: "/de"),
@@ -97,16 +97,16 @@ struct TablePair: Sendable, CustomTestStringConvertible {
         link("case of schemes", #""schemeCase": "lower""#, #""schemeCase": "exact""#, shows: "S:"),
         link("empty segments", #""path": {}"#, #""path": { "emptySegments": "reject" }"#, shows: "//"),
         link("a pair separator", #""query": {}"#, #""query": { "pairSeparators": "&;" }"#),
-        link("names in any case", #""query": {}"#, #""query": { "names": "insensitive" }"#, shows: "N="),
-        link("which duplicate counts", #""query": {}"#, #""query": { "duplicates": "last" }"#, shows: "&n="),
+        link("names regardless of case", #""query": {}"#, #""query": { "names": "insensitive" }"#, shows: "N="),
+        link("the duplicate that is used", #""query": {}"#, #""query": { "duplicates": "last" }"#, shows: "&n="),
         link(
-            "nulls that erase", #""query": { "duplicates": "last" }"#,
+            "names without a value that remove earlier values", #""query": { "duplicates": "last" }"#,
             #""query": { "duplicates": "last", "nulls": "erase" }"#),
         link("decoding", #""query": {}"#, #""query": { "decode": "none" }"#, shows: "%"),
         link("flat queries", #""query": {}"#, #""query": { "flatten": true }"#),
         link("repairs", #""repair": false"#, #""repair": true"#, shows: "%20"),
-        link("most segments", #""limits": {}"#, #""limits": { "maxSegments": 63 }"#),
-        link("longest link", #""limits": {}"#, #""limits": { "maxBytes": 8000 }"#),
+        link("the maximum number of segments", #""limits": {}"#, #""limits": { "maxSegments": 63 }"#),
+        link("the maximum length of a link", #""limits": {}"#, #""limits": { "maxBytes": 8000 }"#),
         // Payloads and fragments.
         TablePair(
             testDescription: "the order of link pointers", old: #"["/a", "/b"]"#, new: #"["/b", "/a"]"#,
@@ -131,13 +131,13 @@ struct TablePair: Sendable, CustomTestStringConvertible {
                 """#, shows: "payload"),
         route("a field from a pointer", bound("payload./x/a"), bound("payload./x/b"), shows: "payload"),
         route("a field from the fragment", bound("fragment"), bound("query.t"), shows: "#"),
-        route("a field from another name", bound("query.t"), bound("query.u")),
-        route("a field from another capture", bound("path.a"), bound("path.b")),
+        route("a field from a different name", bound("query.t"), bound("query.u")),
+        route("a field from a different capture", bound("path.a"), bound("path.b")),
         // Parents.
-        route("where a parent's field comes from", above("query.id"), above("path.id")),
-        route("a constant of a parent", above("path.id"), above("query.id")),
+        route("the source of a parent's field", above("query.id"), above("path.id")),
+        route("the source of a parent's field, in the opposite order", above("path.id"), above("query.id")),
         TablePair(
-            testDescription: "a rule of a parent's field", old: "int(1..99)", new: "int(1..98)",
+            testDescription: "the bounds of a parent's field", old: "int(1..99)", new: "int(1..98)",
             file: #"""
                 "link": { "schemes": ["s"], "host": "segment" },
                 "models": { "Shop": { "id": "PLACE" } },
@@ -148,7 +148,7 @@ struct TablePair: Sendable, CustomTestStringConvertible {
                 """#, shows: "id=99"),
         // Redirects.
         route(
-            "a text that only one redirect leads to",
+            "a path that only one redirect leads to",
             redirect(#"{ "id": "w", "match": "/w", "to": { "root": true } }"#),
             redirect(#"{ "id": "w", "match": "/to/v-old", "to": { "root": true } }"#), shows: "/from/old"),
         route(
@@ -166,7 +166,7 @@ struct TablePair: Sendable, CustomTestStringConvertible {
                 { "id": "other", "match": "/to/{t}", "to": { "root": true } }
                 """#, shows: "/from/"),
         route(
-            "another template", item(#""redirect": "/leaf/{a}""#, "/x/{a:int}/{b:int}"),
+            "a changed template", item(#""redirect": "/leaf/{a}""#, "/x/{a:int}/{b:int}"),
             item(#""redirect": "/leaf/{b}""#, "/x/{a:int}/{b:int}")),
         route(
             "an external URL", item(#""to": { "external": "https://e.example/{a}" }"#),
@@ -180,7 +180,7 @@ struct TablePair: Sendable, CustomTestStringConvertible {
             "a value of the query with a device", variants(#""app": ">=2", "query": { "mode": "b" }"#),
             variants(#""app": ">=2", "query": { "mode": "c" }"#), shows: "mode="),
         route(
-            "a target for devices of many facts",
+            "a target for devices with many facts",
             variants(#""app": ">=2", "os": ">=3", "platform": "ios", "region": "GB", "locale": "en", "claim": "vip""#),
             variants(
                 #""app": ">=2", "os": ">=3", "platform": "ios", "region": "GB", "locale": "en", "claim": "vip""#,
@@ -195,7 +195,7 @@ struct TablePair: Sendable, CustomTestStringConvertible {
 
 @Suite("Tables that differ in one place")
 struct DifferencePartTests {
-    @Test("The place is found, with a request for which the decisions differ", arguments: TablePair.all)
+    @Test("The difference is found, with a request for which the decisions differ", arguments: TablePair.all)
     func found(pair: TablePair) throws {
         for (old, new) in [(pair.old, pair.new), (pair.new, pair.old)] {
             let (a, b) = (try pair.table(old), try pair.table(new))
@@ -208,7 +208,7 @@ struct DifferencePartTests {
                 )
                 #expect(x.comparable != y.comparable, "\(change.request.text)")
             }
-            // One place is one cause, reported once.
+            // One edit is one cause, reported once.
             #expect(difference.groups.count == 1, "\(difference.groups.map(\.causes))")
             #expect(difference.groups.flatMap(\.changes).count == difference.changes.count)
             let requests = difference.changes.map(\.request.text)

@@ -3,7 +3,7 @@ import LinkCoordinator
 import StrictJSON
 import Testing
 
-/// A row of the table of edge cases: a table, a link, and the expected decision.
+/// An edge case: a table, a request, and the expected decision.
 struct EdgeCase: Sendable, CustomTestStringConvertible {
     enum Source: Sendable {
         /// A shipped table, or the fixture `anchor`.
@@ -19,7 +19,7 @@ struct EdgeCase: Sendable, CustomTestStringConvertible {
     /// The expected members of the decision, with nil for an absent member.
     let expected: [String: String?]
 
-    var testDescription: String { "row \(row): \(request)" }
+    var testDescription: String { "edge case \(row): \(request)" }
 
     init(
         _ row: Int, _ source: Source, _ link: String, device: DeviceFacts = DeviceFacts(), _ expected: [String: String?]
@@ -142,7 +142,7 @@ private let rows: [EdgeCase] = [
 ]
 
 @Suite("Edge cases of links") struct EdgeCaseTests {
-    @Test("Each row of the table of edge cases holds", arguments: rows)
+    @Test("Each edge case has the expected decision", arguments: rows)
     func row(edge: EdgeCase) throws {
         let decision = try edge.table().resolve(edge.request, device: edge.device)
         for (member, expected) in edge.expected {
@@ -156,7 +156,7 @@ private let rows: [EdgeCase] = [
         }
     }
 
-    @Test("The same link results in the same decision, byte for byte (row 35)")
+    @Test("The same link results in the same decision, byte for byte (edge case 35)")
     func again() throws {
         let table = try RouteTable(json: TableFiles.fixture("anchor-features.json"))
         let first = table.resolve("shop:///p/new")
@@ -172,7 +172,7 @@ private let rows: [EdgeCase] = [
         return [UInt8](text.utf8)
     }
 
-    @Test("A literal redirect cycle is an error of the table, and a cycle with captures ends at run time (row 34)")
+    @Test("A literal redirect cycle is a table error, and a cycle with captures ends at run time (edge case 34)")
     func circles() throws {
         let (table, problems) = RouteTable.check(Self.circle("/a", "/b", "/b", "/a"))
         #expect(table == nil)
@@ -182,11 +182,11 @@ private let rows: [EdgeCase] = [
         #expect(decision.via == ["a", "b"])
     }
 
-    @Test("All 40 rows of the table of edge cases have tests")
+    @Test("All 40 edge cases have tests")
     func all() {
-        // Rows 34 and 35 have their own tests above.
+        // Edge cases 34 and 35 have their own tests above.
         let tested = Set(rows.map(\.row) + [34, 35])
-        print("edge cases: \(rows.count + 2) tests of \(tested.count) rows")
+        print("edge cases: \(rows.count + 2) tests of \(tested.count) numbers")
         #expect(tested == Set(1...40))
     }
 }

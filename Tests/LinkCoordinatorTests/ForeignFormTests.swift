@@ -109,7 +109,7 @@ struct ForeignFormTests {
             + (bound.isEmpty ? "" : ", \"bind\": {\"M\": {\(bound.joined(separator: ", "))}}, \"requireAll\": true")
     }
 
-    @Test("The suggested forms are those that an author means", arguments: ForeignForm.known.map { $0.path })
+    @Test("The suggested form of each known path is the expected one", arguments: ForeignForm.known.map { $0.path })
     func expected(path: String) throws {
         let own = try #require(ForeignForm.known.first { $0.path == path })
         let found = Self.problems("{\"id\": \"x\", \"match\": \(Self.quoted(path)), \"to\": {\"root\": true}}")

@@ -60,7 +60,7 @@ import Testing
         #expect(slowest < .seconds(2))
     }
 
-    @Test("Random bytes")
+    @Test("Random bytes result in one decision each")
     func bytes() throws {
         let heads = [
             "", "shop://", "https://shop.example/", "coordinator://", "tcal://h/", "myapp://", "path:", "content:",
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test("Mutated links")
+    @Test("Mutated links result in one decision each")
     func links() throws {
         let tables = try Self.tables()
         var sources: [[[UInt8]]] = []
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test("Requests of other forms: paths, routes with parameters, and payloads")
+    @Test("Paths, routes with parameters, and payloads result in one decision each")
     func otherForms() throws {
         let tables = try Self.tables()
         var generator = SeededGenerator(seed: 12_2026_14)

@@ -25,7 +25,7 @@ struct HostTests {
     ]
 
     @Test(
-        "An `http` or `https` link without a host is rejected, whatever the hosts are",
+        "An `http` or `https` link without a host is rejected, regardless of the listed hosts",
         arguments: [#""""#, #""*""#, #""","*""#, #""a.example","""#])
     func missing(hosts: String) throws {
         let table = try Self.table(hosts)

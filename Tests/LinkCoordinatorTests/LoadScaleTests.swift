@@ -16,7 +16,7 @@ struct LoadScaleTests {
         #expect(long < 8 * short + 20)
     }
 
-    @Test("A table of each shape is accepted or refused", arguments: LoadShape.all)
+    @Test("A table of each shape is accepted or refused as expected", arguments: LoadShape.all)
     func taken(shape: LoadShape) {
         let (table, problems) = RouteTable.check(shape.file(100))
         #expect((table == nil) == shape.isRefused, "\(problems.prefix(2).map(\.message))")

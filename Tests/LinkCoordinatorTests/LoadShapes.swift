@@ -50,7 +50,7 @@ struct LoadShape: Sendable, CustomTestStringConvertible {
     private static let bindings = [
         LoadShape(testDescription: "two bound captures") { i, _ in #""match": "/t\#(i)/\#(captures)", \#(bind)"# },
         LoadShape(
-            testDescription: "a model of its own for each route",
+            testDescription: "a separate model for each route",
             head: { n in
                 let models = list(n) { #""A\#($0)": { "id": "uuid", "n": "int" }"# }
                 let screens = list(n) { #""s\#($0)": { "needs": ["A\#($0)"] }"# }
@@ -61,7 +61,7 @@ struct LoadShape: Sendable, CustomTestStringConvertible {
                     + #""bind": { "A\#(i)": { "id": "path.id", "n": "path.n" } }"#
             }),
         LoadShape(
-            testDescription: "one model of as many fields",
+            testDescription: "one model with a field for each route",
             head: { n in
                 #""models": { "A": { \#(list(n) { #""f\#($0)": "int?""# }) } }, "#
                     + #""coordinators": { "c": { "screens": { "s": { "needs": ["A"] } } } },"#
@@ -71,7 +71,7 @@ struct LoadShape: Sendable, CustomTestStringConvertible {
                 let target = i == 0 ? to : #""to": { "root": true }"#
                 return #""match": "/t\#(i)", "bind": { "A": { \#(fields) } }, \#(target)"#
             }),
-        LoadShape(testDescription: "captures of other names in each route") { i, _ in
+        LoadShape(testDescription: "captures with different names in each route") { i, _ in
             #""match": "/t\#(i)/{id\#(i):uuid}/{n\#(i):int(1..9)}", "to": { "path": "/c/s" }, "#
                 + #""bind": { "A": { "id": "path.id\#(i)", "n": "path.n\#(i)" } }"#
         },
@@ -90,7 +90,7 @@ struct LoadShape: Sendable, CustomTestStringConvertible {
             let aliases = ["u", "v", "w", "x"].map { #""/\#($0)\#(i)/\#(captures)""# }.joined(separator: ", ")
             return #""match": "/t\#(i)/\#(captures)", "alias": [\#(aliases)], \#(bind)"#
         },
-        LoadShape(testDescription: "as many aliases of one route") { i, n in
+        LoadShape(testDescription: "one route with as many aliases as there are routes") { i, n in
             if i > 0 { return #""match": "/z/\#(i)", "to": { "root": true }"# }
             return #""match": "/t/\#(captures)", \#(bind), "alias": [\#(list(n) { #""/t\#($0)/\#(captures)""# })]"#
         },
@@ -119,7 +119,7 @@ struct LoadShape: Sendable, CustomTestStringConvertible {
         LoadShape(testDescription: "one name of the query each", head: { _ in plain }) { i, _ in
             #""match": "/t", "query": { "k\#(i)": "*" }, "priority": \#(i), \#(to)"#
         }.refused,
-        LoadShape(testDescription: "one segment at any place each", head: { _ in plain }) { i, _ in
+        LoadShape(testDescription: "one anySegment each", head: { _ in plain }) { i, _ in
             #""match": { "anySegment": "t\#(i)" }, \#(to)"#
         }.refused,
         LoadShape(testDescription: "one pattern for all") { _, _ in #""match": "/t/\#(captures)", \#(bind)"# }.refused,
@@ -144,17 +144,17 @@ struct LoadShape: Sendable, CustomTestStringConvertible {
         LoadShape(testDescription: "a redirect by a template for every other route") { i, _ in
             #""match": "/t\#(i)/\#(captures)", "# + (i % 2 == 0 ? bind : #""redirect": "/t\#(i - 1)/{id}/{n}""#)
         },
-        LoadShape(testDescription: "redirects in one long line") { i, _ in
+        LoadShape(testDescription: "one long chain of redirects") { i, _ in
             #""match": "/t\#(i)/\#(captures)", "# + (i == 0 ? bind : #""redirect": "r\#(i - 1)""#)
         }.refused,
-        LoadShape(testDescription: "redirects to a path that all of them take", head: { _ in plain }) { i, _ in
+        LoadShape(testDescription: "redirects to a path that all of them match", head: { _ in plain }) { i, _ in
             #""match": "/t", "query": { "k": "v\#(i)" }, "redirect": "/t""#
         }.refused,
         LoadShape(testDescription: "parents by id from one route", head: { _ in plain }) { i, _ in
             #""match": "/t\#(i)", "#
                 + (i == 0 ? to : #""to": { "path": "/c/s", "parents": "route:r0" }"#)
         },
-        LoadShape(testDescription: "lines of eight parents by id", head: { _ in plain }) { i, _ in
+        LoadShape(testDescription: "chains of eight parents by id", head: { _ in plain }) { i, _ in
             #""match": "/t\#(i)", "#
                 + (i % 8 == 0 ? to : #""to": { "path": "/c/s", "parents": "route:r\#(i - 1)" }"#)
         },
@@ -162,7 +162,7 @@ struct LoadShape: Sendable, CustomTestStringConvertible {
 
     private static let screens = [
         LoadShape(
-            testDescription: "a screen each, drawn by another's view",
+            testDescription: "a screen each, displayed by another's view",
             head: { n in
                 let screens = list(n) { #""s\#($0)": { "view": "s\#(($0 + 1) % n)" }"# }
                 return #""coordinators": { "c": { "screens": { \#(screens) } } },"#
@@ -179,10 +179,10 @@ struct LoadShape: Sendable, CustomTestStringConvertible {
                 return #""coordinators": { \#(own) },"#
             },
             route: { i, _ in #""match": "/t\#(i)", "to": { "path": "/c\#(i)/t\#(i)", "parents": "initial" }"# }),
-        line(testDescription: "coordinators in one long line", initial: "", to: #""parents": "initial""#),
-        line(testDescription: "coordinators with initial screens in one long line", initial: #""initial": "s", "#),
+        line(testDescription: "one long chain of coordinators", initial: "", to: #""parents": "initial""#),
+        line(testDescription: "one long chain of coordinators with initial screens", initial: #""initial": "s", "#),
         line(
-            testDescription: "stacks of one long line of coordinators", initial: #""initial": "s", "#,
+            testDescription: "stacks of one long chain of coordinators", initial: #""initial": "s", "#,
             to: #""parents": "initial""#
         ).refused,
         LoadShape(

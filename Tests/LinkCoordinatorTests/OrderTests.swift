@@ -8,7 +8,7 @@ struct OrderTests {
         try #require(try PatternParser.parse(text, foldsCase: false).first)
     }
 
-    /// Patterns from the best to the last.
+    /// Patterns in the order of precedence.
     ///
     /// Each precedes every later one.
     private static let ascending = [
@@ -83,7 +83,7 @@ struct OrderTests {
         }
     }
 
-    /// From the best to the last by scheme, host, constraints, priority, and id.
+    /// Checks a list in the order of precedence by scheme, host, constraints, priority, and id.
     @Test("Scheme, host, constraints, priority, and id are compared in this order")
     func steps() throws {
         let path = try pattern("/a")

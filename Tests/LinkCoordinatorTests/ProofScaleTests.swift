@@ -3,7 +3,7 @@ import LinkCoordinator
 import TestSupport
 import Testing
 
-@Suite("Proofs about many routes in one place")
+@Suite("Proofs about many routes with related patterns")
 struct ProofScaleTests {
     /// Returns a table of the given number of routes with their own members, and possibly one more route.
     private func file(_ count: Int, query: String = "{}", last: String? = nil, _ members: (Int) -> String) -> [UInt8] {
@@ -37,7 +37,7 @@ struct ProofScaleTests {
             testDescription: "one value of a flat query each, and a route for the rest", query: #"{ "flatten": true }"#,
             last: #""match": "/p""#
         ) { #""match": "/p", "query": { "type": "t\#($0)" }"# },
-        Shape(testDescription: "one tail each, told apart by the query", last: #""match": "/{rest*}""#) {
+        Shape(testDescription: "one tail each, distinguished by the query", last: #""match": "/{rest*}""#) {
             #""match": "/p/{rest+}", "query": { "type": "t\#($0)" }"#
         },
         Shape(testDescription: "one prefix each") { #""match": "/p\#($0)-{n}""# },
@@ -75,7 +75,7 @@ struct ProofScaleTests {
 
 @Suite("Many problems of a table")
 struct ManyProblemTests {
-    @Test("The worst problems are kept, in whatever order they are found", arguments: 1...4)
+    @Test("The worst problems are kept, regardless of the order in which they are found", arguments: 1...4)
     func worst(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         var list = ProblemList()
@@ -105,7 +105,7 @@ struct ManyProblemTests {
         #expect(list.last?.routes == ["r\(count)", "r0"])
     }
 
-    @Test("A table with more errors than the limit is refused with as many as the limit")
+    @Test("A table with more errors than the limit reports as many errors as the limit")
     func full() {
         let list = Self.repeated(300)
         #expect(list.count == ProblemList.maxCount && list.allSatisfy { $0.severity == .error })

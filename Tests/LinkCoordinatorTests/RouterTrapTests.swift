@@ -4,7 +4,7 @@ import Testing
 
 /// A link that another router loses or misroutes, with its routes and the correct result.
 struct RouterTrap: Sendable, CustomTestStringConvertible {
-    /// The row of the table of edge cases.
+    /// The number of the edge case.
     let row: Int
     /// The router and its result for the link.
     let router: String
@@ -18,7 +18,7 @@ struct RouterTrap: Sendable, CustomTestStringConvertible {
     /// The values of the route's captures, by name.
     var captures: [String: String] = [:]
 
-    var testDescription: String { "row \(row), \(router): \(path)" }
+    var testDescription: String { "edge case \(row), \(router): \(path)" }
 
     /// Returns a table whose screens show the captures of the route.
     func table(_ order: [(id: String, pattern: String)]) throws -> RouteTable {
@@ -49,11 +49,11 @@ struct RouterTrap: Sendable, CustomTestStringConvertible {
 
 private let traps: [RouterTrap] = [
     RouterTrap(
-        row: 24, router: "routing-kit: the dead end of users/me is kept",
+        row: 24, router: "routing-kit: the search does not leave the dead end users/me",
         routes: [("me", "/users/me"), ("posts", "/users/{id}/posts")], path: "/users/me/posts", route: "posts",
         captures: ["id": "me"]),
     RouterTrap(
-        row: 24, router: "routing-kit: a capture of the abandoned branch stays",
+        row: 24, router: "routing-kit: a capture of the abandoned branch remains",
         routes: [("a", "/{x}/b/{y}/c"), ("d", "/{x}/{z}/d/e")], overlaps: ["a": "d"], path: "/1/b/d/e", route: "d",
         captures: ["x": "1", "z": "b"]),
     RouterTrap(
@@ -73,7 +73,7 @@ private let traps: [RouterTrap] = [
         routes: [("tab", "/users/{id}/{tab}"), ("profile", "/users/{id}/profile")], path: "/users/7/profile",
         route: "profile", captures: ["id": "7"]),
     RouterTrap(
-        row: 29, router: "go_router and others: the capture takes the literal",
+        row: 29, router: "go_router and others: the capture matches the literal segment",
         routes: [("id", "/p/{id:uuid}"), ("new", "/p/new")], path: "/p/new", route: "new"),
     RouterTrap(
         row: 30, router: "flutter#159002: the capture that comes first in the file wins",
@@ -100,10 +100,10 @@ private let traps: [RouterTrap] = [
         }
     }
 
-    @Test("Each of the rows 24 to 30 has a trap")
+    @Test("Each of the edge cases 24 to 30 has a trap")
     func rows() {
         let rows = Set(traps.map(\.row))
-        print("router traps: \(traps.count) of \(rows.count) rows")
+        print("router traps: \(traps.count) of \(rows.count) edge cases")
         #expect(rows == Set(24...30))
     }
 }

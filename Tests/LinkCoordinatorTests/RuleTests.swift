@@ -105,7 +105,7 @@ struct DialectCase: Sendable, CustomTestStringConvertible {
         #expect(decision.mode == .replace)
     }
 
-    @Test("A leading slash is not a trailing slash", arguments: ["t://home", "t:/home", "t:///home", "t:home"])
+    @Test("A leading slash is not read as a trailing slash", arguments: ["t://home", "t:/home", "t:///home", "t:home"])
     func leadingSlash(_ link: String) throws {
         let table = try load(
             #""schemes":["t"],"host":"segment","path":{"emptySegments":"reset"}"#,
@@ -154,7 +154,7 @@ struct DialectCase: Sendable, CustomTestStringConvertible {
         #expect(table.resolve("t:///can", device: DeviceFacts(platform: "watchos")).variant == 1)
     }
 
-    @Test("Tables that write a platform in another case decide equally, as their difference proves")
+    @Test("Tables that write a platform in a different case make equal decisions, and their difference is empty")
     func platformDifference() throws {
         func table(_ platform: String) throws -> RouteTable {
             try load(

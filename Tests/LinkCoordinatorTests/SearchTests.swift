@@ -70,7 +70,7 @@ struct SearchTests {
             query: patterns.pick([[], [], ["q=1"], ["q=2"], ["q"], ["w"], ["w=5", "q=1"]]))
     }
 
-    /// Returns the route by definition: that of the least of all matching patterns.
+    /// Returns the route by definition: that of the first matching pattern in the order of precedence.
     private func expected(_ source: TableSource, _ link: Link) -> String? {
         let parts = link.host.split(separator: ":", omittingEmptySubsequences: false)
         let host = Array((parts.first ?? "").utf8)
@@ -99,7 +99,7 @@ struct SearchTests {
         }
     }
 
-    @Test("The search selects the least of all matching patterns, in any order of the file")
+    @Test("The search selects the first matching pattern in the order of precedence, in any order of the file")
     func scanAll() throws {
         var patterns = PatternGenerator(seed: 2026_11_21)
         var found = 0

@@ -19,10 +19,10 @@ private final class Run: Sendable {
     static let requests = 4_000
 
     let seen = Mutex(Seen())
-    /// The newest version that is certainly in place.
+    /// The newest version that has certainly been stored.
     let replaced = Mutex(0)
 
-    /// Resolves as a lane of the worker does: one resolver for whatever set is in place, request after request.
+    /// Resolves as a lane of the worker does: one resolver for the current set, request after request.
     func read(from owner: Lock<TableSet>) {
         var runner = LawRunner()
         var seen = Seen()
@@ -145,7 +145,7 @@ struct SeveralTablesTests {
         }
         let seen = run.seen.withLock { $0 }
         print(
-            "replacing: \(version) sets, \(readers) threads, \(seen.requests) requests, \(seen.sets) sets met by them")
+            "replacing: \(version) sets, \(readers) threads, \(seen.requests) requests, \(seen.sets) sets seen by them")
         #expect(seen.problems == [])
         #expect(seen.requests == readers * Run.requests && seen.sets > readers && version > 1)
         #expect(owner.withLock { $0 }.tables.map(\.version) == ["\(version)", "\(version)"])

@@ -193,7 +193,7 @@ struct SmallWorld {
         }
     }
 
-    /// All lists of up to four pieces of two names, two values, and another text, which are enough to test both names.
+    /// All lists of up to four items from two names, two values, and another text, which are enough to test both names.
     private static let pieces: [[String]] = {
         var all: [[String]] = [[]]
         var last = all

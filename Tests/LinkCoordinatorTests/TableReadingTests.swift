@@ -44,7 +44,7 @@ struct TableReadingTests {
         #expect((seeds + [anchor]).reduce(0) { $0 + ($1?.examples.count ?? 0) } >= 36)
     }
 
-    @Test("The defaults are the strict ones")
+    @Test("The defaults are the strictest values")
     func defaults() throws {
         let source = try source(
             """
@@ -131,7 +131,7 @@ struct TableReadingTests {
         #expect(source.routes[0].bindings.map { "\($0.model.value).\($0.field.value)" } == ["B.y", "B.x", "A.z"])
     }
 
-    @Test("a table may name its JSON schema, with text only")
+    @Test("A table may name its JSON schema, as a string only")
     func schemaReference() throws {
         func file(_ schema: String) -> String {
             """
@@ -146,7 +146,7 @@ struct TableReadingTests {
         #expect(problems.first?.pointer == "/$schema")
     }
 
-    @Test("a file that is no table at all gives one problem", arguments: ["", "[]", "{", "null", "{\"a\":1}x"])
+    @Test("A file that is not a table has one problem", arguments: ["", "[]", "{", "null", "{\"a\":1}x"])
     func noTable(text: String) {
         let (source, problems) = TableSource.inspect(Array(text.utf8))
         #expect(source == nil)

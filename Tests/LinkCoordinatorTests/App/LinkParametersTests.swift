@@ -36,7 +36,8 @@ import Testing
         "A text that is not a link has no parameters", arguments: ["invalid-url", "", "?a=1", "a b://c?d=e", ":?a=1"])
     func malformedURL(link: String) { #expect(LinkParameters(link).dictionary.isEmpty) }
 
-    @Test("Pairs are split and then decoded once, the last value of a name is used, and a null hides no value")
+    @Test(
+        "Pairs are split, then decoded once, the last value of a name is used, and names without a value are ignored")
     func decoding() {
         let parameters = LinkParameters("myapp://c?a=x%26b%3Dy&c=%2525&d=1&d=2&d&e=&f=%zz&a%20b=+#?g=1")
         #expect(parameters.dictionary == ["a": "x&b=y", "c": "%25", "d": "2", "e": "", "a b": "+"])

@@ -43,7 +43,7 @@ import Testing
             let again = table.resolve(resume.request, device: device)
             #expect(again.outcome == .navigate && again.resume == nil)
             #expect(again.json == table.resolve(request, device: device).json)
-            // A decision that a server sent says the same.
+            // A decision that was read back has the same request.
             #expect((try? Decision(json: decision.json))?.resume == resume)
         }
     }

@@ -37,7 +37,7 @@ struct RouteTableStoreTests {
         #expect(await late.next()?.version == "5")
     }
 
-    @Test("Versions only rise for concurrent readers while the table is replaced")
+    @Test("Concurrent readers see only rising versions while the table is replaced")
     func concurrentReaders() async throws {
         let store = RouteTableStore(try Self.table(0))
         try await withThrowingTaskGroup(of: Bool.self) { group in
@@ -100,7 +100,7 @@ struct TableContentsTests {
         }
     }
 
-    @Test("A decision that a table made is read back")
+    @Test("A table's decision is read back")
     func readBack() throws {
         let table = try RouteTable(json: TableFiles.shipped("shop"))
         for link in ["shop:///p/new", "shop:///nothing/here", "x"] {

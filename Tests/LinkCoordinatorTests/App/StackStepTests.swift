@@ -156,7 +156,7 @@ import Testing
             return stack.indices.contains(index) && stack[index].isSamePlace(as: entry)
                 ? nil : "update of another entry"
         case .push(let entries):
-            if entries.isEmpty || entries.contains(where: \.isModal) { return "push of no push" }
+            if entries.isEmpty || entries.contains(where: \.isModal) { return "push of a modal entry or of no entries" }
             guard let last = stack.last else { return nil }
             return last.present == .push || last.nav && last.present != .alert ? nil : "push onto \(last.present)"
         case .present(let entry):

@@ -106,7 +106,7 @@ import Testing
         return nil
     }
 
-    @Test("The parts of a link are the segments and query pieces that the phases read")
+    @Test("The parts of a link are the segments and query items that the phases read")
     func parts() throws {
         for table in try ReverseTables.all() {
             var links = Links(arguments: ArgumentGenerator(seed: 37_2026_11), table: table)

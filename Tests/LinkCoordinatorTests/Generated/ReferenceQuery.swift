@@ -1,7 +1,7 @@
 import LinkCoordinator
 import StrictJSON
 
-/// A straightforward reader of queries, which the resolver's results are compared with.
+/// A straightforward reader of queries, with which the resolver's results are compared.
 struct ReferenceQuery {
     /// The value of a name.
     enum Value: Equatable {
@@ -80,8 +80,8 @@ struct ReferenceQuery {
         return text(raw).map { .text($0) } ?? .invalid
     }
 
-    /// Returns a Boolean value that indicates whether the last piece is one of these names, ignoring surrounding
-    /// spaces, so that the next piece may be its value (`flatten`).
+    /// Returns a Boolean value that indicates whether the last item is one of these names, ignoring surrounding
+    /// spaces, so that the next item may be its value (`flatten`).
     func endsIn(_ names: [String]) -> Bool {
         guard let last = items.last?.name else { return false }
         let own = String(decoding: last, as: UTF8.self).split(separator: " ").joined(separator: " ")

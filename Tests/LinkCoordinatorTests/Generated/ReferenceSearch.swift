@@ -1,6 +1,6 @@
 import LinkCoordinator
 
-/// Selects a route by definition: the least of all matching patterns in the order of precedence.
+/// Selects a route by definition: that of the first matching pattern in the order of precedence.
 struct ReferenceSearch {
     let source: TableSource
     private let coordinators: Set<[UInt8]>
@@ -9,7 +9,7 @@ struct ReferenceSearch {
     init(_ source: TableSource) {
         self.source = source
         coordinators = Set(source.coordinators.map { Array($0.name.value.utf8) })
-        // The order does not depend on the link, so the first matching pattern is the least.
+        // The order does not depend on the link, so the patterns are sorted once for all links.
         patterns = source.routes.flatMap { route in
             route.patterns.map { (route, $0, route.precedence(of: $0)) }
         }.sorted { Precedence.compare($0.key, $1.key) < 0 }
@@ -61,7 +61,7 @@ struct ReferenceSearch {
         return (name, halves.count > 1 ? UInt16(halves[1]) : nil)
     }
 
-    /// Returns the route with the least matching pattern, and that pattern, or nil.
+    /// Returns the route of the first matching pattern, and that pattern, or nil.
     func select(_ link: Normalised) -> (route: TableSource.Route, pattern: TableSource.RoutePattern)? {
         patterns.first { matches($0.route, $0.pattern, link) }.map { ($0.route, $0.pattern) }
     }

@@ -62,8 +62,8 @@ import Testing
         report(
             "P10", seed: tables.patterns.generator.seed,
             [
-                "cases": cases, "judged": judged, "by an earlier variant": other, "with parents of a route": parents,
-                "unsupported on the older": unsupported, "no more on the newer": gained,
+                "cases": cases, "compared": judged, "by an earlier variant": other, "with parents of a route": parents,
+                "unsupported on the older": unsupported, "of these supported on the newer": gained,
             ])
         #expect(judged > cases / 3 && gained > cases / 1000)
         // A small number of tables need not have such routes.

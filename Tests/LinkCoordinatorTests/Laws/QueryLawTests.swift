@@ -3,7 +3,7 @@ import StrictJSON
 import TestSupport
 import Testing
 
-/// Returns a decision without the members that contain the link: `resume.link`, and the `url` of an excluded link.
+/// Returns a decision without the members that copy the link: `resume.link`, and the `url` of an excluded link.
 func withoutEcho(_ json: [UInt8], link: String) -> String? {
     guard let value = (try? Decision(json: json))?.value, let members = value.object else { return nil }
     let kept = members.compactMap { member -> JSONMember? in
@@ -62,7 +62,7 @@ func withoutEcho(_ json: [UInt8], link: String) -> String? {
             "P8", seed: tables.patterns.generator.seed,
             [
                 "cases": cases, "with a query and a route": read, "of them flattened": flat,
-                "equal but for the link's echo": echoed,
+                "equal except for the copied link": echoed,
             ])
         #expect(read > cases / 10 && (flat > cases / 20 || cases < 100_000))
     }
@@ -149,7 +149,7 @@ func withoutEcho(_ json: [UInt8], link: String) -> String? {
             "P9", seed: tables.patterns.generator.seed,
             [
                 "cases": cases, "with new escapes": encoded, "with a route": routed, "repaired": repaired,
-                "equal but for the link's echo": echoed,
+                "equal except for the copied link": echoed,
             ])
         #expect(encoded > cases / 2 && routed > cases / 4 && (repaired > cases / 500 || cases < 100_000))
     }

@@ -36,7 +36,7 @@ func broken(_ texts: [UInt8]..., sourceLocation: SourceLocation = #_sourceLocati
 }
 
 @Suite("Laws of selection") struct SelectionLawTests {
-    @Test("P4: the search selects the least of all matching patterns")
+    @Test("P4: the search selects the first matching pattern in the order of precedence")
     func scan() throws {
         var tables = TableGenerator(seed: 4_2026_11)
         var runner = LawRunner()

@@ -20,7 +20,7 @@ struct ParityRun<Input, Answer: Equatable> {
     let article: (Input) -> Answer
     /// Returns the result of the table's decision.
     let table: (Decision, Input) -> Answer
-    /// Returns the reason for leaving the input out, in the words of the table's documentation, or nil.
+    /// Returns the reason for leaving the input out, as in the documentation of the parity tables, or nil.
     let leftOut: (Input) -> String?
     /// Returns the kind of a result, for counting.
     let kind: (Answer) -> String
@@ -34,7 +34,7 @@ struct ParityRun<Input, Answer: Equatable> {
         var (count, different) = (0, 0)
         while count < limit {
             guard let input = input(&generator) else {
-                left["no URL", default: 0] += 1
+                left["not a URL", default: 0] += 1
                 continue
             }
             if let why = leftOut(input) {
@@ -108,7 +108,7 @@ enum ParityLimits {
         let body = text.prefix { $0 != "#" }
         let head = body.prefix { $0 != "?" }
         if head.split(separator: "/").contains(where: isDots) { return "a dot segment" }
-        if hasUnreadable(String(body)) { return "escapes of control characters or of no text" }
+        if hasUnreadable(String(body)) { return "escapes of control characters or of bytes that are not UTF-8" }
         return nil
     }
 

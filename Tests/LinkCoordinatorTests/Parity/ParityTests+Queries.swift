@@ -29,7 +29,7 @@ import Testing
         return "\(scheme)://\(host)\(path)\(tail)" + (generator.one(in: 12) ? "#reference=7" : "")
     }
 
-    @Test("Article 002: the deep linker of the trips calendar")
+    @Test("Article 002: the table agrees with the deep linker of the trips calendar")
     func article002() throws {
         let kinds = try ParityRun(
             name: "trips-calendar", seed: 2026_002, input: { URL(string: Self.link002(&$0)) }, link: \.absoluteString,
@@ -78,7 +78,7 @@ import Testing
         return ParityLimits.leftOut(url)
     }
 
-    @Test("Article 003: the parser")
+    @Test("Article 003: the table agrees with the parser")
     func article003Parser() throws {
         let names = ["id", "id", "id", "ID", "x", "i%64", "", "foo"]
         let hosts = [
@@ -110,15 +110,15 @@ import Testing
         let query = url.query(percentEncoded: true) ?? ""
         let once = query.removingPercentEncoding ?? query
         if once.contains("#") || url.path().lowercased().contains("%3f") { return "escapes of '#' and '?'" }
-        if once.removingPercentEncoding == nil { return "a '%' that one decoding leaves without its digits" }
+        if once.removingPercentEncoding == nil { return "a '%' without two digits after one decoding" }
         let whole = url.absoluteString.removingPercentEncoding ?? url.absoluteString
         if whole.contains("%"), URLComponents(string: whole, encodingInvalidCharacters: false) == nil {
-            return "a '%' that one decoding leaves beside what no URL holds"
+            return "a '%' next to a character that no URL contains, after one decoding"
         }
         return nil
     }
 
-    @Test("Article 003: the parameters")
+    @Test("Article 003: the table agrees with the parameters")
     func article003Parameters() throws {
         let bound = ["foo", "baz", "id", "param1", "param2"]
         let names = bound + ["FOO", "Foo", "BAZ", "f%6Fo", "f%256Fo", "x", "Param1", ""]
@@ -193,7 +193,7 @@ import Testing
         return Shown(view: view, isSheet: entry?.present == .sheet, identity: entry?.identity ?? "")
     }
 
-    @Test("Article 004: the flow coordinator")
+    @Test("Article 004: the table agrees with the flow coordinator")
     func article004() throws {
         let kinds = try ParityRun(
             name: "content-flow", seed: 2026_004, input: { Self.event(&$0) }, link: Self.link,

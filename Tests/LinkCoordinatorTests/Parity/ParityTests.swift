@@ -72,7 +72,7 @@ import Testing
         return ParityLimits.leftOut(url)
     }
 
-    @Test("Article 000: the deep link service and the split coordinator")
+    @Test("Article 000: the table agrees with the deep link service and the split coordinator")
     func article000() throws {
         let kinds = try ParityRun(
             name: "coordinator-demo", seed: 2026_000, input: { URL(string: Self.link000(&$0)) },
@@ -162,7 +162,7 @@ import Testing
         return path.starts(with: before) ? (path == before ? "unchanged" : "appended") : "replaced"
     }
 
-    @Test("Article 001: the coordinator that a string controls")
+    @Test("Article 001: the table agrees with the coordinator that a string controls")
     func article001() throws {
         let kinds = try ParityRun(
             name: "string-paths", seed: 2026_001, input: { Self.path001(&$0) }, link: Self.link001,
@@ -172,7 +172,7 @@ import Testing
         for kind in ["root", "appended", "replaced"] { #expect(kinds[kind, default: 0] > 300) }
     }
 
-    @Test("Article 001: strings without unknown screens as path requests, and back")
+    @Test("Article 001: the table agrees for strings without unknown screens as path requests, and writes their paths")
     func article001Requests() throws {
         let parity = try RouteTable(json: TableFiles.parity("string-paths"))
         var generator = SeededGenerator(seed: 2026_0011)

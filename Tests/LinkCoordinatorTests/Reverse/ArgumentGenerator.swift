@@ -24,7 +24,7 @@ struct ArgumentGenerator {
 
     /// Returns values for every bound field, sometimes without optional ones, and for every capture without a field.
     ///
-    /// Fields that read the same place of the link get the value that one text has for each of them. If no text is
+    /// Fields with the same source in the link get the value that one text has for each of them. If no text is
     /// valid for all of them, the fields for which it is invalid get no value.
     mutating func arguments(for route: TableSource.Route, in source: TableSource) -> Arguments {
         var made = Arguments()
@@ -47,7 +47,7 @@ struct ArgumentGenerator {
         return made
     }
 
-    /// A place of the link and the fields that read it.
+    /// A source of values in the link and the fields that read it.
     private struct Place {
         let source: TableSource.Binding.Source
         var fields: [(model: String, field: TableSource.Field)]
@@ -97,7 +97,7 @@ struct ArgumentGenerator {
         return captures
     }
 
-    /// Returns the name of a place, which is the same for all spellings.
+    /// Returns the name of a source, which is the same for all spellings of a query name.
     static func sourceName(_ source: TableSource.Binding.Source) -> String {
         switch source {
         case .path(let name): "path.\(name)"
@@ -109,7 +109,7 @@ struct ArgumentGenerator {
         }
     }
 
-    /// Returns texts for a place that are valid for all fields, if there are any, or nil if the place has no text.
+    /// Returns texts for a source that are valid for all fields, if there are any, or nil if the source has no text.
     private mutating func texts(for place: Place, _ pattern: Pattern, _ source: TableSource) -> [String]? {
         var capture: Capture?
         switch place.source {

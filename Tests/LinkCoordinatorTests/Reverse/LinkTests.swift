@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(
-        "Links are written so that each dialect decodes them back",
+        "Links are written so that each dialect decodes them to the same values",
         arguments: [
             (#"{"decode":"before"}"#, "a&b=c%", "s://h/p?q=a%2526b%253Dc%2525"),
             (#"{"decode":"none","pairSeparators":","}"#, "a&b=c%", "s://h/p?q=a&b=c%"),
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test(
-        "A value that no link can carry is a typed error that names its place",
+        "A value that no link can carry is a typed error that names its position",
         arguments: [
             ("p", ["Q": [:]], [:], LinkError.Code.missing, "Q.q"), ("p", [:], [:], .missing, "Q.q"),
             ("p", ["Q": ["q": 5]], [:], .value, "Q.q"), ("p", ["Q": ["q": "x,y"]], [:], .unwritable, "query.q"),
@@ -148,7 +148,7 @@ import Testing
             ("digit", ["M": ["id": "x", "flag": true]], "s://d/1"),
             ("digit", ["M": ["id": "x", "flag": false]], "s://d/0"),
             ("small", ["M": ["id": "x", "code": .text(uuid)]], "s://u/\(uuid.lowercased())"),
-            // The note has no given value, so it gets the value of its place.
+            // The note has no given value, so it gets the value of its capture.
             ("twice", ["M": ["id": "a"]], "s://t/a"), ("twice", ["M": ["id": "a", "note": "a"]], "s://t/a"),
             ("both", ["M": ["id": "0", "flag": false]], "s://b/0"),
             ("both", ["M": ["id": "true", "flag": true]], "s://b/true"),
@@ -161,7 +161,7 @@ import Testing
         #expect(table.resolve(link).route == route)
     }
 
-    @Test("Contradicting values for one place are an error that names the field")
+    @Test("Contradicting values for one capture are an error that names the field")
     func contradicting() throws {
         let table = try RouteTable(json: [UInt8](Self.odd.utf8))
         for (models, code, place) in [
@@ -212,7 +212,7 @@ import Testing
         #expect(try decision.stack[0].model(Product.self) == product)
     }
 
-    @Test("paths are written canonically and read back; single slots keep one entry")
+    @Test("Paths are written canonically and read back, and a single slot keeps one entry")
     func paths() throws {
         let demo = try RouteTable(json: TableFiles.shipped("seeds/coordinator-demo"))
         #expect(demo.path(for: []) == "/")

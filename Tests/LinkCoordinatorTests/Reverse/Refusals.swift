@@ -4,29 +4,29 @@ import ByteStorage
 /// The reasons why the values of a route cannot be written into a link.
 enum RefusalCause: String, CaseIterable {
     /// The dialect does not decode, and a text has a separator of the query.
-    case nothingDecoded = "a separator where nothing is decoded"
+    case nothingDecoded = "a separator in a dialect that does not decode"
     /// The dialect flattens, and a text is empty.
     case emptyPiece = "an empty text under flatten"
     /// The dialect flattens, so a name has a single value, and a list has several items.
     case severalItems = "several items under flatten"
-    /// The dialect flattens, and a text is a name of the table, so the next piece is read as its value.
+    /// The dialect flattens, and a text is a name of the table, so the next item is read as its value.
     case textIsName = "a text that is a name under flatten"
     /// A screen needs a field that no link of the route carries: it is not bound, bound to a payload, or not captured.
     case neverCarried = "a field that no link carries"
-    /// The text at a place, for its capture or for another field that reads it, is not of a field's type.
-    case contradiction = "a place whose capture and fields contradict each other"
+    /// The text of a capture, or of another field with the same source, is not of a field's type.
+    case contradiction = "a capture and fields that contradict each other"
     /// The only remaining pattern matches other texts at a capture.
-    case notTaken = "a capture that takes other texts"
+    case notTaken = "a capture that does not match the text"
     /// The route requires another query value than the field that is bound to the name.
-    case constraint = "a value against the route's own constraint"
-    /// A better pattern, usually of another route, matches the path with these values.
-    case shadowed = "a better pattern takes the path"
+    case constraint = "a value that contradicts the route's own constraint"
+    /// A pattern that precedes, usually of another route, matches the path with these values.
+    case shadowed = "a pattern that matches the path and precedes"
     /// A rewrite removes segments that no link can restore.
-    case rewritten = "a rewrite takes the path's first segments"
+    case rewritten = "a rewrite that removes the path's first segments"
     /// The stack of the values violates a rule of presentation, or is too deep.
     case presentation = "a stack that cannot be shown"
     /// The route is excluded to open externally, and none of its links is on the allowlist.
-    case notAllowed = "an excluded link off the allow list"
+    case notAllowed = "an excluded link that is not on the allowlist"
 }
 
 /// Classifies refusals by the table and the values alone, without the library.
@@ -119,7 +119,7 @@ struct RefusalJudge {
         }
     }
 
-    /// Returns a Boolean value that indicates whether a required field of the model has no place in a link, so that the
+    /// Returns a Boolean value that indicates whether no link carries a required field of the model, so that the
     /// model was not given at all.
     private func isSiblingUnbound(_ model: String, _ route: TableSource.Route) -> Bool {
         source.models.first { $0.name.value == model }?.fields.contains { field in
@@ -145,7 +145,7 @@ struct RefusalJudge {
         case "route": return isShadowed(by: word[1], route, given) ? .shadowed : nil
         case "presentation", "budget": return isNotShown(route, given) ? .presentation : nil
         case "param_invalid": return contradicts(word[1], route, given) ? .contradiction : nil
-        case "another" where word[1].hasPrefix("path."):
+        case "another" where word.last?.hasPrefix("path.") == true:
             return isShadowed(by: route.id.value, route, given) ? .shadowed : nil
         case "external_refused": return isAllowed(route) ? nil : .notAllowed
         default: return nil
@@ -220,7 +220,7 @@ struct RefusalJudge {
         return nil
     }
 
-    /// Returns a Boolean value that indicates whether another field reads the same place.
+    /// Returns a Boolean value that indicates whether another field has the same source.
     private func sharesPlace(_ field: String, _ route: TableSource.Route) -> Bool {
         guard let own = route.bindings.first(where: { "\($0.model.value).\($0.field.value)" == field }) else {
             return false
@@ -229,7 +229,7 @@ struct RefusalJudge {
         return route.bindings.count { ArgumentGenerator.sourceName($0.source.value) == place } > 1
     }
 
-    /// Returns a Boolean value that indicates whether the texts at the place of a field are not of its type.
+    /// Returns a Boolean value that indicates whether the texts of a field's source are not of its type.
     private func contradicts(
         _ field: String, _ route: TableSource.Route, _ given: ArgumentGenerator.Arguments
     ) -> Bool {

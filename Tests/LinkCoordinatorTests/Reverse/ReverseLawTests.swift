@@ -42,7 +42,7 @@ enum ReverseTables {
             let path = table.path(for: stack)
             let parsed = try table.stack(atPath: path)
             guard parsed == stack else {
-                Issue.record("seed \(generator.seed), case \(number): \(path) of \(table.id) came back otherwise")
+                Issue.record("seed \(generator.seed), case \(number): \(path) of \(table.id) was read back differently")
                 return
             }
             if stack.count > 2 { long += 1 }
@@ -94,7 +94,7 @@ enum ReverseTables {
             if canonical != path { changed += 1 }
             let again = try table.stack(atPath: canonical)
             guard again == parsed, table.path(for: again) == canonical else {
-                Issue.record("seed \(generator.seed), case \(number): \(path) of \(table.id) gave \(canonical)")
+                Issue.record("seed \(generator.seed), case \(number): \(path) of \(table.id) resulted in \(canonical)")
                 return
             }
         }
@@ -139,7 +139,7 @@ enum ReverseTables {
         let shipped = try linkAndResolve(ReverseTables.shipped(), "shipped tables", seed: 3_2026_11)
         #expect(shipped.linked > Self.cases / 2 * 9 / 10 && shipped.valued > Self.cases / 4)
         #expect(Set(shipped.causes.keys).isSubset(of: [.nothingDecoded]))
-        let made = try linkAndResolve(ReverseTables.generated(94), "tables made at random", seed: 33_2026_11)
+        let made = try linkAndResolve(ReverseTables.generated(94), "random tables", seed: 33_2026_11)
         #expect(made.linked > Self.cases / 2 * 7 / 10 && made.valued > Self.cases / 2 * 7 / 10)
     }
 
@@ -185,7 +185,7 @@ enum ReverseTables {
         let causes = result.causes.sorted { $0.value > $1.value }.map { "\($0.key.rawValue) \($0.value)" }
         print(
             "P3: \(Self.cases / 2) routes with values of \(tables.count) \(what), seed \(seed): \(result.linked) links "
-                + "came back, \(result.valued) of them with values; no link: " + causes.joined(separator: ", "))
+                + "were read back, \(result.valued) of them with values; no link: " + causes.joined(separator: ", "))
         #expect(
             result.unexplained.isEmpty,
             "\(result.unexplained.count): \(result.unexplained.prefix(20).joined(separator: "\n"))")
@@ -218,7 +218,7 @@ enum ReverseTables {
                     guard values.bindings.map(\.value) == trace.bindings.map(\.value),
                         values.captures == trace.captures
                     else {
-                        Issue.record("seed \(seed), case \(number): \(link) was written \(again)\n\(values.text)")
+                        Issue.record("seed \(seed), case \(number): \(link) was written as \(again)\n\(values.text)")
                         return
                     }
                 } catch {
