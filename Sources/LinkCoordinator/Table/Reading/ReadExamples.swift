@@ -40,7 +40,9 @@ extension TableReader {
 
     private mutating func reasons(_ value: JSONValue) -> [Located<ReasonCode>] {
         if case .array(let elements) = value.kind, elements.isEmpty {
-            problems.error(.badValue, at: value.offset, "on must list at least one reason")
+            problems.error(
+                .badValue, at: value.offset, "on must list at least one reason",
+                suggestion: "list the reasons, or remove `on` so that the rule applies to every reason")
         }
         let known = ReasonCode.allCases.filter { ![.excluded, .noLink, .internalError].contains($0) }
         return texts(value, "on").compactMap { text in

@@ -74,7 +74,9 @@ extension TableReader {
         case "variants":
             let elements = list(value, "variants") ?? []
             if elements.isEmpty {
-                problems.error(.badValue, at: value.offset, "variants must have at least one variant")
+                problems.error(
+                    .badValue, at: value.offset, "variants must list at least one variant",
+                    suggestion: "add a variant, or write \"to\": … for a route with a single target")
             }
             return .variants(elements.compactMap { variant($0, notice: notice) })
         case "redirect": return redirect(value, names).map { .redirect($0) }

@@ -126,7 +126,7 @@ extension TableReader {
             }
             if text.value.hasPrefix("/") {
                 problems.error(
-                    .badValue, at: text.offset, "parents must have paths in a list",
+                    .badValue, at: text.offset, "the paths of parents must be in a list",
                     suggestion: "write [\"\(text.value)\"]")
             } else {
                 badWord(text, "parents", ["none", "initial", "route:ID"])
