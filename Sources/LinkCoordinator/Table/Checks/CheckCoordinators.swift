@@ -82,7 +82,8 @@ extension TableChecks {
                 let parent = source.coordinators[next].parent
                 problems.error(
                     .parentCycle, at: parent?.offset ?? 0,
-                    "the parents of coordinators form a cycle: \((circle + [circle[0]]).joined(separator: " -> "))")
+                    "the parents of coordinators form a cycle: \((circle + [circle[0]]).joined(separator: " -> "))",
+                    suggestion: "remove `parent` from one of them")
             }
             done.formUnion(line)
         }

@@ -173,6 +173,6 @@ extension TableChecks {
         problems.error(
             .parentCycle, at: source.routes[circle[0]].offset,
             "the parents of routes form a cycle: \(ids.joined(separator: " -> "))",
-            routes: Array(Set(ids)).sorted())
+            suggestion: "use other `parents` in one of them", routes: Array(Set(ids)).sorted())
     }
 }

@@ -102,6 +102,7 @@ extension TableChecks {
         if !hasPattern {
             problems.error(
                 .notCoordinatorPath, at: name.offset, "no pattern captures `{\(name.value)}`",
+                suggestion: "add a pattern that ends with `{\(name.value):coordinatorPath}`",
                 routes: [source.routes[index].id.value])
         }
     }

@@ -90,8 +90,8 @@ package struct TableChecks {
         if let nearest = NearestName.of(name, among: known) { return "did you mean `\(nearest)`?" }
         let dotted = name.split(separator: ".")
         if dotted.count == 2, known.contains(String(dotted[0])) { return "write `/\(dotted[0])/\(dotted[1])`" }
-        return known.isEmpty || known.count > 8
-            ? nil : "use \(known.sorted().map { "`\($0)`" }.joined(separator: ", "))"
+        if known.isEmpty { return "declare it, or remove the reference to it" }
+        return known.count > 8 ? nil : "use \(known.sorted().map { "`\($0)`" }.joined(separator: ", "))"
     }
 
     /// Returns a Boolean value that indicates whether a route was read completely.
