@@ -18,9 +18,9 @@ extension Matcher {
         case .any: "any segment"
         case .coordinatorPath: "a coordinator's name"
         case .anySegment(let text): "a segment \(String(decoding: text, as: UTF8.self))"
-        case .restPlus: "one segment or more"
-        case .end: "nothing more"
-        case .restStar: "anything"
+        case .restPlus: "one or more segments"
+        case .end: "the end of the path"
+        case .restStar: "any number of segments"
         }
     }
 }
