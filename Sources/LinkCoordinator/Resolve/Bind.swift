@@ -224,7 +224,7 @@ extension Resolver {
             if pieces[index].hasValue {
                 guard let text = text(ofPiece: index), addItem(text, field) else { return false }
             }
-            // In a flat list, only the piece after the first occurrence counts, even for a list.
+            // In a flat list, only the item after the first occurrence is used, even for a list.
             if block.flatten { break }
             index = nextPiece(after: index, name)
         }

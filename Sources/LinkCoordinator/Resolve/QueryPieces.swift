@@ -1,6 +1,6 @@
 package import ByteStorage
 
-/// A piece of the query.
+/// An item of the query: a name, and the value after `=` if there is one.
 package struct QueryPiece: BitwiseCopyable {
     /// The decoded name, or the original bytes if they cannot be decoded.
     package var name: ByteView
@@ -27,7 +27,7 @@ package struct QueryPiece: BitwiseCopyable {
 /// See RouteTableReference, "Repair".
 enum ValueRepair: UInt8 { case none, hyphens, trim }
 
-/// The pieces of a query, with a lookup by name.
+/// The items of a query, with a lookup by name.
 ///
 /// A few pieces are compared one after another. Many pieces are grouped by name at the first lookup, so that the cost
 /// is not the product of the numbers of fields and pieces.

@@ -146,7 +146,7 @@ extension Resolver {
         return (image.ref(\.trie).nodes + node).pointee.lastSegments & lastBit != 0
     }
 
-    /// Returns the index in the path of the segment at `place`.
+    /// Returns the index of a segment in the path, by its address.
     @inline(__always)
     private mutating func index(of place: UnsafePointer<Segment>) -> Int {
         place - UnsafePointer(segments.base + firstSegment)

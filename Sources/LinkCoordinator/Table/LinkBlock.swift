@@ -91,7 +91,7 @@ extension TableSource {
         package var plus = Plus.literal
         /// The treatment of names without `=`.
         package var nulls = Nulls.keep
-        /// A Boolean value that indicates whether the pieces between separators and `=` form a single list.
+        /// A Boolean value that indicates whether the texts between separators and `=` form a single list.
         package var flatten = false
 
         /// Creates the default dialect.
