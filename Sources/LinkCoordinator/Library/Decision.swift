@@ -42,7 +42,7 @@ public struct Decision: Sendable, Hashable {
         }
         guard Outcome(rawValue: outcome) != nil else {
             let known = Outcome.allCases.map { "`\($0.rawValue)`" }.joined(separator: ", ")
-            throw DecisionError(description: "the member `outcome` is unknown: expected one of \(known)")
+            throw DecisionError(description: "the value of the member `outcome` is unknown: expected one of \(known)")
         }
         guard value["table"]?.string != nil else {
             throw DecisionError(description: "expected the member `table`, a string")
