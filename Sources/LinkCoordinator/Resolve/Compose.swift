@@ -29,7 +29,7 @@ extension Resolver {
         if !stackIsStatic { keepSingleSlots() }
     }
 
-    /// Creates the entries of a lean target, which is otherwise written without them.
+    /// Creates the entries of a target that is normally written without composing a stack (`isLean`).
     package mutating func makeStack(of target: Ref<CompiledTarget>) {
         if target.isLean && stack.isEmpty { appendTarget(target, scope: 0) }
     }
