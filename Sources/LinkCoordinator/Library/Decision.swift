@@ -27,7 +27,7 @@ public struct Decision: Sendable, Hashable {
     /// Reads a decision that this library or a worker has written.
     ///
     /// - Parameter json: The decision's bytes: one JSON object with an outcome and a table.
-    /// - Throws: ``DecisionError`` where the bytes are not a decision.
+    /// - Throws: A ``DecisionError`` if the bytes are not a decision.
     public init(json: some Sequence<UInt8>) throws(DecisionError) {
         let bytes = [UInt8](json)
         let value: JSONValue

@@ -17,7 +17,7 @@ extension Decision {
         public let request: LinkRequest
         /// The time for which the request can be resumed, starting at the decision.
         public let ttl: Duration
-        /// A Boolean value that indicates whether to resume the request only once, whatever the result is.
+        /// A Boolean value that indicates whether to resume the request only once, regardless of the result.
         public let once: Bool
 
         /// Creates a request to resume.

@@ -38,7 +38,7 @@ public struct RouteTable: Sendable {
 
     /// Loads a table from the bytes of its file, checks its structure, compiles it, and runs its examples.
     ///
-    /// This function omits the proofs that no two routes overlap and that every pattern matches a link. Run the checks
+    /// This function omits the proofs that no two routes overlap and that a link selects each pattern. Run the checks
     /// of `RouteAnalysis` when you build the table. An app then loads a checked table without repeating the proofs.
     ///
     /// - Parameter json: The bytes of the file.
