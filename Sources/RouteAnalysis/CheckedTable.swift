@@ -1,17 +1,17 @@
 public import LinkCoordinator
 
 extension RouteTable {
-    /// Loads a table like `load` and proves that every pattern can be selected and that no two routes overlap without
-    /// declaring it.
+    /// Loads a table like `init(json:)`, and proves that every pattern can be selected and that no two routes overlap
+    /// without declaring it.
     ///
-    /// - Throws: `RouteTableError` with every problem that was found, the worst first.
+    /// - Throws: `RouteTableError` with every problem that was found, the most severe first.
     public static func checked(_ json: [UInt8]) throws(RouteTableError) -> RouteTable {
         let (table, problems) = check(json)
         if let table { return table }
         throw RouteTableError(problems: problems)
     }
 
-    /// Returns every problem of a table's file, the worst first, in the form that `linkd routes check` prints.
+    /// Returns every problem of a table's file, the most severe first, as `linkd routes check` reports them.
     ///
     /// These are the problems that `checked` finds, and warnings about constructs that are valid but probably not
     /// intended.
@@ -22,8 +22,7 @@ extension RouteTable {
     /// The table is nil if one of the problems is an error.
     ///
     /// - Parameter advises: A Boolean value that indicates whether to look for constructs that are valid but probably
-    ///   not
-    ///   intended. An author's check does this; a worker that starts does not.
+    ///   not intended. `linkd routes check` does this; a worker that starts does not.
     package static func check(
         _ json: [UInt8], advises: Bool = false
     ) -> (table: RouteTable?, problems: [TableProblem]) {

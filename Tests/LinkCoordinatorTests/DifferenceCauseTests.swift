@@ -101,7 +101,7 @@ struct TableChange: Sendable, CustomTestStringConvertible {
             [
                 (#""order": "int(1..)" }"#, #""order": "int(1..)", "tab": "string?" }"#)
             ],
-            [["models.OrderRef", "nothing", "tab string?"]]),
+            [["models.OrderRef", "(none)", "tab string?"]]),
     ]
 
     private static func table(_ edits: [(String, String)]) throws -> RouteTable {
@@ -217,7 +217,7 @@ struct TableChange: Sendable, CustomTestStringConvertible {
         #expect(
             Set(difference.groups.map { $0.causes.map(\.place) })
                 == [["routes.r3"], ["routes.r13"], ["routes.r23"], ["routes.r33"]])
-        #expect(difference.groups.allSatisfy { $0.changes[0].breaks == "another screen on top" })
+        #expect(difference.groups.allSatisfy { $0.changes[0].breaks == "another screen is on top" })
     }
 
     /// Decisions before and after a change, with the expected loss.
@@ -234,7 +234,7 @@ struct TableChange: Sendable, CustomTestStringConvertible {
             #"{"outcome":"navigate","stack":[]}"#, #"{"outcome":"deferred","stack":[],"guard":"g"}"#,
             "a claim is required"
         ),
-        (#"{"outcome":"navigate","stack":[]}"#, #"{"outcome":"external","url":"u"}"#, "external where"),
+        (#"{"outcome":"navigate","stack":[]}"#, #"{"outcome":"external","url":"u"}"#, "external instead"),
         (#"{"outcome":"external","url":"u"}"#, #"{"outcome":"external","url":"v"}"#, "another URL"),
         // The fallback no longer leads anywhere.
         (
@@ -242,10 +242,10 @@ struct TableChange: Sendable, CustomTestStringConvertible {
             "reject"
         ),
         // Screens.
-        (stack("a.x", "a.y"), stack("a.x", "a.z"), "another screen on top"),
+        (stack("a.x", "a.y"), stack("a.x", "a.z"), "another screen is on top"),
         (stack("a.x", "a.y"), stack("a.y"), "`a.x` is missing"),
         (stack("a.x", "b.x", "a.y"), stack("b.x", "a.x", "a.y"), "`b.x` is missing"),
-        (stack(), stack("a.x"), "screens where the root"),
+        (stack(), stack("a.x"), "screens instead of the root"),
         // Values.
         (data(#"{"M":{"n":1}}"#), data(#"{"M":{"n":2}}"#), "`M.n`"),
         (data(#"{"M":{"n":1}}"#), data(#"{"M":{"n":null}}"#), "`M.n`"),

@@ -40,27 +40,29 @@ extension TableAdvice {
             let what = "the condition of variant \(index) of `\(route.id.value)`"
             if let tests = [("app", when.app), ("os", when.os)].first(where: { DeviceNeeds.isEmpty($0.1) }) {
                 problems.warning(
-                    .neverHolds, at: when.offset, "\(what) never holds: no version is `\(DeviceNeeds.text(tests.1))`",
-                    suggestion: "a version must pass all comparisons of `\(tests.0)`", routes: [route.id.value])
+                    .neverHolds, at: when.offset,
+                    "\(what) never holds: no version satisfies `\(DeviceNeeds.text(tests.1))`",
+                    suggestion: "correct `\(tests.0)`: a version must satisfy all of its comparisons",
+                    routes: [route.id.value])
             } else if let name = contradiction(when.query, route.query) {
                 problems.warning(
                     .neverHolds, at: when.offset,
-                    "\(what) never holds: it and the route require different values of the query's `\(name)`",
+                    "\(what) never holds: its `query` contradicts the route's `query` for `\(name)`",
                     suggestion: "remove the variant, or correct `query`", routes: [route.id.value])
             } else if let conflict = DeviceNeeds(when, in: source, names: names).conflict {
                 problems.warning(
                     .neverHolds, at: when.offset, "\(what) never holds: \(conflict)",
-                    suggestion: "require what one device can have, or correct the \"capabilities\"",
+                    suggestion: "require what one device can have, or correct \"capabilities\"",
                     routes: [route.id.value])
             } else if let earlier = seen.updateValue(index, forKey: key(when)) {
                 problems.warning(
                     .neverHolds, at: when.offset, "\(what) has no effect: variant \(earlier) has the same condition",
-                    suggestion: "remove one of them", routes: [route.id.value])
+                    suggestion: "remove one of the two variants", routes: [route.id.value])
             } else if let space = cells?.space, let own = cells?.cells, let cover = cover(of: index, own, space) {
                 let takers = cover.map { "variant \($0) matches" } ?? "the variants before it match"
                 problems.warning(
                     .neverHolds, at: when.offset, "\(what) has no effect: \(takers) all its requests",
-                    suggestion: "put it before \(cover.map { "variant \($0)" } ?? "them"), or remove it",
+                    suggestion: "move it before \(cover.map { "variant \($0)" } ?? "them"), or remove it",
                     routes: [route.id.value])
             }
         }

@@ -1,7 +1,7 @@
 internal import LinkCoordinator
 
 extension TableAdvice {
-    /// The maximum number of readings of one template; beyond it the template is assumed to match.
+    /// The maximum number of patterns of a route whose captures are tried in its template.
     private static let maxForms = 16
 
     /// Adds warnings about redirects by templates with captures whose paths match no route, or only the same route.
@@ -43,7 +43,7 @@ extension TableAdvice {
         problems.warning(
             leadsBack ? .alwaysRejects : .redirectNowhere, at: template.offset,
             leadsBack
-                ? "every link of `\(route.id.value)` is rejected: no other route matches `\(template.value.text)`"
+                ? "every link of `\(route.id.value)` is rejected: the template `\(template.value.text)` leads back"
                 : "no route matches a path of the template `\(template.value.text)`",
             suggestion: "correct the template, or add a route that matches it", routes: [route.id.value])
     }

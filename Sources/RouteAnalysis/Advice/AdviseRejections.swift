@@ -23,7 +23,7 @@ extension TableAdvice {
         }
     }
 
-    /// Returns the reason for which every link of a route is rejected.
+    /// Returns the reason why every link of a route is rejected.
     ///
     /// Returns nil if some links are not rejected, or if the route declares that it rejects.
     private func reason(_ route: TableSource.Route) -> String? {
@@ -75,12 +75,12 @@ extension TableAdvice {
                 && patterns.allSatisfy { pattern in
                     pattern.path.capture(named: capture).map { isDisjoint($0, field.type) } ?? false
                 }
-            return isNever ? "no text of `{\(capture)}` is valid for `\(name)`, \(field.type.text)" : nil
+            return isNever ? "no text of `{\(capture)}` is valid for `\(name)` of type `\(field.type.text)`" : nil
         case .query(let own):
             guard let constraint = route.query.first(where: { $0.name.value == own }) else { return nil }
             if case .equals(let value) = constraint.test, field.type.canonicalText(value) == nil {
-                return "the route requires `\(own)` to be `\(value)`, which is not valid for `\(name)`, "
-                    + field.type.text
+                return "the route requires `\(own)` to be `\(value)`, which is not valid for `\(name)` of type "
+                    + "`\(field.type.text)`"
             }
             if constraint.test == .absent, field.absence == .required, isAlwaysNeeded(binding.model.value, route) {
                 return "the route requires `\(own)` to be absent from the query, but `\(name)` needs it"
@@ -103,8 +103,9 @@ extension TableAdvice {
             }
     }
 
-    /// Returns a Boolean value that indicates whether no text of a capture is valid for a type, as far as the two types
-    /// show it.
+    /// Returns a Boolean value that indicates whether no text of a capture is valid for a type.
+    ///
+    /// It compares only the two types, so it returns false if that is not enough to decide.
     private func isDisjoint(_ capture: Capture, _ type: FieldType) -> Bool {
         switch (capture.matcher, type) {
         case (.int(let low, let high), .int(let min, let max)): return high < min || low > max

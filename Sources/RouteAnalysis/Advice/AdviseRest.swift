@@ -10,11 +10,14 @@ extension TableAdvice {
             let own = rule.on?.map(\.value)
             if let all {
                 warnOfRule(
-                    index, rule, "rule \(all) applies to every reason", "put it before rule \(all), or remove it")
+                    index, rule, "rule \(all) applies to every reason", "move it before rule \(all), or remove it")
             } else if let own, !own.isEmpty, own.allSatisfy({ named[$0] != nil }) {
-                let takers = Set(own.compactMap { named[$0] }).sorted().map(String.init).joined(separator: ", ")
+                let takers = Set(own.compactMap { named[$0] }).sorted().map(String.init)
                 warnOfRule(
-                    index, rule, "earlier rules name all of its reasons: \(takers)",
+                    index, rule,
+                    takers.count == 1
+                        ? "rule \(takers[0]) names all of its reasons"
+                        : "rules \(takers.joined(separator: ", ")) together name all of its reasons",
                     "name each reason once, or remove the rule")
             }
             guard let own else {
@@ -32,12 +35,13 @@ extension TableAdvice {
 
     /// Adds warnings about examples that pass with any result.
     ///
-    /// An example that requests a `path` is not one of them: it documents that such requests occur.
+    /// An example that requests a `path` gets no warning: it documents that such requests occur.
     mutating func adviseExamples() {
         for example in source.examples where example.expectations.isEmpty {
             if case .request(let request) = example.request, request["path"] != nil { continue }
             problems.warning(
-                .expectsNothing, at: example.offset, "the example passes with any result: it expects nothing",
+                .expectsNothing, at: example.offset,
+                "the example passes with any result, because it has no expected member",
                 suggestion: "add the expected \"outcome\", and the \"route\" or the \"path\"")
         }
     }
@@ -76,8 +80,9 @@ extension TableAdvice {
         return block.acceptsOtherSchemes || block.schemes.contains { $0.value.lowercased() == scheme }
     }
 
-    /// Returns a Boolean value that indicates whether a prefix has a finite set of texts that includes the pattern's
-    /// first segments.
+    /// Returns a Boolean value that indicates whether a prefix matches the literals with which a pattern begins.
+    ///
+    /// A prefix segment that matches other than listed texts counts as no match.
     private func matches(_ prefix: Pattern, theBeginningOf pattern: Pattern) -> Bool {
         guard pattern.segmentCount >= prefix.segmentCount else { return false }
         return zip(prefix.matchers.dropLast(), pattern.matchers).allSatisfy { matcher, own in

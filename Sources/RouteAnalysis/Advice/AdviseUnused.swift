@@ -3,12 +3,13 @@ internal import StrictJSON
 
 /// The parts of a table that other parts refer to.
 private struct TableUse {
-    /// A Boolean value that indicates whether requests can name any screen, by a captured coordinator path or a `path`
-    /// example.
+    /// A Boolean value that indicates whether requests can name any screen.
+    ///
+    /// It is true if a pattern captures a coordinator path, or if an example requests a `path`.
     var opensAll = false
     /// The indices of the coordinators in use.
     var coordinators: Set<Int> = []
-    /// The indices of a coordinator and a screen, for each screen in use.
+    /// For each screen in use, the indices of its coordinator and of the screen.
     var screens: Set<[Int]> = []
     /// The names of screens whose views are used by other screens.
     var views: Set<String> = []
@@ -53,7 +54,7 @@ private struct TableUse {
         }
         if let notice = route.notice { add(path: notice.value) }
         if case .to(let target) = route.unsupported { add(target) }
-        // Bound values must be valid, so a model that no screen needs still validates what opens outside the app.
+        // Bound values must be valid, so a model that no screen needs still validates links that open outside the app.
         if validates { models.formUnion(route.bindings.map(\.model.value)) }
     }
 
@@ -99,7 +100,7 @@ extension TableAdvice {
             warn(.unusedGuard, one.name, "no coordinator has the guard `\(one.name.value)`")
         }
         for one in source.vars where !one.isUsed {
-            warn(.unusedVar, one.name, "`<\(one.name.value)>` is not used")
+            warn(.unusedVar, one.name, "the var `<\(one.name.value)>` is not used")
         }
         for model in source.models where !use.models.contains(model.name.value) {
             let name = model.name.value

@@ -37,16 +37,15 @@ struct DeviceNeeds {
         }
     }
 
-    /// The reason for which no device meets all requirements, or nil if one can.
+    /// The reason why no device meets all requirements, or nil if a device can.
     var conflict: String? {
         for (name, tests) in [("app", app), ("system", os)] where Self.isEmpty(tests) {
-            return "no version of the \(name) is `\(Self.text(tests))`"
+            return "no version of the \(name) satisfies `\(Self.text(tests))`"
         }
         let folded = platforms.map { Set($0.map { $0.lowercasedASCII }) }
         for (index, list) in folded.enumerated() {
             guard let other = folded[..<index].firstIndex(where: { $0.isDisjoint(with: list) }) else { continue }
-            return
-                "no platform is \(Self.choice(platforms[other])) and at the same time \(Self.choice(platforms[index]))"
+            return "no platform is on both lists: \(Self.choice(platforms[other])); \(Self.choice(platforms[index]))"
         }
         let shared = folded.dropFirst().reduce(folded.first ?? [""]) { $0.intersection($1) }
         return shared.isEmpty
@@ -62,7 +61,7 @@ struct DeviceNeeds {
 
     /// Returns a Boolean value that indicates whether no version passes all tests.
     ///
-    /// Between any two versions there is another one.
+    /// It assumes that there is another version between any two versions.
     static func isEmpty(_ tests: [TableSource.Condition.VersionTest]) -> Bool {
         for low in tests where [.atLeast, .above, .equal].contains(low.relation) {
             for high in tests where [.atMost, .below, .equal].contains(high.relation) {
@@ -73,7 +72,7 @@ struct DeviceNeeds {
         return false
     }
 
-    /// Compares two versions: a negative number, zero, or a positive number.
+    /// Returns a negative number, zero, or a positive number if the first version is lower, equal, or higher.
     static func compare(_ a: VersionText, _ b: VersionText) -> Int {
         a.bytes.withUnsafeBufferPointer { first in
             b.bytes.withUnsafeBufferPointer { second in

@@ -1,21 +1,23 @@
 internal import LinkCoordinator
 
-/// Warnings about a table that is valid but probably not intended.
+/// Warnings about parts of a table that are valid but probably not intended.
 ///
-/// It finds the syntax of other routers, parts that nothing refers to, and conditions that never hold. Only an author's
-/// check runs it; loading a table does not.
+/// They concern the syntax of other routers, parts that nothing refers to, and conditions that never hold. Only
+/// `RouteTable.problems(in:)` and `linkd routes check` look for them; loading a table does not.
 struct TableAdvice {
     let source: TableSource
     let names: TableNames
     var problems: ProblemList
 
-    /// The indices of a coordinator and a screen, for each screen that matches no device.
+    /// For each screen that no device has, the indices of its coordinator and of the screen.
     var deadScreens: Set<[Int]> = []
 
     /// The number of device cells compared so far.
     var comparedCells = 0
 
-    /// Adds warnings to the problems; if there are errors, only those that cannot result from an error.
+    /// Adds warnings to the problems.
+    ///
+    /// If there are errors, it adds only warnings that cannot result from an error.
     static func run(_ source: TableSource, into problems: inout ProblemList) {
         var advice = TableAdvice(source: source, names: TableNames(source), problems: problems)
         advice.adviseSyntax()
@@ -77,7 +79,8 @@ extension TableAdvice {
 
     /// Returns the names with a value in each template of a route.
     ///
-    /// These are the names of rewrites, and those that every pattern would capture if it were written correctly.
+    /// These are the names of rewrites, and the names that every pattern captures. A pattern in the syntax of another
+    /// router counts with the captures of its suggested form.
     private func namesInTemplates(of route: TableSource.Route) -> Set<String> {
         let patterns = route.patterns.filter { !$0.leavesOptionalOut }.map { pattern -> Set<String> in
             var paths = [pattern.path]

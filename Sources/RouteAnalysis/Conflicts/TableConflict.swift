@@ -1,7 +1,9 @@
 package import LinkCoordinator
 internal import StrictJSON
 
-/// A conflict between two tables of a set: neither of them serves the events that both claim.
+/// A conflict between two tables of a set that claim the same events.
+///
+/// Neither table serves such an event.
 package struct TableConflict: Sendable, Equatable {
     /// The claim that both tables make.
     package enum Claim: Sendable, Equatable {
@@ -42,7 +44,7 @@ extension TableSet {
 }
 
 extension TableConflict {
-    /// Returns all conflicts of a list of tables: for each pair, the common applications and a link that both match.
+    /// Returns all conflicts of a list of tables: for each pair, the common applications and a link that both read.
     static func all(among tables: [RouteTable]) -> [TableConflict] {
         var conflicts: [TableConflict] = []
         for (second, b) in tables.enumerated() {
@@ -61,7 +63,7 @@ extension TableConflict {
         return conflicts
     }
 
-    /// Returns a link that both tables match, or nil if there is none.
+    /// Returns a link that both tables read, or nil if there is none.
     private static func sharedLink(_ a: TableSource, _ b: TableSource) -> String? {
         let blocks = a.blocks + b.blocks
         let named = blocks.flatMap { $0.schemes.map(\.value) }

@@ -13,7 +13,7 @@ public struct Coverage: Sendable, Equatable {
     public struct Route: Sendable, Equatable {
         /// The route's id.
         public let id: String
-        /// The number of decisions that this route made.
+        /// The number of decisions whose route this is.
         public internal(set) var decisions = 0
         /// The number of decisions that this route redirected to another route.
         public internal(set) var redirected = 0
@@ -48,7 +48,7 @@ public struct Coverage: Sendable, Equatable {
     public private(set) var routes: [Route]
     /// The number of decisions of this table.
     public private(set) var decisions = 0
-    /// The number of those decisions that name no route.
+    /// The number of those decisions without a route.
     public private(set) var withoutRoute = 0
     /// The number of those decisions whose route is not in this version of the table.
     public private(set) var unknown = 0

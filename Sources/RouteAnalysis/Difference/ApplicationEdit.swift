@@ -2,9 +2,9 @@ internal import LinkCoordinator
 
 /// An edit of `table.applications`.
 ///
-/// It affects only events, which find their table by the application that they name.
+/// It affects only events that name an application, because the application selects their table.
 enum ApplicationEdit {
-    /// Returns the cause with its losses, or nil if both tables list the same applications in any order.
+    /// Returns the edit with its losses, or nil if both tables list the same applications in any order.
     static func group(from old: TableSource, to new: TableSource) -> TableDifference.Group? {
         let (before, after) = (old.applications.map(\.value), new.applications.map(\.value))
         let removed = before.filter { !after.contains($0) }

@@ -4,7 +4,7 @@ package import StrictJSON
 /// The rules for breaking changes of a decision.
 ///
 /// A change is *breaking* if the old table led to a result and the new table removes part of it. The help of `linkd
-/// routes diff` and its catalog have the same rules.
+/// routes diff` and the catalog of `LinkdCommands` describe the same rules.
 package enum Breakage {
     /// Returns a description of what a change removes, or nil if it breaks nothing.
     ///
@@ -15,21 +15,21 @@ package enum Breakage {
         guard let before = lead(old) else { return nil }
         guard let after = lead(new) else {
             let reason = new["reason"]?.string.map { " (\($0))" } ?? ""
-            return "\(new["outcome"]?.string ?? "a dead letter")\(reason) where it was \(before)"
+            return "\(new["outcome"]?.string ?? "a dead letter")\(reason) instead of \(before)"
         }
         // A fallback is not the link's intended result, so it only matters that a screen is shown.
         if Decision.isFallback(old) { return nil }
-        if Decision.isFallback(new) { return "a fallback (\(new["reason"]?.string ?? "")) where it was \(before)" }
+        if Decision.isFallback(new) { return "a fallback (\(new["reason"]?.string ?? "")) instead of \(before)" }
         switch (before, after) {
         case ("deferred", "navigate"), ("deferred", "external"): return nil
         case ("deferred", "deferred"):
             if old["resume"]?["claim"]?.text != new["resume"]?["claim"]?.text { return "another claim is required" }
-            return old["resume"] != nil && new["resume"] == nil ? "nothing is resumed" : screens(old, new)
-        case (_, "deferred"): return "a claim is required where none was"
+            return old["resume"] != nil && new["resume"] == nil ? "the request is no longer resumed" : screens(old, new)
+        case (_, "deferred"): return "a claim is required that was not required before"
         case ("external", "external"):
             return old["url"]?.string != new["url"]?.string ? "another URL is opened" : nil
         case ("navigate", "navigate"): return screens(old, new) ?? data(old, new)
-        default: return "\(after) where it was \(before)"
+        default: return "\(after) instead of \(before)"
         }
     }
 
@@ -46,21 +46,22 @@ package enum Breakage {
         return "\(entry["coordinator"]?.string ?? "").\(entry["screen"]?.string ?? "")\(view)"
     }
 
-    /// Returns a description of the screens that are missing from the stack or reordered, or of another screen on top.
+    /// Returns a description of a screen that is missing from the stack or in another position, or of another screen on
+    /// top.
     private static func screens(_ old: JSONValue, _ new: JSONValue) -> String? {
         let before = (old["stack"]?.array ?? []).map(name)
         let after = (new["stack"]?.array ?? []).map(name)
-        if before.isEmpty, !after.isEmpty { return "screens where the root was shown" }
-        if before.last != after.last { return "another screen on top" }
+        if before.isEmpty, !after.isEmpty { return "screens instead of the root" }
+        if before.last != after.last { return "another screen is on top" }
         var rest = after[...]
         for screen in before {
-            guard let place = rest.firstIndex(of: screen) else { return "`\(screen)` is missing from the stack" }
+            guard let place = rest.firstIndex(of: screen) else { return "`\(screen)` is missing or was moved" }
             rest = rest[(place + 1)...]
         }
         return nil
     }
 
-    /// Returns a description of the values that a screen no longer has, or that differ.
+    /// Returns a description of a value that a screen no longer has, or that differs.
     private static func data(_ old: JSONValue, _ new: JSONValue) -> String? {
         var rest = (new["stack"]?.array ?? [])[...]
         for entry in old["stack"]?.array ?? [] {
@@ -68,7 +69,7 @@ package enum Breakage {
             for model in entry["data"]?.object ?? [] {
                 for field in model.value.object ?? [] where !field.value.isNull {
                     if rest[place]["data"]?[model.name]?[field.name]?.text != field.value.text {
-                        return "`\(model.name).\(field.name)` has another value or none"
+                        return "`\(model.name).\(field.name)` has another value, or none"
                     }
                 }
             }

@@ -5,9 +5,9 @@ internal import ByteStorage
 struct CaptureLocation {
     /// A step from the captured text to the segment.
     enum Step {
-        /// Adds text before and after it.
+        /// Adds text before and after the text so far.
         case add(prefix: [UInt8], suffix: [UInt8])
-        /// Removes text from its start and end; the text must be there.
+        /// Removes text from the start and the end of the text so far, which must have both.
         case strip(prefix: [UInt8], suffix: [UInt8])
     }
 
@@ -101,7 +101,7 @@ extension Capture {
 }
 
 extension Matcher {
-    /// Returns the matcher of the texts of this one between two others.
+    /// Returns a matcher of this matcher's texts with a prefix and a suffix added.
     fileprivate func wrapped(_ prefix: [UInt8], _ suffix: [UInt8]) -> Matcher {
         if prefix.isEmpty && suffix.isEmpty { return self }
         switch self {
@@ -113,7 +113,7 @@ extension Matcher {
         }
     }
 
-    /// Returns the preimage of this matcher: the texts that it matches between two others.
+    /// Returns the preimage of this matcher: the texts that it matches after a prefix and a suffix are added.
     fileprivate func between(_ prefix: [UInt8], _ suffix: [UInt8]) -> CaptureLocation.Preimage {
         if prefix.isEmpty && suffix.isEmpty { return .matcher(self) }
         switch self {

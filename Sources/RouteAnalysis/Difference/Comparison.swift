@@ -7,7 +7,7 @@ struct Comparison {
     /// The differences so far.
     var difference = TableDifference()
 
-    /// The number of differences of each kind in the current set, some of whose links can belong to other sets.
+    /// The number of differences of each kind for each set, including those of links that select other patterns.
     private var met: [TableDifference.Region: [TableDifference.Kind: Int]] = [:]
     private var reported: [TableDifference.Region: Set<TableDifference.Kind>] = [:]
     private var region = TableDifference.Region()

@@ -2,7 +2,7 @@ internal import LinkCoordinator
 
 /// Coordinator paths for which the coordinators of two tables can differ.
 ///
-/// They contain every step, and pairs of screens that are shown or kept differently.
+/// They contain every screen, and pairs of screens if the tables present or keep one of the two differently.
 struct CoordinatorPaths {
     /// The paths, as segments; a name that neither table has represents all unknown names.
     private(set) var paths: [[String]] = []

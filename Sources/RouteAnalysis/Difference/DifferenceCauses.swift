@@ -2,7 +2,7 @@ internal import LinkCoordinator
 
 /// The edits of a table that cause changes, and the changes grouped by them.
 ///
-/// An edit that affects all links (how links are read, models, coordinators, the fallback) is tested. It is a cause if
+/// An edit that can affect all links (reading of links, models, coordinators, the fallback) is tested. It is a cause if
 /// the old table with only this edit makes the decision of the new table, or if the new table without it makes the
 /// decision of the old table. An edit of a route is the cause if the request reaches the route and no other edit is a
 /// cause.

@@ -46,7 +46,7 @@ struct DifferenceSearch {
         fallback = dependencies.questions
     }
 
-    /// Compares every set of links, then requests that are not links or not valid ones.
+    /// Compares every set of links, then other requests and invalid links.
     mutating func run() {
         for reading in 0...1 {
             let space = PatternSpace(tables.map(\.source), reading: reading, cut: cut)
@@ -227,7 +227,7 @@ extension DifferenceSearch {
         return (inside, outside)
     }
 
-    /// Returns a Boolean value that indicates whether a link matches, or that the search exceeded its budget.
+    /// Returns a Boolean value that indicates whether a link matches; true if the search exceeded its budget.
     private func hasLinks(
         _ origins: Set<Int>, _ inside: [ProofPattern], _ outside: [ProofPattern], _ search: inout LinkSearch
     ) -> Bool {

@@ -5,7 +5,7 @@ internal import StrictJSON
 extension Comparison {
     /// Returns coordinator paths, with their text, that have more segments or bytes than one table allows.
     ///
-    /// They show the same screens repeatedly, and contain one screen that no table has.
+    /// They repeat the same screens. One path names a screen that no table has.
     func largePaths(_ paths: [[String]], _ tables: [ProofTable]) -> [(path: [String], text: String)] {
         var all: [(path: [String], text: String)] = []
         if let count = Self.excess(tables, \.maxSegments) {

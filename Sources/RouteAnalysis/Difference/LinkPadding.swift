@@ -1,6 +1,6 @@
 internal import LinkCoordinator
 
-/// A way to make a link longer without changing its meaning, by a fragment or query that no route reads.
+/// A way to make a link longer without a change of its meaning: a fragment or a query that no route reads.
 enum LinkPadding {
     /// A fragment that extends the link to a number of bytes.
     case fragment(bytes: Int)

@@ -16,8 +16,8 @@ extension Comparison {
         for id in ids { compare(route: id, fallback, tables) }
     }
 
-    /// Returns links that break each rule of reading, for every scheme and host of both tables, and links at the
-    /// limits.
+    /// Returns links that violate each rule for reading links, for every scheme and host of both tables, and links at
+    /// the limits.
     private func badLinks(_ tables: [ProofTable]) -> [LinkRequest] {
         var links = ["", "x", "zz-none:///", "%", ":", "zz-none://any.invalid/"]
         for table in tables {

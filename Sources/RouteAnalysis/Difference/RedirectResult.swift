@@ -6,7 +6,9 @@ struct RedirectResult {
     var inside: [ProofPattern] = []
     /// Patterns that the links do not match.
     var outside: [ProofPattern] = []
-    /// The routes in the chain, of which the last one decides; without the target of a redirect that leads nowhere.
+    /// The routes of the redirect chain, in order.
+    ///
+    /// The last one makes the decision, unless it redirects to a path that no route matches.
     var routes: [Int]
     /// The pattern that was selected last, or nil if a redirect matches none.
     var pattern: TableSource.RoutePattern?

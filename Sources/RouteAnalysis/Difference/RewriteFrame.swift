@@ -16,7 +16,7 @@ struct RewriteFrame {
     private(set) var shift = 0
     /// The prefixes that are removed.
     private(set) var inside: [Prefix] = []
-    /// The prefixes that must not be there, at the positions where other rules would match.
+    /// The prefixes that the link must not have, at the positions where other rules would match.
     private(set) var outside: [Prefix] = []
     /// The locations of captures in the link.
     private(set) var locations: [String: CaptureLocation] = [:]

@@ -16,7 +16,7 @@ public struct TableDifference: Sendable {
         public var pattern: String
     }
 
-    /// The choices of links in both tables; nil for no match.
+    /// The patterns that links select in both tables; nil for no match.
     struct Region: Hashable {
         var old: Choice?
         var new: Choice?
@@ -36,7 +36,7 @@ public struct TableDifference: Sendable {
         public var device: DeviceFacts
         /// The old table's decision for that request and device.
         public var old: Decision
-        /// The new table's.
+        /// The new table's decision for that request and device.
         public var new: Decision
 
         /// A description of what the new decision removes from the old one, or nil if the change is not breaking.
@@ -44,7 +44,7 @@ public struct TableDifference: Sendable {
         /// A change is breaking if the old table led to a result (`navigate`, `external`, `deferred`, not by a
         /// fallback) and the new one leads to none, requires a claim first, opens another URL, shows another screen on
         /// top, or lacks a screen of the stack or a value that a screen had. It is also breaking if a fallback led to a
-        /// result and there is none any more.
+        /// result and the new table leads to none.
         public var breaks: String? { Breakage.of(old.value, new.value) }
 
         /// A Boolean value that indicates whether the change removes a working result.
@@ -129,13 +129,13 @@ extension Decision {
 }
 
 extension TableDifference {
-    /// Inserts a group after those that are equally breaking.
+    /// Inserts a breaking group after the other breaking ones, and any other group at the end.
     mutating func add(_ group: Group) {
         let place = group.isBreaking ? groups.prefix(while: \.isBreaking).count : groups.count
         groups.insert(group, at: place)
     }
 
-    /// Two decisions that count as one kind of change.
+    /// A key that is equal for changes of the same kind.
     struct Kind: Hashable {
         private let old: [String]
         private let new: [String]

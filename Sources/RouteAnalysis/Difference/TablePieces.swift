@@ -164,7 +164,7 @@ extension TableSource.Route {
 
 extension TableSource.LinkBlock {
     var schemeTexts: [String] {
-        schemes.map(\.value) + (acceptsOtherSchemes ? ["*"] : []) + (schemeCase == .exact ? ["in their case"] : [])
+        schemes.map(\.value) + (acceptsOtherSchemes ? ["*"] : []) + (schemeCase == .exact ? ["case-sensitive"] : [])
     }
 
     var hostTexts: [String] {
@@ -194,8 +194,8 @@ extension TableSource.QueryDialect {
 extension TableSource.PayloadPointers {
     var pieces: [String] {
         [
-            "link " + link.map(\.value.text).joined(separator: ", "), "route " + (route?.value.text ?? "nowhere"),
-            "params " + (params?.value.text ?? "nowhere"),
+            "link " + link.map(\.value.text).joined(separator: ", "), "route " + (route?.value.text ?? "(none)"),
+            "params " + (params?.value.text ?? "(none)"),
         ]
     }
 }

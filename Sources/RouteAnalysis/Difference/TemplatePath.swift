@@ -6,7 +6,7 @@ struct TemplatePath {
     private enum Element {
         case text([UInt8])
         case capture(CaptureLocation)
-        /// More than one capture, for which no matcher of a segment of the link is known.
+        /// More than one capture; no matcher of a segment of the link describes it.
         case unknown
     }
 
@@ -133,7 +133,9 @@ struct TemplatePath {
         return preimage.alternatives.isEmpty ? nil : preimage
     }
 
-    /// Adds the requirement of a segment of the path; returns false if it cannot be met.
+    /// Adds the requirement of a segment of the path.
+    ///
+    /// Returns false if the requirement cannot be met.
     private func want(_ matcher: Matcher, at index: Int, _ wants: inout Wants) -> Bool {
         guard index < elements.count else {
             guard let tail else { return false }

@@ -8,7 +8,7 @@ public struct Explanation: Sendable {
         public let route: String
         /// The pattern in the table's notation.
         public let pattern: String
-        /// A Boolean value that indicates whether this candidate was chosen: the one with the highest precedence.
+        /// A Boolean value that indicates whether this candidate was chosen, because it has the highest precedence.
         public let chosen: Bool
     }
 
@@ -20,7 +20,9 @@ public struct Explanation: Sendable {
         public let pattern: String
         /// The parts of the link that do not match, in the order scheme, host, segments, query; never empty.
         public let misses: [Miss]
-        /// A Boolean value that indicates whether the pattern is similar: one of its segments matches or is misspelled.
+        /// A Boolean value that indicates whether the pattern is similar to the link.
+        ///
+        /// A pattern is similar if one of its segments matches or is misspelled.
         public let isNear: Bool
 
         /// The index of the first segment that does not match, or nil if only the scheme, host, or query does not.
@@ -59,7 +61,7 @@ public struct Explanation: Sendable {
         public let query: [(name: String, value: String?)]
         /// The text that rewrites removed, in order: the name and the text, or only the prefix if nothing is captured.
         public internal(set) var rewrites: [String] = []
-        /// The link block's rules for reading links, as text.
+        /// The rules by which the link block reads links, as text.
         public internal(set) var dialect = ""
 
         /// Returns a Boolean value that indicates whether two links are equal.
@@ -169,7 +171,7 @@ public struct Explanation: Sendable {
         }
     }
 
-    /// The failure of a request, and the fallback rule for it.
+    /// The failure of a request, with the fallback rule that applies.
     public struct Failure: Sendable, Equatable {
         /// The phase that failed.
         public let phase: Phase
@@ -179,7 +181,7 @@ public struct Explanation: Sendable {
         public let detail: String
         /// The index of the fallback rule that applies, or nil if none names the reason.
         public let rule: Int?
-        /// The reason as text, without a period.
+        /// A description of the failure, without a period.
         public let words: String
     }
 
@@ -201,7 +203,7 @@ public struct Explanation: Sendable {
     public internal(set) var rejectedCount = 0
     /// Suggested corrections for a failed request, the best first; each was resolved with this table.
     public internal(set) var suggestions: [Suggestion] = []
-    /// The names that the table lists, if it does not list the scheme, host, route, or payload of the request.
+    /// The schemes, hosts, or payload pointers that the table lists, if the request has none of them.
     public internal(set) var listed: [String] = []
     /// The redirects that were followed, in order.
     public internal(set) var redirects: [Redirect] = []

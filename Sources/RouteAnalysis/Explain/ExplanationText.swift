@@ -24,11 +24,12 @@ extension Explanation {
         composeLines(&page)
         bindLines(&page)
         for (index, one) in guards.enumerated() {
-            let verdict = one.holds ? "holds" : "does not hold: the device lacks it"
+            let verdict = one.holds ? "holds" : "does not hold: the device lacks the claim"
             page.line(index == 0 ? "guard" : "", "\(one.name) of \(one.coordinator)  claim \(one.claim)  \(verdict)")
         }
         if let failure {
-            page.line("fallback", failure.rule.map { "rule \($0) of the table" } ?? "no rule for the reason: reject")
+            let rule = failure.rule.map { "rule \($0) of the table" }
+            page.line("fallback", rule ?? "no rule names the reason, so the link is rejected")
         }
         if let path = decision.path { page.line("stack", path) }
         if let url = decision.url { page.line("url", url) }
@@ -39,7 +40,7 @@ extension Explanation {
     /// The maximum number of patterns in the text that do not match the link.
     private static let maxShown = 6
 
-    /// The outcome with the route or reason that led to it, marked if it is a fallback.
+    /// The outcome with its reason, guard, or route; a fallback is marked.
     private var headline: String {
         var line = decision.outcome.rawValue + (decision.isFallback ? " by fallback" : "")
         if let reason = decision.reason { line += "  \(reason)" + (decision.detail.map { ": \($0)" } ?? "") }
@@ -61,7 +62,7 @@ extension Explanation {
         }
         for (index, one) in suggestions.enumerated() {
             let isLink = input != nil
-            let route = isLink ? " (\(one.route ?? "which no route matches either"))" : ""
+            let route = isLink ? " (\(one.route ?? "no route matches it either"))" : ""
             page.line("", "\(index == 0 ? "did you mean" : "or") \(one.text)\(route)?")
         }
         guard !listed.isEmpty else { return }
@@ -110,7 +111,7 @@ extension Explanation {
                     ? (rejectedCount == 1
                         ? "the table's only pattern is not similar"
                         : "none of the table's \(rejectedCount) patterns is similar")
-                    : "and \(rejectedCount - shown.count) more, less similar")
+                    : "and \(rejectedCount - shown.count) more that do not match")
             label = ""
         }
         for capture in captures { page.line("", "{\(capture.name)} = \(capture.value)") }
@@ -126,7 +127,7 @@ extension Explanation {
         for (index, one) in composed.enumerated() {
             var words = [one.present.rawValue]
             if one.isParent { words.append("parent") }
-            if !one.isSupported { words.append("the device lacks it") }
+            if !one.isSupported { words.append("the device lacks the screen") }
             page.line(
                 index == 0 ? "compose" : "",
                 "\(one.coordinator).\(one.screen)".padded(to: width + 2) + words.joined(separator: ", "))
@@ -137,7 +138,7 @@ extension Explanation {
         let width = bindings.map(\.field.count).max() ?? 0
         let sourceWidth = bindings.map(\.source.count).max() ?? 0
         for (index, one) in bindings.enumerated() {
-            let raw = one.raw.isEmpty ? "nothing" : one.raw.map { $0.isEmpty ? "(empty)" : $0 }.joined(separator: ", ")
+            let raw = one.raw.isEmpty ? "(none)" : one.raw.map { $0.isEmpty ? "(empty)" : $0 }.joined(separator: ", ")
             var value = one.value.map { " " + $0.json.text } ?? ""
             if one.result == .invalid || one.result == .dropped { value = ": not \(one.type)" + value }
             page.line(
@@ -151,7 +152,8 @@ extension Explanation {
 extension LinkPart {
     /// Returns the label under the part.
     ///
-    /// - Parameter isUnread: A Boolean value that indicates whether no route was found that could read the query.
+    /// - Parameter isUnread: A Boolean value that indicates whether nothing read the query, because no route was
+    ///   selected.
     fileprivate func label(_ isUnread: Bool) -> String {
         if let fault { return fault }
         return switch kind {
@@ -163,7 +165,7 @@ extension LinkPart {
     }
 }
 
-/// Labeled lines that are aligned.
+/// Lines of text, aligned after their labels.
 private struct TracePage {
     private(set) var lines: [String] = []
 

@@ -21,11 +21,11 @@ extension Tracer {
         case (.dotSegment, _): return "\(detail) consists only of dots"
         case (.noRoute, ""): return noRouteWords(explanation)
         case (.noRoute, _): return "there is no route `\(detail)`"
-        case (.redirectLimit, _): return "the redirects of `\(detail)` do not end"
+        case (.redirectLimit, _): return "the route `\(detail)` would redirect twice, or be the sixth redirect"
         case (.excluded, _): return "the route is excluded"
-        case (.externalRefused, _): return "the link's scheme or host is not in `externals`"
+        case (.externalRefused, _): return "`externals` does not allow the link's scheme or host"
         case (.unknownScreen, _): return "`\(detail)` is neither a screen of its coordinator nor a coordinator"
-        case (.unsupported, _): return "the device lacks `\(detail)`"
+        case (.unsupported, _): return "the device lacks the screen `\(detail)`"
         case (.paramInvalid, _): return valueWords(detail, "has the wrong type", explanation)
         case (.paramMissing, _): return valueWords(detail, "is missing", explanation)
         case (.presentation, _): return "`\(detail)` cannot be presented at its position in the stack"
@@ -59,7 +59,7 @@ extension Tracer {
         return "no pattern matches the link"
     }
 
-    /// Returns a description such as "Product.count is not `int(1..99)`: it is read from query.count".
+    /// Returns a description such as "`Product.count` from `query.count` is not `int(1..99)`".
     private mutating func valueWords(_ field: String, _ fault: String, _ explanation: Explanation) -> String {
         guard let binding = explanation.bindings.first(where: { $0.field == field }) else {
             return field.hasPrefix("path.") ? parameterWords(field, fault) : "`\(field)` \(fault)"

@@ -1,6 +1,6 @@
 internal import LinkCoordinator
 
-/// A link with replaceable parts, identified by their byte ranges.
+/// A link whose parts, identified by their byte ranges, can be replaced.
 struct LinkEdit {
     private var bytes: [UInt8]
     private let places: LinkParts

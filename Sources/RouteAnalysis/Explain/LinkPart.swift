@@ -15,7 +15,7 @@ public struct LinkPart: Sendable, Equatable {
         case port
         /// A segment of the path that is not empty; with `host: segment`, also the authority.
         case segment
-        /// One part of the query, or all of it if the dialect does not allow it to be divided.
+        /// One item of the query, or the whole query if the dialect does not split it at fixed characters.
         case query
         /// The fragment, without its `#`.
         case fragment
@@ -34,7 +34,7 @@ public struct LinkPart: Sendable, Equatable {
     public internal(set) var use: String?
     /// A remark, such as a similar name; nil for none.
     public internal(set) var hint: String?
-    /// The fault for which the request failed, as text; nil for none.
+    /// The fault that made the request fail, as text; nil for none.
     public internal(set) var fault: String?
 }
 

@@ -52,8 +52,8 @@ extension Explanation.Miss {
             label: "`\(want)` is missing")
     }
 
-    /// Returns a mismatch for a tail that does not begin with a coordinator, or for a path without the required
-    /// segment.
+    /// Returns a mismatch for a tail that does not begin with a coordinator, or for a path without the segment that
+    /// `anySegment` requires.
     static func tail(_ index: Int, _ matcher: Matcher, found: String?) -> Self {
         let text: String
         var label = "not \(matcher.name)"

@@ -2,10 +2,10 @@ internal import LinkCoordinator
 
 /// A drawing of a link with labels under its parts, one column for each character.
 ///
-/// A row of carets marks the parts, and exclamation marks those with faults. The labels hang below, the rightmost on
-/// the highest row, each under the first column of its part, so that no two labels overlap.
+/// A row below the link marks the parts with carets, and those with faults with exclamation marks. Each label begins
+/// under the first column of its part. The rightmost label is on the highest row, and no two labels overlap.
 struct PartMarks {
-    /// The maximum number of columns; parts after it have no label.
+    /// The maximum number of columns; parts beyond it have no label.
     static let maxColumns = 200
 
     private var rows: [[Character]] = []

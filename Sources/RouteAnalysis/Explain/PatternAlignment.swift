@@ -28,14 +28,14 @@ struct PatternAlignment {
 
     /// The number of literals that match.
     private(set) var literals = 0
-    /// A Boolean value that indicates whether the pattern is similar.
+    /// A Boolean value that indicates whether the pattern is similar to the path.
     ///
-    /// A segment of it matches or is misspelled, or the pattern matches the whole path.
+    /// It is similar if a segment of it matches or is misspelled, or if the pattern matches the whole path.
     private(set) var isNear = false
 
-    /// The costs of steps, of which only the order matters.
+    /// The costs of steps, chosen for their order.
     ///
-    /// A misspelling costs one for each edit, and less than a different type.
+    /// A misspelling costs `slip` plus one for each edit, but always less than a different type.
     enum Cost {
         static let slip = 2
         static let type = 7
@@ -107,7 +107,7 @@ struct PatternAlignment {
         steps.reverse()
     }
 
-    /// The maximum number of superfluous or missing segments before a literal for a misspelling of it to be considered.
+    /// The maximum difference between the positions of a literal and a segment for which a misspelling is considered.
     private static let band = 8
 
     private static func cost(

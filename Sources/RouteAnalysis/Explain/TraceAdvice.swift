@@ -89,8 +89,9 @@ extension Tracer {
         return corrections + others.filter(\.isLikely) + others.filter { !$0.isLikely }
     }
 
-    /// Returns a Boolean value that indicates whether a host is probably another one: its labels are similar, or it has
-    /// one more.
+    /// Returns a Boolean value that indicates whether one host was probably written for another.
+    ///
+    /// That is the case if their labels are similar, or if one has additional labels before or after the other.
     private static func isNear(_ host: String, _ other: String) -> Bool {
         if host.hasSuffix("." + other) || other.hasSuffix("." + host) { return !host.isEmpty }
         if host.hasPrefix(other + ".") || other.hasPrefix(host + ".") { return !host.isEmpty }
@@ -103,7 +104,7 @@ extension Tracer {
     /// A link to try.
     private struct Correction {
         var text: String
-        /// A Boolean value that indicates whether to suggest the link; otherwise it only provides similar patterns.
+        /// A Boolean value that indicates whether to suggest the link; if false, only its similar patterns are used.
         var isLikely = true
     }
 
@@ -158,7 +159,7 @@ extension Tracer {
 
 // Paths and queries.
 extension Tracer {
-    /// Corrects the link to match the most similar patterns, as far as they determine the text.
+    /// Suggests links that the most similar patterns match, as far as the patterns determine the text.
     private mutating func adviseOnPath(_ link: LinkEdit, _ explanation: inout Explanation) {
         for (rejected, one) in zip(explanation.rejected, misses).prefix(8) where rejected.isNear {
             guard explanation.suggestions.count < Self.maxSuggestions, one.others.isEmpty,
@@ -219,7 +220,7 @@ extension Tracer {
         }
     }
 
-    /// Corrects a name of the query that is similar to the missing one.
+    /// Suggests links in which a query name that is similar to the missing one is replaced by it.
     private mutating func adviseOnQuery(_ link: LinkEdit, _ explanation: inout Explanation) {
         for part in explanation.parts where part.kind == .query {
             guard let hint = part.hint, case let pieces = hint.split(separator: "`"), pieces.count > 1 else { continue }

@@ -16,10 +16,10 @@ extension Tracer {
             if let offset = places.emptySegment { add("an empty segment", at: offset, in: &explanation) }
         case .dotSegment: markSegment(Self.number(detail), "only dots", in: &explanation)
         case .noRoute: markMisses(places, in: &explanation)
-        case .redirectLimit: markPath("the redirects do not end", places, in: &explanation)
+        case .redirectLimit: markPath("too many redirects, or a cycle", places, in: &explanation)
         case .externalRefused:
             let isScheme = !table.source.externals.schemes.contains(explanation.link?.scheme.lowercased() ?? "")
-            let fault = "not in `externals`"
+            let fault = "not allowed by `externals`"
             mark(isScheme ? .scheme : .host, fault, orAt: places.authorityStart, fault, in: &explanation)
         case .unknownScreen: markScreen(detail, in: &explanation)
         case .paramInvalid: markValue(detail, in: &explanation)
@@ -173,7 +173,7 @@ extension Tracer {
 
 // Faults of the phases `compose` and `bind`.
 extension Tracer {
-    /// Marks the segment that is not a screen: the first in the captured path with the detail's text.
+    /// Marks the segment that is not a screen: the last segment with the text of the detail.
     private mutating func markScreen(_ detail: String, in explanation: inout Explanation) {
         let segments = explanation.parts.indices.filter { explanation.parts[$0].kind == .segment }
         let texts = (0..<resolver.segments.count).map { resolver.segments[$0].text.string }

@@ -102,17 +102,18 @@ extension Tracer {
 
     private static func hint(_ segment: [UInt8], _ matcher: Matcher) -> String? {
         if case .literal(let text) = matcher {
-            return segment != text && segment.map(lowerASCII) == text.map(lowerASCII) ? "case counts" : nil
+            return segment != text && segment.map(lowerASCII) == text.map(lowerASCII) ? "the case differs" : nil
         }
         return matcher.hint(for: segment)
     }
 
-    /// Returns a list of the prefixes that are allowed before the path, or nil if there are none.
+    /// Returns a hint with the prefixes that rewrites remove, or nil if there are none.
     private mutating func prefixHint(_ index: Int) -> String? {
         guard index == 0, resolver.firstSegment == 0 else { return nil }
         let rules = table.source.blocks[blockNumber].rewrites
         guard !rules.isEmpty else { return nil }
-        return "the prefix may be " + rules.prefix(3).map { "`\($0.pattern.text)`" }.joined(separator: " or ")
+        let prefixes = rules.prefix(3).map { "`\($0.pattern.text)`" }.joined(separator: " or ")
+        return "the path can begin with the prefix \(prefixes)"
     }
 
     static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }

@@ -24,7 +24,7 @@ extension Tracer {
 
     /// Composes the stack, checks screens, binds values, checks required data, and evaluates guards.
     ///
-    /// The request for a path has no route.
+    /// - Parameter route: The selected route, or nil for a request for a coordinator path.
     mutating func traceStack(
         of route: TableSource.Route?, into explanation: inout Explanation, _ phase: inout Explanation.Phase
     ) throws(Rejection) {

@@ -3,8 +3,8 @@ internal import StrictJSON
 
 /// A trace of a request, phase by phase, in addition to its decision.
 ///
-/// It runs the resolver's own phases again, one after another, and reads their results in between. It therefore cannot
-/// differ from a resolution. All other information comes from the table itself.
+/// It runs the resolver's own phases again, one after another, and reads their results in between, so that the trace
+/// agrees with the decision. All other information comes from the table itself.
 struct Tracer: ~Copyable {
     let table: RouteTable
     let request: UnsafePointer<RequestView>

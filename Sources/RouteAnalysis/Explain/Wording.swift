@@ -3,7 +3,7 @@ internal import LinkCoordinator
 // Texts of conditions and blocks.
 
 extension TableSource.QueryConstraint {
-    /// Returns the constraint as it holds, or its negation.
+    /// Returns the constraint as text if it holds, or its negation otherwise.
     func name(holding: Bool) -> String {
         switch test {
         case .equals(let value): "query.\(name.value) \(holding ? "=" : "!=") \(value)"
@@ -14,7 +14,7 @@ extension TableSource.QueryConstraint {
 }
 
 extension TableSource.Condition.VersionTest {
-    /// Returns the comparison as it holds, or its negation.
+    /// Returns the comparison as text if it holds, or its negation otherwise.
     ///
     /// An unknown version is lower than every version.
     func text(holding: Bool) -> String {
@@ -61,18 +61,33 @@ extension TableSource.RoutePattern {
 }
 
 extension TableSource.LinkBlock {
-    /// The rules by which the block reads a link, as far as they differ from the strict ones.
+    /// The rules by which the block reads a link.
+    ///
+    /// Rules with their default value are omitted, except for the host, the separators, and the decoding.
     var words: String {
         var words = [hostRole == .segment ? "the host is the first segment" : "the host must be listed"]
-        let separators = query.pairSeparators.map { "'\(String(UnicodeScalar($0)))'" }.joined(separator: " ")
-        words.append("query pairs by \(separators), decoded \(query.decode.rawValue)")
-        if query.names == .insensitive { words.append("names in any case") }
-        if query.duplicates != .first { words.append("duplicates: \(query.duplicates.rawValue)") }
-        if query.plus == .space { words.append("+ is a space") }
-        if query.nulls == .erase { words.append("a null erases") }
-        if query.flatten { words.append("pairs flattened") }
-        if emptySegments != .collapse { words.append("empty segments: \(emptySegments.rawValue)") }
-        if repair { words.append("repairs") }
+        let separators = query.pairSeparators.map { "`\(String(UnicodeScalar($0)))`" }.joined(separator: " and ")
+        words.append("query split at \(separators)")
+        switch query.decode {
+        case .once: words.append("percent-decoded once")
+        case .none: words.append("not percent-decoded")
+        case .before: words.append("percent-decoded before and after the split")
+        }
+        if query.names == .insensitive { words.append("query names case-insensitive") }
+        switch query.duplicates {
+        case .first: break
+        case .last: words.append("the last of several equal names counts")
+        case .reject: words.append("a repeated name is invalid")
+        }
+        if query.plus == .space { words.append("`+` is a space") }
+        if query.nulls == .erase { words.append("a name without `=` counts like one with a value") }
+        if query.flatten { words.append("names and values are one list") }
+        switch emptySegments {
+        case .collapse: break
+        case .reject: words.append("empty segments are rejected")
+        case .reset: words.append("an empty segment discards the screens before it")
+        }
+        if repair { words.append("damaged query values are repaired") }
         return words.joined(separator: ", ")
     }
 }

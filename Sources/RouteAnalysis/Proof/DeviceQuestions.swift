@@ -1,6 +1,6 @@
 internal import LinkCoordinator
 
-/// The facts of devices that parts of tables depend on, with the values that they name.
+/// The facts of devices that parts of tables depend on, with the values that those parts name.
 struct DeviceQuestions {
     /// The texts to compare with a fact; a claim or a listed capability has its own name as text.
     private(set) var texts: [DeviceFact: [String]] = [:]

@@ -23,7 +23,7 @@ struct DeviceSpace {
         for (fact, named) in questions.texts { values[fact] = [nil] + Self.kinds(fact, named) }
     }
 
-    /// Returns the values of a fact: all that are named, and one other; a claim is listed or not.
+    /// Returns the values of a fact: all named values and one other; for a claim or a listed capability, only its name.
     private static func kinds(_ fact: DeviceFact, _ named: [String]) -> [String] {
         switch fact {
         case .claim, .listed: return [named[0]]

@@ -2,7 +2,7 @@ internal import LinkCoordinator
 
 /// A search for a link that some patterns match and others do not, which all proofs use.
 ///
-/// It is exact: nil means that there is no such link. If the search would exceed its budget, it throws.
+/// The search is exact: nil means that there is no such link. It throws if it would exceed its budget.
 struct LinkSearch {
     /// The patterns.
     var space: PatternSpace
@@ -83,7 +83,7 @@ struct LinkSearch {
 
     /// Returns combinations of patterns in which each `anySegment` is replaced by one position of its segment.
     ///
-    /// Positions beyond the segments of all other patterns are equivalent.
+    /// Positions after the segments of all other patterns are equivalent.
     private func insides(_ inside: [ProofPattern], _ outside: [ProofPattern]) -> [[ProofPattern]] {
         let wild = inside.count { if case .anySegment = $0.tail { true } else { false } }
         guard wild > 0 else { return [inside] }

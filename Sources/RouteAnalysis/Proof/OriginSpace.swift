@@ -73,8 +73,7 @@ struct OriginSpace {
     /// Divides the origins of a table by numbered rules.
     ///
     /// - Parameter cut: The properties that distinguish origins in addition to the rules. With nil there are none, and
-    ///   one
-    ///   of the link blocks that read the same links in the same way represents all of them.
+    ///   one of the link blocks that read the same links in the same way represents all of them.
     init(_ source: TableSource, rules: [OriginRule], cut: OriginCut? = nil) {
         var cutter = OriginCutter(source, rules: rules, cut: cut)
         let found = cutter.run()

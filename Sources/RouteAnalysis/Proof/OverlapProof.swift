@@ -113,8 +113,9 @@ package struct OverlapProof {
         return found
     }
 
-    /// Returns a Boolean value that indicates whether a pattern matches all links of another, as far as it shows
-    /// without a search.
+    /// Returns a Boolean value that indicates whether a pattern matches all links of another.
+    ///
+    /// It compares the two patterns directly, so it returns false if only a search can decide.
     private func includes(_ number: Int, _ other: Int) -> Bool {
         isEqual(number, other) || patterns[number].plainlyIncludes(patterns[other], search.space.segments)
     }
@@ -184,7 +185,7 @@ package struct OverlapProof {
         let more = covering.count > 3 ? " and \(covering.count - 3) more" : ""
         problems.error(
             .unreachable, at: place,
-            "\(text(pattern)) of `\(id(pattern))` is never selected: every link that it matches goes to "
+            "\(text(pattern)) of `\(id(pattern))` is never selected: every link that it matches selects "
                 + (covering.count == 1 ? "" : "one of ") + takers + more + remark(witness),
             suggestion: "remove it, or distinguish it by `query`",
             routes: [id(pattern)] + names.filter { $0 != id(pattern) }, witness: witness.text(in: source))
@@ -229,8 +230,8 @@ package struct OverlapProof {
             let one = source.routes[route]
             problems.warning(
                 .unproved, at: one.offset,
-                "whether `\(one.id.value)` is chosen at all, and with which routes it overlaps, could not be proved "
-                    + "within the work budget",
+                "the proof for `\(one.id.value)` exceeded the work budget: it may never be selected, or overlap other "
+                    + "routes without declaring it",
                 suggestion: "reduce the number of patterns that overlap it",
                 routes: [one.id.value] + others.sorted().map { source.routes[$0].id.value })
         }
@@ -241,11 +242,11 @@ package struct OverlapProof {
     private func text(_ pattern: ProofPattern) -> String { "`\(search.space.source(of: pattern).text)`" }
 
     private func remark(_ witness: Witness) -> String {
-        witness.isRewritten ? " (a rewrite changes the link before it is looked up)" : ""
+        witness.isRewritten ? " (a rewrite changes the link before a route is selected)" : ""
     }
 
-    /// Returns a Boolean value that indicates whether only the last step of the precedence, the ids, orders two
-    /// patterns.
+    /// Returns a Boolean value that indicates whether only the ids of their routes, the last step of the precedence,
+    /// order two patterns.
     private func differByIDOnly(_ a: ProofPattern, _ b: ProofPattern) -> Bool {
         let (x, y) = (source.routes[a.route], source.routes[b.route])
         var (p, q) = (x.precedence(of: search.space.source(of: a)), y.precedence(of: search.space.source(of: b)))

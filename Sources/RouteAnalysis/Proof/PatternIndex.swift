@@ -96,7 +96,7 @@ struct PatternIndex {
 
     private static func folded(_ text: [UInt8], _ folds: Bool) -> [UInt8] { folds ? text.map(lowerASCII) : text }
 
-    /// A pattern, and the number that limits the search.
+    /// The pattern of a search, and the number before which to search.
     private struct Asked {
         var number: Int
         var end: Int

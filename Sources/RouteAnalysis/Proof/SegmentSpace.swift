@@ -106,8 +106,9 @@ struct SegmentSpace {
         if case .affix(_, .any, _) = members[number].matcher { true } else { false }
     }
 
-    /// Returns a Boolean value that indicates whether a matcher matches all texts of another, as far as a direct
-    /// comparison shows.
+    /// Returns a Boolean value that indicates whether a matcher matches all texts of another.
+    ///
+    /// It compares the two matchers directly, so it returns false if only a search can decide.
     func plainlyIncludes(_ number: Int, _ other: Int) -> Bool {
         if number == other || number == any { return true }
         if case .int(let min, let max) = members[number].matcher, case .int(let low, let high) = members[other].matcher

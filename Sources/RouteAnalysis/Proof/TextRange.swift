@@ -32,7 +32,7 @@ struct TextRange<Value> {
         }
     }
 
-    /// Returns the first index from which on a test holds.
+    /// Returns the index of the first text for which a test holds; the test must hold for all later texts too.
     private func first(_ test: ([UInt8]) -> Bool) -> Int {
         var low = 0
         var high = texts.count

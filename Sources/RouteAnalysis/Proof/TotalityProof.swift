@@ -8,7 +8,7 @@ enum TotalityProof {
     /// The maximum number of cells for one route.
     private static let maxCells = 10_000
 
-    /// Adds the witnesses to the errors of the structural checks.
+    /// Adds a device without a matching variant to the errors of the structural checks.
     ///
     /// - Parameter isWhole: A Boolean value that indicates whether a route was read completely; others are skipped.
     static func run(

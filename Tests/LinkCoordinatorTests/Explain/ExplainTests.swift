@@ -65,7 +65,7 @@ import Testing
                                             |  literal                                Product.count
                                             rewrite
             normalize  scheme https · host shop.example · path /p / b121d5e7-ea65-49f8-8b33-b3c43fa93866
-                       the host must be listed, query pairs by '&', decoded once, names in any case
+                       the host must be listed, query split at `&`, percent-decoded once, query names case-insensitive
                        query COUNT = 3
                        query x = 1
                        rewrite removes locale=ru
@@ -73,7 +73,7 @@ import Testing
             select     item       /p/{id:uuid}        chosen
                        new-items  /p/new              no: segment 1 is not `new`
                        item       /product/{id:uuid}  no: segment 0 is not `product`
-                       and 5 more, less similar
+                       and 5 more that do not match
             """#
         #expect(trace.text.hasPrefix(expected), "\(trace.text)")
         let end = #"""

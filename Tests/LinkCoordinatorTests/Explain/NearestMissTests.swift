@@ -73,14 +73,15 @@ struct FailingLink: Sendable, CustomTestStringConvertible {
             "https://shop.example/p/nwe", "new-items", "segment 1 is not `new`", meant: new, marked: "nwe",
             "not `new`"),
         FailingLink(
-            "https://shop.example/p/New", "new-items", "segment 1 is not `new` (case counts)", meant: new,
-            marked: "New", "not `new` (case counts)"),
+            "https://shop.example/p/New", "new-items", "segment 1 is not `new` (the case differs)", meant: new,
+            marked: "New", "not `new` (the case differs)"),
         FailingLink(
             "https://shop.example/ru/p/nwe", "new-items", "segment 1 is not `new`",
             meant: "https://shop.example/ru/p/new", marked: "nwe", "not `new`"),
         FailingLink(
             "https://shop.example/fr/p/new", "new-items",
-            "segment 0 is unexpected; the prefix may be `/{locale:enum(en|ru|de)}`", meant: new, marked: "fr",
+            "segment 0 is unexpected; the path can begin with the prefix `/{locale:enum(en|ru|de)}`", meant: new,
+            marked: "fr",
             "unexpected"),
         FailingLink(
             "https://shop.example/p/new/x", "new-items", "segment 2 is unexpected", meant: new, marked: "x",
