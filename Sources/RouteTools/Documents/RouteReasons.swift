@@ -1,9 +1,9 @@
 package import LinkCoordinator
 
-/// The reasons for which a request that reached a route can fail, derived from the table.
+/// The reasons with which a request that selects a route can fail, derived from the table.
 ///
-/// The list is complete: a reason that is not listed cannot occur for a link of the route. Failures before the
-/// selection of a route (scheme, host, encoding) are the same for all routes and not listed.
+/// The list is complete: no other reason can occur for a link of the route. It omits the reasons of failures before the
+/// selection of a route (scheme, host, encoding), which are the same for all routes.
 package struct RouteReasons {
     private let table: RouteTable
     private let names: TableNames
@@ -19,7 +19,7 @@ package struct RouteReasons {
         switch route.action {
         case .exclude(.external): return [(.externalRefused, "the link's scheme or host is not on the allow list")]
         case .exclude: return [(.excluded, "the route is excluded")]
-        case .redirect(.route): return [(.redirectLimit, "five redirects came before")]
+        case .redirect(.route): return [(.redirectLimit, "the redirect would be the sixth")]
         case .redirect(.template(let template)): return of(template.value, route)
         case .variants(let variants): return ofTargets(route, variants)
         }
@@ -33,7 +33,7 @@ package struct RouteReasons {
             if case .name(let name) = part { name.value } else { nil }
         }
         if names.contains(where: { Self.mayBeDots($0, in: route) }) {
-            reasons.append((.dotSegment, "the redirect produces a segment of dots"))
+            reasons.append((.dotSegment, "the redirect produces a segment that consists only of dots"))
         }
         if names.contains(where: { name in
             route.patterns.contains { $0.path.capture(named: name)?.isTail ?? false }
@@ -41,7 +41,7 @@ package struct RouteReasons {
             reasons.append((.budget, "the redirect produces too many segments"))
         }
         reasons.append((.noRoute, "no pattern matches the path of the redirect"))
-        reasons.append((.redirectLimit, "the redirect leads back to the route, or is the sixth"))
+        reasons.append((.redirectLimit, "the redirect leads back to the route, or would be the sixth"))
         return reasons
     }
 
@@ -54,7 +54,7 @@ package struct RouteReasons {
             reasons.append((.unknownScreen, "a captured segment is not a screen of its coordinator"))
         }
         if variants.contains(where: { Self.putsDots($0.to, route) }) {
-            reasons.append((.dotSegment, "a capture produces a segment of dots in the URL"))
+            reasons.append((.dotSegment, "a capture produces a segment of the URL that consists only of dots"))
         }
         let screens = captured ? allScreens : variants.flatMap { self.screens(of: $0.to) }
         let shown = screens + variants.flatMap { parents(of: $0.to) }
@@ -69,7 +69,7 @@ package struct RouteReasons {
         if !missing.isEmpty { reasons.append((.paramMissing, missing.joined(separator: ", "))) }
         if captured {
             reasons.append((.budget, "the stack would have more than \(StaticStack.maxEntries) entries"))
-            reasons.append((.presentation, "the captured stack breaks a rule of presentation"))
+            reasons.append((.presentation, "the captured stack violates a rule of presentation"))
         }
         return reasons
     }
@@ -87,7 +87,7 @@ package struct RouteReasons {
 
     /// Returns a Boolean value that indicates whether a capture can consist only of dots.
     ///
-    /// Whole segments never do, but parts of them can.
+    /// A capture of a whole segment cannot, but a capture of a part can.
     private static func mayBeDots(_ name: String, in route: TableSource.Route) -> Bool {
         route.patterns.contains { pattern in
             guard let capture = pattern.path.capture(named: name) else { return true }

@@ -60,7 +60,7 @@ package struct RoutesDocument {
                     + (block.hostRole == .segment
                         ? "the host as the first segment" : "host " + hosts.joined(separator: ", ")))
             for rewrite in block.rewrites {
-                let kept = rewrite.name.map { ", kept as " + Markup.code("rewrite.\($0)") } ?? ""
+                let kept = rewrite.name.map { " and available as " + Markup.code("rewrite.\($0)") } ?? ""
                 lines.append("  - the prefix \(Markup.code(rewrite.text)) is removed\(kept)")
             }
         }
@@ -79,7 +79,8 @@ package struct RoutesDocument {
         let guards = Set(route.variants.flatMap { words.guards($0.to) }).sorted()
         for name in guards {
             guard let rule = table.source.guards.first(where: { $0.name.value == name }) else { continue }
-            let resume = rule.resume.map { " The link may be resolved again for \($0.ttlSeconds) s." } ?? ""
+            let time = rule.resume.map { Self.count(Int($0.ttlSeconds), "second") }
+            let resume = time.map { " The link can be resolved again for \($0)." } ?? ""
             section(
                 "Guard",
                 [
@@ -167,14 +168,14 @@ package struct RoutesDocument {
             route.bindings.compactMap { if case .path(let name) = $0.source.value { name } else { nil } })
         let others = captures.filter { !bound.contains($0) }
         if !others.isEmpty {
-            section("Captures that fill no field", ["- " + others.map { Markup.code($0) }.joined(separator: ", ")])
+            section("Captures without a field", ["- " + others.map { Markup.code($0) }.joined(separator: ", ")])
         }
     }
 
     private mutating func writeExamples(_ route: TableSource.Route) {
         let shown = examples.of(route)
         guard !shown.isEmpty else { return }
-        var rows = ["| Link | Device | Becomes |", "|---|---|---|"]
+        var rows = ["| Link | Device | Decision |", "|---|---|---|"]
         for example in shown {
             let decision = example.decision
             var becomes = [decision.outcome.rawValue]
@@ -196,7 +197,8 @@ package struct RoutesDocument {
     private mutating func writeCoordinators() {
         guard !table.source.coordinators.isEmpty else { return }
         lines += [
-            "", "## Coordinators", "", "| Coordinator | Screen | Shown as | Needs | Device |", "|---|---|---|---|---|",
+            "", "## Coordinators", "", "| Coordinator | Screen | Presented as | Needs | Requires |",
+            "|---|---|---|---|---|",
         ]
         for coordinator in table.source.coordinators {
             for screen in coordinator.screens {
@@ -239,7 +241,7 @@ extension TableSource.Binding.Source {
 }
 
 extension TableSource.Field.Absence {
-    /// The value of a field that is absent.
+    /// The value of a field whose source is missing, or the reason of the rejection.
     var words: String {
         switch self {
         case .required: "param_missing"

@@ -38,7 +38,7 @@ package struct AndroidFilters {
         coordinators = table.source.coordinators.map(\.name.value)
         foldsCase = table.source.foldsPathCase
         for block in table.source.blocks {
-            if block.acceptsOtherSchemes { notes.add("the scheme * cannot be exported: list the schemes to export") }
+            if block.acceptsOtherSchemes { notes.add("the scheme `*` cannot be exported: list the schemes to export") }
             let web = block.schemes.map(\.value).filter { $0 == "https" || $0 == "http" }
             let own = block.schemes.map(\.value).filter { $0 != "https" && $0 != "http" }
             for schemes in [web, own] where !schemes.isEmpty {
@@ -60,7 +60,7 @@ package struct AndroidFilters {
             )
             return
         }
-        if !shape.query.isEmpty { notes.add("route \(shape.route) matches more than its patterns: any query") }
+        if !shape.query.isEmpty { notes.add("route \(shape.route): the export also matches any query") }
         if block.hostRole == .segment {
             guard shape.host == nil else { return }
             addSegments(shape, schemes, text)
@@ -95,7 +95,7 @@ package struct AndroidFilters {
         guard let first = shape.segments.first else {
             if shape.terminal == .end {
                 add([], .end, Filter(schemes: schemes, hosts: [Host(name: "*")]), text)
-                notes.add("route \(shape.route) matches more than its patterns: the root of every host")
+                notes.add("route \(shape.route): the export also matches the root of every host")
             } else {
                 addOpen(shape, schemes, text)
             }
@@ -106,7 +106,7 @@ package struct AndroidFilters {
             add(rest, shape.terminal, Filter(schemes: schemes, hosts: [Host(name: host)]), text, isHostFirst: true)
         }
         if Self.hostNames(first) == nil {
-            notes.add("route \(shape.route) matches more than its patterns: any host as the first segment")
+            notes.add("route \(shape.route): the export also matches any host as the first segment")
             add(rest, shape.terminal, Filter(schemes: schemes, hosts: [Host(name: "*")]), text, isHostFirst: true)
         }
     }
@@ -121,7 +121,7 @@ package struct AndroidFilters {
             return
         }
         if case .anySegment = shape.terminal {
-            notes.add("route \(shape.route) matches more than its patterns: every link")
+            notes.add("route \(shape.route): the export also matches every link")
         }
         let filter = Filter(schemes: schemes, hosts: [Host(name: "*")])
         add([], .restStar, filter, text, isHostFirst: true)
@@ -142,11 +142,11 @@ package struct AndroidFilters {
     ) {
         let pattern = AndroidPattern(segments, terminal, coordinators: coordinators, foldsCase: foldsCase)
         if let wider = pattern.wider {
-            notes.add("route \(text.prefix { $0 != " " }) matches more than its patterns: \(wider)")
+            notes.add("route \(text.prefix { $0 != " " }): the export also matches \(wider)")
         }
         var paths = pattern.paths
         if isHostFirst, segments.isEmpty {
-            // `scheme://first` has an empty path, which equals no path attribute after it.
+            // `scheme://first` has an empty path, which none of the other path attributes matches.
             let none = AndroidPath(attribute: .path, value: "")
             switch terminal {
             case .end: paths = [none]

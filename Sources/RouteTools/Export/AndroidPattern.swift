@@ -3,7 +3,7 @@ internal import LinkCoordinator
 /// A path as one attribute of a `<data>` element in an Android manifest.
 ///
 /// Android matches the decoded path from left to right without backtracking (`android.os.PatternMatcher`). A set
-/// matches as many characters as possible, so the character after a set must not be in the set.
+/// matches as many characters as possible, so the set must not contain the character that follows it in the pattern.
 struct AndroidPath: Hashable {
     /// The name of the attribute, without its namespace.
     enum Attribute: String {
@@ -20,7 +20,7 @@ struct AndroidPath: Hashable {
 struct AndroidPattern {
     /// The paths; a link must match any of them.
     var paths: [AndroidPath] = []
-    /// The reason for which the paths match more than the shape, or nil if they do not.
+    /// A description of the additional links that the paths match, or nil if there are none.
     var wider: String?
 
     /// The maximum number of paths for one shape.
@@ -35,7 +35,7 @@ struct AndroidPattern {
         self.foldsCase = foldsCase
         if case .anySegment(let text) = terminal {
             paths = [AndroidPath(attribute: .pathPrefix, value: "/")]
-            wider = "every path: a segment \(String(decoding: text, as: UTF8.self)) at any position cannot be expressed"
+            wider = "paths without the segment \(String(decoding: text, as: UTF8.self))"
             return
         }
         var choices: [[Piece]] = [[]]

@@ -3,7 +3,8 @@ package import LinkCoordinator
 /// Apple's `apple-app-site-association` file for a table, which lists the links of a site that open the app.
 ///
 /// The first component that matches a link decides, so exclusions come before the links that open the app. A component
-/// matches at least the links of its pattern, and its comment says if it matches more. No link of a route is excluded.
+/// matches at least the links of its pattern, and its comment states whether it matches others. A link that selects a
+/// route of the app is never excluded.
 package struct AppleAssociation {
     /// A member of `components`.
     struct Component {
@@ -90,10 +91,10 @@ package struct AppleAssociation {
             if taken.overlaps(glob(extra), after: index) {
                 wider = wider ?? "more segments in place of a capture"
             } else {
-                append(Component(path: extra, isExcluded: true, comment: "no route; \(text) is shorter"))
+                append(Component(path: extra, isExcluded: true, comment: "more segments than \(text)"))
             }
         }
-        if let wider { notes.add("route \(shape.route) matches more than its patterns: \(wider)") }
+        if let wider { notes.add("route \(shape.route): the export also matches \(wider)") }
         append(
             Component(
                 path: entry.pattern.path, query: entry.query,

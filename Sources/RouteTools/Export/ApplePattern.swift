@@ -3,13 +3,13 @@ internal import LinkCoordinator
 /// A pattern of Apple's `components` for a shape.
 ///
 /// `?` matches any character, `*` any number of characters, and `$(name)` one of a list. `*` also matches slashes, so a
-/// captured segment matches too much; `guards` are patterns of the excess links.
+/// captured segment also matches several segments; `guards` are the patterns of those links.
 struct ApplePattern {
     /// The pattern of the path.
     var path: String
     /// The patterns to exclude before `path`: they match links with more segments than the shape.
     var guards: [String] = []
-    /// The reason for which the pattern matches more than the shape even with the guards, or nil if it does not.
+    /// A description of the additional links that the pattern matches even with the guards, or nil if there are none.
     var wider: String?
 
     /// The maximum number of values in a variable; longer lists become `*`.
@@ -49,7 +49,7 @@ struct ApplePatternMaker {
         pattern.wider = parts.compactMap(\.wider).first
         guard !parts.isEmpty else { return pattern }
         for (index, part) in parts.enumerated() where part.swallows {
-            // After an open tail more segments are allowed, so nothing can be excluded there.
+            // A pattern with an open tail matches any number of segments, so no link can be excluded by its segments.
             if tail.hasSuffix("*") {
                 pattern.wider = pattern.wider ?? "more segments in place of a capture"
                 continue
@@ -79,7 +79,7 @@ struct ApplePatternMaker {
 
     private struct Part {
         var text: String
-        /// The reason, other than more segments, for which the part matches more than its segment.
+        /// A description of the additional texts that the part matches, other than several segments; nil for none.
         var wider: String?
         /// A Boolean value that indicates whether the part matches slashes too.
         var swallows: Bool { text.contains("*") }

@@ -1,4 +1,4 @@
-/// A pattern of Apple's `components` as a finite automaton, which shows whether two patterns match a common path.
+/// A pattern of Apple's `components` as a finite automaton, which determines whether two patterns match a common path.
 struct Glob {
     /// A transition to the next state, for a byte of a set or for any byte.
     private struct Step {

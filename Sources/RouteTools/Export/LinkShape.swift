@@ -28,7 +28,7 @@ package struct LinkShape {
     /// The maximum number of rewrites whose prefixes are exported; each doubles the number of forms.
     package static let maxRewrites = 6
 
-    /// Returns notes about the links of a block that no shape covers: the table matches them, but exports do not.
+    /// Returns notes about the links of a block that the table matches, but no shape does.
     static func notes(_ block: TableSource.LinkBlock) -> [String] {
         var notes = ["links that end with a slash are not exported, although the table matches them"]
         let left = block.rewrites.dropFirst(maxRewrites).map(\.text)

@@ -1,4 +1,4 @@
-/// The layout of a graph: two layers of boxes, curves between them, and lanes for lines within a layer.
+/// The layout of a graph: two layers of boxes, curves between the layers, and lanes for lines within a layer.
 ///
 /// Routes are on the left, coordinators and other targets on the right, and each route is near its targets, so that few
 /// curves cross. Redirects run in lanes left of the routes, parents and guards in lanes right of the coordinators. No
@@ -97,7 +97,7 @@ extension GraphLayout {
         for coordinator in graph.coordinators {
             var rows = [Row(text: coordinator.name, role: .title)]
             if let parent = coordinator.parent {
-                rows.append(Row(text: "on top of \(graph.coordinators[parent].name)", role: .note))
+                rows.append(Row(text: "parent: \(graph.coordinators[parent].name)", role: .note))
             }
             if let guarding = coordinator.guarding { rows.append(Row(text: guarding.label, role: .note)) }
             firstScreenRow.append(rows.count)

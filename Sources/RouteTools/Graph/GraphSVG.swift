@@ -91,13 +91,13 @@ package enum GraphSVG {
             switch kind {
             case .navigate: kinds.append((kind.rawValue, "leads to"))
             case .redirect: kinds.append((kind.rawValue, "redirects"))
-            case .unsupported: kinds.append((kind.rawValue, "where unsupported"))
+            case .unsupported: kinds.append((kind.rawValue, "if unsupported"))
             case .notice: kinds.append((kind.rawValue, "shows a notice"))
             case .external, .excluded: continue
             }
         }
         if graph.coordinators.contains(where: { $0.parent != nil }) { kinds.append(("parent", "parent")) }
-        if graph.coordinators.contains(where: { $0.guarding != nil }) { kinds.append(("guard", "guard sends to")) }
+        if graph.coordinators.contains(where: { $0.guarding != nil }) { kinds.append(("guard", "guard leads to")) }
         var x = 24
         var lines: [String] = []
         for kind in kinds {
@@ -110,13 +110,13 @@ package enum GraphSVG {
             x += GraphLayout.Metrics.width("● initial screen") + 24
         }
         if graph.routes.contains(where: { $0.exits.contains { $0.url != nil } }) {
-            lines.append(note("↗ opened outside", x: x, y: y + 4))
-            x += GraphLayout.Metrics.width("↗ opened outside") + 24
+            lines.append(note("↗ opens outside the app", x: x, y: y + 4))
+            x += GraphLayout.Metrics.width("↗ opens outside the app") + 24
         }
         return (lines, x)
     }
 
-    /// The kinds of lines.
+    /// The style classes of lines.
     private static let looks = ["navigate", "redirect", "unsupported", "notice", "parent", "guard"]
 
     private static let markers =

@@ -80,8 +80,7 @@ package enum GraphText {
     /// Returns all edges of the graph.
     ///
     /// - Parameter clusters: A Boolean value that indicates whether edges of a coordinator connect to one of its
-    ///   screens and
-    ///   end at its border, which Graphviz requires; Mermaid supports edges of subgraphs.
+    ///   screens and end at its border, which Graphviz requires; Mermaid supports edges of subgraphs.
     private static func edges(_ graph: RouteGraph, clusters: Bool = false) -> [Edge] {
         var edges: [Edge] = []
         for (index, route) in graph.routes.enumerated() {

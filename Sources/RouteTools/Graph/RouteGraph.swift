@@ -156,7 +156,7 @@ package struct RouteGraphBuilder {
             let exits = rules.compactMap { rule in
                 rule.to.map { exit(rule.on?.map(\.value.rawValue).joined(separator: ", ") ?? "any reason", $0) }
             }
-            graph.routes.append(RouteGraph.Route(id: "(fallback)", patterns: ["what fails with"], exits: exits))
+            graph.routes.append(RouteGraph.Route(id: "(fallback)", patterns: ["requests that fail with"], exits: exits))
         }
     }
 
@@ -210,7 +210,7 @@ package struct RouteGraphBuilder {
         return RouteGraph.Exit(label: label, kind: .navigate, target: node(of: target))
     }
 
-    /// Returns the last screen of a target, or the node for its replacement.
+    /// Returns the last screen of a target, the root, or a captured path.
     private mutating func node(of target: TableSource.Target) -> RouteGraph.Node? {
         switch target.destination {
         case .path(let segments): return node(of: segments)

@@ -1,12 +1,12 @@
 internal import LinkCoordinator
 
-/// The start of a table's links: a scheme with a host, or a scheme whose first segment replaces the host.
+/// The start of a table's links: a scheme with a host, or only a scheme if the block reads the host as a segment.
 struct LinkOrigin {
-    /// The block that matches the link.
+    /// The block that reads the link.
     let block: TableSource.LinkBlock
     /// The scheme.
     let scheme: String
-    /// The host with its port, or nil in a block that uses the first segment as host.
+    /// The host with its port, or nil if the block reads the host as the first segment.
     let host: String?
 
     /// Creates the first origin that a pattern's scheme and host rule allow, or returns nil if there is none.
@@ -43,7 +43,7 @@ struct LinkOrigin {
         return "\(scheme)://" + (segments.isEmpty ? "/" : path)
     }
 
-    /// Returns the schemes of a block, https first, because its links work everywhere.
+    /// Returns the schemes of a block, https first, because a browser opens its links even without the app.
     private static func schemes(
         of block: TableSource.LinkBlock, wanted: String?, in source: TableSource
     ) -> [String] {
@@ -58,7 +58,7 @@ struct LinkOrigin {
     }
 
     private static func host(of block: TableSource.LinkBlock, wanted: HostRule?, isWeb: Bool) -> String? {
-        // An http or https link without a host is not a link.
+        // An http or https link must have a host.
         if isWeb && wanted == .empty { return nil }
         let rules = block.hosts.map(\.value).filter { !isWeb || $0 != .empty }
         if let wanted, wanted != .any {

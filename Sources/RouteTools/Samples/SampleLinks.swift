@@ -3,9 +3,8 @@ internal import StrictJSON
 
 /// Sample links, generated from the patterns of a table.
 ///
-/// Each link resolves to the route that it was generated for.
-///
-/// They are examples in documents, and test inputs for exported patterns.
+/// Each link selects the route that it was generated for. The links are examples in documents, and test inputs for
+/// exported patterns.
 enum SampleLinks {
     /// Returns a link to the route, with the query parameters that it requires, or nil if none was found.
     static func first(of route: TableSource.Route, in table: RouteTable) -> String? {

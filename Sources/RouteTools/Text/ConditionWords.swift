@@ -4,14 +4,14 @@ package import LinkCoordinator
 package enum ConditionWords {
     /// Returns a condition with its parts joined by "and".
     ///
-    /// An empty condition is "always", none is "otherwise".
+    /// Returns "always" for an empty condition, and "otherwise" for nil.
     package static func of(_ condition: TableSource.Condition?) -> String {
         guard let condition else { return "otherwise" }
         var parts: [String] = []
         if !condition.app.isEmpty { parts.append("app " + versions(condition.app)) }
         if !condition.os.isEmpty { parts.append("os " + versions(condition.os)) }
-        if !condition.capabilities.isEmpty { parts.append("has " + all(condition.capabilities.map(\.value))) }
-        if !condition.claims.isEmpty { parts.append("claims " + all(condition.claims.map(\.value))) }
+        if !condition.capabilities.isEmpty { parts.append("capability " + all(condition.capabilities.map(\.value))) }
+        if !condition.claims.isEmpty { parts.append("claim " + all(condition.claims.map(\.value))) }
         if let platforms = condition.platforms { parts.append("platform " + any(platforms)) }
         if let regions = condition.regions { parts.append("region " + any(regions)) }
         if let locales = condition.locales { parts.append("locale " + any(locales)) }
@@ -35,7 +35,7 @@ package enum ConditionWords {
         var parts: [String] = []
         if let since = screen.since { parts.append("app from \(since.text)") }
         if let until = screen.until { parts.append("app below \(until.text)") }
-        if !screen.requires.isEmpty { parts.append("has " + all(screen.requires.map(\.value))) }
+        if !screen.requires.isEmpty { parts.append("capability " + all(screen.requires.map(\.value))) }
         return parts.isEmpty ? nil : parts.joined(separator: " and ")
     }
 

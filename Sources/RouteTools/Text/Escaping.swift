@@ -27,9 +27,7 @@ package enum Escaping {
     /// Returns the text as one line without terminal control.
     package static func visible(_ text: String) -> String { visible(text.utf8) }
 
-    /// Returns JSON text in which characters that can control a terminal are escaped.
-    ///
-    /// The JSON value stays the same.
+    /// Returns JSON text with the same value, in which characters that can control a terminal are escaped.
     ///
     /// JSON itself requires escapes only for C0 (RFC 8259, section 7). The other characters occur only inside strings.
     package static func json(_ text: String) -> String {
@@ -45,9 +43,10 @@ package enum Escaping {
         return result
     }
 
-    /// DEL, C1, and characters that change the writing direction or break a line.
+    /// Returns a Boolean value that indicates whether a scalar is DEL or in C1, changes the writing direction, or
+    /// breaks a line.
     ///
-    /// All are below U+10000.
+    /// All such scalars are below U+10000.
     private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x7F..<0xA0, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069, 0xFEFF: true

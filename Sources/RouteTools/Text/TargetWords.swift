@@ -11,7 +11,8 @@ struct TargetWords {
         names = TableNames(source)
     }
 
-    /// Returns the destination of a target: the stack from bottom to top with its parents, a URL, or the root.
+    /// Returns the destination of a target: its stack with parents from bottom to top, a URL, a captured path, or the
+    /// root.
     func of(_ target: TableSource.Target) -> String {
         switch target.destination {
         case .root: return "the root"
@@ -34,7 +35,7 @@ struct TargetWords {
                     (try? StaticStack.compose($0.value, in: source, names: names))?.entries ?? []
                 }
                 own.entries = before + own.entries
-            case .route(let id): parts.append("(what \(id.value) shows)")
+            case .route(let id): parts.append("(the stack of \(id.value))")
             }
             parts += own.withSingleSlots(in: source).entries.map(entry)
             return parts.isEmpty ? "the root" : parts.joined(separator: " > ")

@@ -88,7 +88,7 @@ internal import Testing
                 #expect(decision?.opens == true, "\(link) of \(route): \(decision?.comment ?? "no component")")
             }
             if let route, excluded.contains(route), decision?.opens == true {
-                let isNoted = association.notes.lines.contains { $0.contains("matches more") || $0.contains(route) }
+                let isNoted = association.notes.lines.contains { $0.contains("also matches") || $0.contains(route) }
                 #expect(isNoted, "\(link)")
             }
             if let decision, decision.opens, !decision.comment.contains("; also matches ") {
@@ -107,7 +107,9 @@ internal import Testing
         let file = AndroidMatcher(filters.xml)
         let excluded = excluded(table)
         let wider = Set(
-            filters.notes.lines.compactMap { $0.firstMatch(of: #/^route (\S+) matches more/#).map { String($0.1) } })
+            filters.notes.lines.compactMap {
+                $0.firstMatch(of: #/^route (\S+): the export also matches/#).map { String($0.1) }
+            })
         let hasHostNote = filters.notes.lines.contains { $0.contains("without a host") }
         for comment in file.filters.flatMap({ $0.paths.map(\.comment) }) {
             #expect(table.source.routes.contains { comment.hasPrefix($0.id.value + " ") })
