@@ -24,7 +24,7 @@ package struct ExitCode: RawRepresentable, Sendable, Hashable {
     package static let temporary = ExitCode(rawValue: 75)
     /// The broker denied authentication or authorization.
     package static let refused = ExitCode(rawValue: 77)
-    /// A file, a topic, or a value from a file or the environment is missing or wrong.
+    /// A file, a topic, or a value from a file or the environment is missing or invalid.
     package static let configuration = ExitCode(rawValue: 78)
     /// Another process uses this instance name.
     package static let fenced = ExitCode(rawValue: 79)
@@ -65,7 +65,7 @@ package struct CommandFailure: Error, Sendable, Equatable {
     package var code: ExitCode
     /// The reason for the failure, without a final period.
     ///
-    /// It never holds a link, key, device, or credential.
+    /// It contains no data of a record and no credential. It can contain arguments of the command line.
     package var reason: String
     /// The next step for the user, without a final period.
     package var advice: String

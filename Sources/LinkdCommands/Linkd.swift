@@ -2,7 +2,7 @@ internal import RouteTools
 internal import KafkaClient
 internal import LinkCoordinator
 
-/// The program: selects the command that the arguments name, runs it, and reports how it ended.
+/// The program, which selects the command that the arguments name, runs it, and reports a failure.
 package enum Linkd {
     /// Runs the command line of this process and ends the process.
     package static func main() -> Never {

@@ -51,7 +51,7 @@ enum Platform {
 
     /// Suspends the thread.
     ///
-    /// A signal may end the wait early.
+    /// A signal can end the wait early.
     static func sleep(milliseconds: Int) {
         var time = timespec(tv_sec: milliseconds / 1000, tv_nsec: milliseconds % 1000 * 1_000_000)
         nanosleep(&time, nil)
@@ -113,7 +113,7 @@ enum Platform {
         }
     }
 
-    /// Waits at most the given time, and returns whether a read would not block.
+    /// Waits at most the given time, and returns a Boolean value that indicates whether a read would not block.
     ///
     /// The end of the input counts as readable.
     static func canRead(_ descriptor: Int32, milliseconds: Int32) -> Bool {
@@ -122,8 +122,6 @@ enum Platform {
     }
 
     /// Opens a file for reading.
-    ///
-    /// An error has the text of the operating system.
     static func open(_ path: String) -> Result<Int32, SystemError> {
         #if canImport(Glibc)
         let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
@@ -175,11 +173,11 @@ enum Platform {
     }
 }
 
-/// An error of the operating system, in its own words.
+/// An error of the operating system.
 struct SystemError: Error, Equatable {
     /// The message, for example `No such file or directory`.
     var text: String
 
-    /// The error that `errno` holds now.
+    /// The error for the current value of `errno`.
     static var last: SystemError { SystemError(text: String(cString: strerror(errno))) }
 }

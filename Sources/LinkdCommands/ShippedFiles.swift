@@ -3,7 +3,8 @@ struct ShippedFiles {
     private let directories: [String]
     private let searched: [String]
 
-    /// Searches `LINKD_HOME`, or `../share/linkd` relative to the executable, or `config` in the working directory.
+    /// Creates a search in `LINKD_HOME`, then in `../share/linkd` relative to the directory of the executable, then in
+    /// `config` in the working directory.
     init(
         environment: [String: String], executable: String? = Platform.executablePath,
         directory: String = Platform.currentDirectory

@@ -29,7 +29,7 @@ internal import Testing
         #expect(pairs == .pairs([KeyValue(key: "a", value: "1,2"), KeyValue(key: "b", value: "")]))
     }
 
-    @Test("Operands can be anywhere, everything after -- is an operand, and - is an operand")
+    @Test("Operands can be anywhere, every argument after -- is an operand, and - is an operand")
     func operands() throws {
         #expect(try Self.parse(["x", "--raw", "y"]).operands == ["x", "y"])
         #expect(try Self.parse(["--", "--raw", "-"]).operands == ["--raw", "-"])

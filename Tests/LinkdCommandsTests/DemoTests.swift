@@ -37,7 +37,7 @@ internal import Testing
         #expect(counted == expected)
     }
 
-    @Test("Without its files the demo lists the searched directories")
+    @Test("Without its files, the demo lists the searched directories")
     func missingFiles() throws {
         let result = try LinkdProcess.run(["demo"])
         #expect(result.code == 78)

@@ -68,8 +68,8 @@ internal import Testing
             (RecordFilter(reason: "host"), false), (RecordFilter(since: 1_795_168_800_124), false),
             (RecordFilter(since: 1_795_168_800_123, until: 1_795_168_800_123), true),
         ])
-    func filters(filter: RecordFilter, takes: Bool) {
-        #expect(filter.matches(Self.decision, Self.decision.json) == takes)
+    func filters(filter: RecordFilter, matches: Bool) {
+        #expect(filter.matches(Self.decision, Self.decision.json) == matches)
     }
 
     @Test("The reason of a dead letter comes from its header")

@@ -46,7 +46,7 @@ internal import Testing
         #expect(records[0].cells[0].count <= 100)
     }
 
-    @Test("Records have the number of their first line")
+    @Test("Every record has the number of its first line")
     func csvLines() throws { #expect(try Self.csv("a\n\"b\nb\"\nc\n").map(\.line) == [1, 2, 4]) }
 
     private static func event(_ header: String, _ row: String) throws -> String {

@@ -107,7 +107,7 @@ struct WorkerBrokerTests {
 @Suite(
     .enabled(
         if: TestBroker.refusing != nil && TestBroker.plain != nil && TestBroker.script != nil,
-        "no broker whose access rules the tests may set: LINKD_TEST_BROKER is not set"))
+        "no broker whose access rules the tests can set: LINKD_TEST_BROKER is not set"))
 struct WorkerRefusalTests {
     private static let config = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../../config").standardizedFileURL.path

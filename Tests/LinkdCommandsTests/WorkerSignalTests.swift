@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import LinkdCommands
 
-/// The reactions of worker processes to signals, with librdkafka's mock cluster in the process of the test.
+/// The effects of signals on worker processes, with librdkafka's mock cluster in the process of the test.
 @Suite(.serialized) struct WorkerSignalTests {
     private static let table = Checkout.root.appending(path: "config/routes/shop.json").path
     /// An address without a listener.
@@ -18,7 +18,7 @@ internal import Testing
         return cluster
     }
 
-    /// A worker with a guarantee that does not need transactions, which the mock cluster lacks.
+    /// Starts a worker without transactions, which the mock cluster does not support.
     private static func worker(_ bootstrap: String, _ flags: String...) throws -> RunningLinkd {
         try RunningLinkd(
             ["worker", "-b", bootstrap, "--input", "in", "--output", "in.out", "--table", table]

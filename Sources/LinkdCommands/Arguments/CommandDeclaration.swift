@@ -1,4 +1,6 @@
-/// The declaration of a flag, the source of its parsing, its help text, and suggestions for misspelled flags.
+/// The declaration of a flag.
+///
+/// The parser, the help texts, and the suggestions for misspelled flags use it.
 struct FlagDeclaration: Sendable {
     /// The names of the flag.
     ///
@@ -40,7 +42,7 @@ struct FlagDeclaration: Sendable {
         help = row.help
     }
 
-    /// A Boolean value that indicates whether the flag takes no value.
+    /// A Boolean value that indicates whether the flag needs no value.
     var isSwitch: Bool {
         if case .boolean = type { return true }
         return false

@@ -61,7 +61,7 @@ struct ParsedArguments: Sendable {
 
     /// Splits `--name=value` and `-xvalue` into name and value.
     ///
-    /// Any other argument is a name only.
+    /// An argument of any other form is only a name.
     private static func parts(_ argument: String) -> (name: String, value: String?) {
         if argument.hasPrefix("--") {
             guard let sign = argument.firstIndex(of: "=") else { return (argument, nil) }

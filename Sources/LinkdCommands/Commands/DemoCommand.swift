@@ -40,7 +40,7 @@ private struct Demo {
     init(_ call: Invocation) throws(CommandFailure) {
         self.call = call
         keep = call.isOn("keep")
-        // The demo ignores the user's settings, which are meant for a real cluster.
+        // The demo ignores the user's settings, because they are for a real cluster.
         settings = try Settings(flags: [:], environment: [:], configFile: nil, isKnownProperty: { _ in true })
         let files = ShippedFiles(environment: call.environment)
         var tables: [RouteTable] = []
@@ -120,7 +120,7 @@ private struct Demo {
         let log = Log(level: .error, format: .text)
         defer { log.close() }
         let worker = Worker(configuration, log: log)
-        // Ends the demo if the mock cluster has lost a record.
+        // Stops the worker after a minute, in case the mock cluster has lost a record.
         SystemThread.start {
             Platform.sleep(milliseconds: 60_000)
             worker.stop()

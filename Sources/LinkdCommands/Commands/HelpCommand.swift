@@ -5,7 +5,7 @@ internal import LinkCoordinator
 enum HelpCommand {
     /// Returns the command.
     ///
-    /// The parameter `others` holds the declarations of all other commands.
+    /// - Parameter others: The declarations of all other commands.
     static func command(listing others: [CommandDeclaration]) -> Command {
         Command(
             path: ["help"],

@@ -96,7 +96,7 @@ private struct ProduceJob {
         return printSummary()
     }
 
-    /// A Boolean value that indicates whether `--count` is not reached and the user has not interrupted the command.
+    /// A Boolean value that indicates whether to read more lines: `--count` is not reached, and no signal was received.
     private var wantsMore: Bool { summary.read - summary.unreadable < limit && Interruption.signalNumber == nil }
 
     /// Returns a sender, after a broker has confirmed that the topic exists.
@@ -104,7 +104,8 @@ private struct ProduceJob {
         let inputs = settings.list("input")
         guard let topic = call.text("topic") ?? (inputs.count == 1 && !inputs[0].hasPrefix("^") ? inputs[0] : nil)
         else {
-            throw CommandFailure(.usage, "there are several input topics", advice: "select one with --topic")
+            throw CommandFailure(
+                .usage, "the setting `input` does not name exactly one topic", advice: "select a topic with --topic")
         }
         let connection = try Connection(settings)
         let admin = try connection.makeAdmin()
@@ -191,7 +192,7 @@ private struct ProduceJob {
                 ExitCode(rawValue: 128 + number),
                 "ended by signal \(number) with \(summary.delivered) of \(Counts.text(summary.read, "record")) "
                     + "delivered",
-                advice: "send the others again (the delivered records are in the topic)")
+                advice: "send the remaining records again (the delivered ones are in the topic)")
             console.printFailure(failure)
             return failure.code
         }
@@ -210,7 +211,7 @@ private struct ProduceJob {
         return .success
     }
 
-    /// Returns the failure for undelivered records: a finding, or a missing access right.
+    /// Returns the failure for undelivered records: exit code 77 if an access right is missing, otherwise 1.
     private func deliveryFailure() -> CommandFailure {
         let failures = sender?.failures ?? []
         let why = failures.map { "\($0.code.name) \($0.count)" }.joined(separator: ", ")

@@ -16,7 +16,8 @@ enum ResolveCommand {
                 + "`--json` prints the exact bytes of each decision, one line per device, without the members that the "
                 + "worker adds. An input that a worker would turn into a dead letter is printed as one, and the exit "
                 + "code is 65.",
-            "With `--explain`, a refused table that can be parsed is used too, so that the link of a problem shows it.",
+            "With `--explain`, a refused table is used too if it can be compiled, so that you can explain the example "
+                + "link of a problem.",
         ],
         flags: [
             FlagDeclaration(
@@ -88,7 +89,7 @@ private struct ResolveJob: ~Copyable {
             .badData,
             "\(deadLetters) of \(Counts.text(inputs, "input")) would become "
                 + "\(deadLetters == 1 ? "a dead letter" : "dead letters")",
-            advice: "correct the inputs (the guide to events explains each reason)")
+            advice: "correct the inputs (the worker reference describes each reason)")
     }
 
     private mutating func resolve(_ input: [UInt8]) {
@@ -130,9 +131,7 @@ private struct ResolveJob: ~Copyable {
         call.console.out.line(view.style.name(Escaping.visible(text)))
     }
 
-    /// Prints the exact bytes of a decision.
-    ///
-    /// An explanation is its last member.
+    /// Prints the exact bytes of a decision, or of a decision whose last member is an explanation.
     private func printJSON(_ bytes: [UInt8]) {
         let line = String(decoding: bytes, as: UTF8.self)
         let out = call.console.out
@@ -178,9 +177,9 @@ private struct ResolveJob: ~Copyable {
         }
     }
 
-    /// Prints `{"dead_letter":{"reason","stage","pointer","detail"}}`.
+    /// Prints a dead letter, as JSON in the form `{"dead_letter":{"reason","stage","pointer","detail"}}`.
     ///
-    /// The pointer is null if no member is at fault.
+    /// The pointer is null if no member is at fault. With `--explain`, the member `tables` follows.
     private func printDeadLetter(
         _ cause: DeadLetterCause, _ input: [UInt8], _ unclaimed: [(table: RouteTable, explanation: Explanation)]
     ) {
@@ -218,7 +217,9 @@ private struct ResolveJob: ~Copyable {
         out.line(json.finish())
     }
 
-    /// Prints why a table does not claim a link: all of the explanation if it has suggestions, otherwise one line.
+    /// Prints the reason why a table does not claim a link.
+    ///
+    /// An explanation with suggestions is printed completely, any other as one line.
     private func printUnclaimed(_ table: RouteTable, _ explanation: Explanation) {
         let out = call.console.out
         let name = view.style.name(Escaping.visible(table.id))

@@ -3,7 +3,7 @@ internal import RouteAnalysis
 internal import LinkCoordinator
 internal import StrictJSON
 
-/// `linkd routes coverage`: counts the routes of a table that decisions took.
+/// `linkd routes coverage`: counts the decisions for each route of a table.
 enum RoutesCoverageCommand {
     static let command = Command(
         path: ["routes", "coverage"],
@@ -19,7 +19,7 @@ enum RoutesCoverageCommand {
             FlagDeclaration(
                 "--decisions", type: .file, default: "-, standard input", "File with decisions, one per line."),
             FlagDeclaration("--json", type: .boolean, "Print one JSON object."),
-            FlagDeclaration("--all", type: .boolean, "End with exit code 1 if a route was never taken."),
+            FlagDeclaration("--all", type: .boolean, "End with exit code 1 if a route was never selected."),
         ],
         operands: OperandDeclaration(name: "TABLE", help: "The file of the table.", count: 1...1),
         examples: [
@@ -61,8 +61,10 @@ enum RoutesCoverageCommand {
         let never = report.neverTaken
         if call.isOn("all"), !never.isEmpty {
             throw CommandFailure(
-                .finding, "\(never.count) of \(Counts.text(coverage.routes.count, "route")) never taken",
-                advice: "add links that take them, or remove the routes")
+                .finding,
+                "\(never.count) of \(Counts.text(coverage.routes.count, "route")) "
+                    + "\(never.count == 1 ? "was" : "were") never selected",
+                advice: "add links that select these routes, or remove the routes")
         }
         return .success
     }

@@ -14,16 +14,16 @@ enum RoutesDiffCommand {
             "Without traffic, the comparison covers all links, as sets. A set consists of the links that select one "
                 + "pattern in the old table and one in the new, with the same rewrites before and the same redirects "
                 + "after. Each set is tried on every kind of device that its routes distinguish, with every kind of "
-                + "value that their fields distinguish in query, path, fragment, and payload. Requests without a link "
-                + "follow. Each edit of the table that causes a change is reported once, with its effects, a request "
-                + "and a device that show them, and the values that changed. The report lists what was compared only "
-                + "in part.",
-            "A change is breaking if a request that led somewhere (navigate, external, deferred) no longer does, falls "
-                + "back, or now requires a claim; if another URL opens, another screen is on top, or a screen is "
-                + "removed from the stack; and if a screen loses a value or receives another one. Removing an "
-                + "application is breaking too, because events that name it become dead letters. All other changes "
-                + "are not breaking: added applications, screens, values, and links, another order of the same "
-                + "reasons, presentation, mode, notices, and notes.",
+                + "value that their fields distinguish in query, path, fragment, and payload. Then requests without a "
+                + "link are compared. Each edit of the table that causes a change is reported once, with its effects, "
+                + "a request and a device that show them, and the values that changed. The report also lists the sets "
+                + "that were compared only in part.",
+            "A change is breaking if a request that led to a result (navigate, external, deferred) leads to none, "
+                + "falls back, or now requires a claim; if another URL opens, another screen is on top, or a screen is "
+                + "missing from the stack or moved; and if a screen loses a value or receives another one. Removing "
+                + "an application is breaking too, because events that name it become dead letters. All other changes "
+                + "are compatible: added applications, screens, values, and links, another reason, presentation, "
+                + "mode, notices, and notes.",
             "Ends with exit code 0 if no change that --fail-on selects was found, with 1 if one was found, and with "
                 + "another code if the tables could not be compared.",
         ],
@@ -64,8 +64,8 @@ enum RoutesDiffCommand {
         let report = SetsReport(difference: new.difference(from: old))
         print(call, old, new, report.print, report.write)
         let found = breakingOnly ? report.breaking : report.difference.groups.count
-        let kind = (breakingOnly ? "breaking " : "") + (found == 1 ? "cause" : "causes")
-        return try checkChanges(call, found, "\(kind) of changes between \(old.identity) and \(new.identity)")
+        let kind = (found == 1 ? "cause" : "causes") + (breakingOnly ? " of breaking changes" : " of changes")
+        return try checkChanges(call, found, "\(kind) between \(old.identity) and \(new.identity)")
     }
 
     private static func print(

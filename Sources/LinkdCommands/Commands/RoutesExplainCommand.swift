@@ -3,11 +3,11 @@ internal import RouteAnalysis
 internal import LinkCoordinator
 internal import StrictJSON
 
-/// `linkd routes explain`: explains how one table decides links.
+/// `linkd routes explain`: explains the decisions of one table about links.
 enum RoutesExplainCommand {
     static let command = Command(
         path: ["routes", "explain"],
-        summary: "Explain how one table decides links",
+        summary: "Explain the decisions of one table about links",
         discussion: [
             "Explains each phase, pattern, and variant in the same words as `linkd resolve --explain`, which also "
                 + "accepts events and selects the table. `--json` prints one decision per line, with the trace as its "
@@ -22,7 +22,7 @@ enum RoutesExplainCommand {
         examples: [
             CommandExample(
                 line: "linkd routes explain config/routes/shop.json 'https://shop.example/o/12'",
-                description: "How this link is decided."),
+                description: "The decision about this link, phase by phase."),
             CommandExample(
                 line: "linkd routes explain config/routes/shop.json --device '{\"app\":\"3.9.0\"}' shop:///p/new",
                 description: "For a device with an older app."),

@@ -60,7 +60,7 @@ enum RoutesExportCommand {
         case .aasa: try exportAssociation(call, table)
         case .android:
             let filters = AndroidFilters(table)
-            guard !filters.filters.isEmpty else { throw emptyExport(table, "links with a scheme of their own") }
+            guard !filters.filters.isEmpty else { throw emptyExport(table, "links with a listed scheme") }
             call.console.out.write(filters.xml)
             printNotes(filters.notes, call)
         case .assetlinks: try exportAssetLinks(call, table)
@@ -97,7 +97,7 @@ enum RoutesExportCommand {
         let fingerprints = call.list("fingerprint")
         guard !fingerprints.isEmpty, fingerprints.allSatisfy(AssetLinks.isFingerprint) else {
             throw CommandFailure(
-                .usage, fingerprints.isEmpty ? "no fingerprint is specified" : "a fingerprint is not a SHA-256",
+                .usage, fingerprints.isEmpty ? "no fingerprint is specified" : "a fingerprint is not a SHA-256 hash",
                 advice: "pass --fingerprint with 32 hexadecimal bytes and colons, as keytool -list -v prints them")
         }
         guard WebBlock.first(table.source) != nil else { throw emptyExport(table, "https links") }
@@ -111,7 +111,7 @@ enum RoutesExportCommand {
             advice: "add the scheme https and a host to its `link`, or use --format swift")
     }
 
-    /// Prints what the export cannot express.
+    /// Prints notes about the parts of the table that the export cannot express.
     private static func printNotes(_ notes: ExportNotes, _ call: Invocation) {
         for line in notes.lines { call.console.warn("note: " + Escaping.visible(line)) }
     }

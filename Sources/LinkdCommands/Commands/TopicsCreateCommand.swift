@@ -82,7 +82,9 @@ enum TopicsCreateCommand {
         }
     }
 
-    /// Waits until the brokers return the new topics to clients, which is shortly after the controller's response.
+    /// Waits until the brokers return the new topics to clients.
+    ///
+    /// They do so shortly after the controller's response.
     private static func awaitTopics(_ names: [String], _ admin: KafkaAdmin) throws(KafkaError) {
         let end = Platform.monotonicSeconds + 10
         while Platform.monotonicSeconds < end {
@@ -127,8 +129,8 @@ enum TopicsCreateCommand {
             declaration: declaration, state: "exists", partitions: there,
             finding: CommandFailure(
                 .finding, "topic \(declaration.name) has \(Counts.text(there, "partition")), \(wanted) requested",
-                advice: "add partitions with Kafka's own tools (which moves devices to other partitions), or request "
-                    + "\(there)"
+                advice: "add partitions with Kafka's own tools (which moves devices to other partitions), or pass "
+                    + "--partitions \(there)"
             ))
     }
 
@@ -136,7 +138,7 @@ enum TopicsCreateCommand {
         if case .authorization = KafkaErrorClass(error) { return CommandFailure(error, while: "creating \(name)") }
         return CommandFailure(
             .configuration, "the broker refused to create \(name): \(Escaping.visible(error.description))",
-            advice: "correct --partitions, --replication or --set")
+            advice: "correct --partitions, --replication, or --set")
     }
 
     private static func print(_ outcomes: [Outcome], _ call: Invocation) {

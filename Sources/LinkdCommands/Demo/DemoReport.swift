@@ -10,7 +10,7 @@ struct DemoReport {
 
     /// Creates a report for a channel.
     ///
-    /// The sent records provide the request of each decision.
+    /// - Parameter sent: The sent records, which contain the request of each decision.
     init(_ sent: [InspectedRecord], on out: Channel) {
         self.out = out
         view = DecisionView(style: out.style)
@@ -47,7 +47,7 @@ struct DemoReport {
         }
     }
 
-    /// The sort key of a decision: by event.
+    /// Returns a key that sorts decisions by the ids of their events.
     ///
     /// Events without an id come last, in the order of the topic.
     private static func sortKey(_ decision: JSONValue) -> (Int, String, String) {

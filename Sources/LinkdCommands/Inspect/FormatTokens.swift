@@ -83,9 +83,9 @@ struct FormatTokens: Equatable {
             advice: "use %t %p %o %k %K %s %S %T %h %% %{member} \\n \\t")
     }
 
-    /// Returns the bytes of a record.
+    /// Returns a record in the format.
     ///
-    /// With `escaped`, control characters become visible escapes.
+    /// - Parameter escaped: A Boolean value that indicates whether control characters become visible escapes.
     func bytes(_ record: InspectedRecord, _ json: JSONValue?, escaped: Bool) -> [UInt8] {
         var result: [UInt8] = []
         for part in parts {

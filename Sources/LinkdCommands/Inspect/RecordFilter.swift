@@ -19,7 +19,7 @@ struct RecordFilter {
 
     /// Returns a Boolean value that indicates whether a record matches.
     ///
-    /// The parameter `json` is its parsed value.
+    /// - Parameter json: The parsed value of the record, or nil if it is not JSON.
     func matches(_ record: InspectedRecord, _ json: JSONValue?) -> Bool {
         if let since, record.timestamp < since { return false }
         if let until, record.timestamp > until { return false }

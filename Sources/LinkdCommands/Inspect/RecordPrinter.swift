@@ -22,7 +22,7 @@ struct RecordPrinter {
 
     /// Prints a record.
     ///
-    /// The parameter `json` is its parsed value.
+    /// - Parameter json: The parsed value of the record, or nil if it is not JSON.
     func print(_ record: InspectedRecord, _ json: JSONValue?) {
         switch mode {
         case .readable: for line in readable(record, json) { out.line(line) }
@@ -69,9 +69,9 @@ struct RecordPrinter {
         return parts.isEmpty ? [] : ["    " + Escaping.visible(parts.joined(separator: ", "))]
     }
 
-    /// Returns `{"topic","partition","offset","timestamp","key","headers","value"}`.
+    /// Returns a record in the form `{"topic","partition","offset","timestamp","key","headers","value"}`.
     ///
-    /// Bytes that are not UTF-8 are named `…_base64`.
+    /// The name of a member whose bytes are not UTF-8 has the suffix `_base64`.
     static func envelope(_ record: InspectedRecord, _ value: JSONValue?) -> String {
         var json = JSONText()
         json.beginObject()

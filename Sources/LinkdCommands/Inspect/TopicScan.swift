@@ -2,7 +2,7 @@ internal import ByteStorage
 internal import KafkaClient
 internal import StrictJSON
 
-/// A scan of topics, from a start to the stable end at the time of the scan's start, or without an end.
+/// A scan of topics up to the stable end at the time when the scan was created, or without an end.
 struct TopicScan {
     private let reader: KafkaReader
     private let follow: Bool
@@ -78,7 +78,7 @@ struct TopicScan {
 
     /// Waits for records and passes each one to `body` until it returns false.
     ///
-    /// Returns false in that case.
+    /// - Returns: False if `body` returned false.
     mutating func next(_ body: (InspectedRecord) -> Bool) throws(CommandFailure) -> Bool {
         _ = reader.poll(max: 1000, timeoutMilliseconds: 200)
         for record in reader.records {

@@ -39,6 +39,8 @@ struct Connection {
         return result
     }
 
+    /// Returns a Boolean value that indicates whether a property applies to a client.
+    ///
     /// A property without a prefix applies to both clients, unless librdkafka has it for only one of them.
     private func applies(_ key: String, _ role: ClientRole) -> Bool {
         let bare = LibrdkafkaKeys.bare(key)
@@ -113,7 +115,7 @@ struct Connection {
 extension CommandFailure {
     /// Creates the failure for an error of librdkafka.
     ///
-    /// `what` describes the operation.
+    /// - Parameter what: The operation, such as `reading link-events`.
     init(_ error: KafkaError, while what: String) {
         switch KafkaErrorClass(error) {
         case .authorization(let resource):

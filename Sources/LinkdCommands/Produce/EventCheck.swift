@@ -4,7 +4,7 @@ internal import ByteStorage
 
 /// A check of events before they are sent, with the worker's reader.
 ///
-/// It returns the key of an event, or the reason for which it would become a dead letter.
+/// It returns the key of an event, or the reason why the event would become a dead letter.
 final class EventCheck {
     /// The key of every record, from `--key`.
     let fixedKey: [UInt8]?

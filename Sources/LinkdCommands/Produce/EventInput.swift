@@ -62,9 +62,9 @@ struct EventInput {
         mode = .table(reader, columns)
     }
 
-    /// Returns whether the first line has a comma before any colon, or is a single column name.
+    /// Returns a Boolean value that indicates whether the first line has a comma before any colon, or is a column name.
     ///
-    /// JSON and URLs do not.
+    /// That is false for JSON and for URLs.
     private static func looksLikeCSV(_ source: ByteSource) -> Bool {
         for byte in source.window() {
             switch byte {

@@ -52,7 +52,7 @@ struct EventSender {
     /// Handles delivery reports for the given time.
     func wait(milliseconds: Int32) { producer.poll(timeoutMilliseconds: milliseconds) }
 
-    /// Waits until every record is delivered or has failed, and calls `progress` repeatedly meanwhile.
+    /// Waits until every record is delivered or has failed, and calls `progress` repeatedly while it waits.
     ///
     /// After an interruption it waits at most 5 more seconds. Records in flight then count as not delivered.
     func finish(progress: (DeliveryCounts) -> Void) {

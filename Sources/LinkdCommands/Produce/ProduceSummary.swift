@@ -11,7 +11,7 @@ struct ProduceSummary {
     var failed = 0
     /// The number of lines that could not be read and were skipped.
     var unreadable = 0
-    /// The number of records without a key, which have no order.
+    /// The number of records without a key, whose order is not kept.
     var withoutKey = 0
     /// The duration in seconds.
     var seconds = 0.0

@@ -10,9 +10,9 @@ struct EnvironmentSource {
     /// `LINKD_…` variables that are not settings.
     private static let others: Set<String> = ["LINKD_CONFIG", "LINKD_HOME", "LINKD_FAULTS"]
 
-    /// Reads `environment`.
+    /// Reads the variables of an environment.
     ///
-    /// `isKnownProperty` returns whether librdkafka has a property of that name.
+    /// - Parameter isKnownProperty: A closure that returns true if librdkafka has a property of that name.
     init(_ environment: [String: String], isKnownProperty: (String) -> Bool) throws(CommandFailure) {
         for (variable, value) in environment.sorted(by: { $0.key < $1.key }) where !value.isEmpty {
             if variable.hasPrefix("LINKD_") {

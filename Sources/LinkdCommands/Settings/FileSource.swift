@@ -22,7 +22,7 @@ struct FileSource {
 
     /// Reads the file.
     ///
-    /// `source` is the flag or variable that named it.
+    /// - Parameter source: The flag or variable that named the file.
     init(path: String, namedBy source: SettingSource) throws(CommandFailure) {
         self.path = path
         switch Platform.contents(of: path, limit: Self.limitBytes) {
@@ -83,7 +83,9 @@ struct FileSource {
             advice: "write \(row.type.expectation)")
     }
 
-    /// A JSON number is valid for counts and sizes only, and a JSON Boolean for Booleans only.
+    /// Returns a Boolean value that indicates whether a JSON value has a valid kind for a type.
+    ///
+    /// A number is valid for counts and sizes only, and a Boolean for Booleans only.
     private func fits(_ value: JSONValue, _ type: ValueType) -> Bool {
         switch (value.kind, type) {
         case (.number, .integer), (.number, .size), (.bool, .boolean): true

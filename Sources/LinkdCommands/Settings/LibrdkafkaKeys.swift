@@ -32,7 +32,9 @@ enum LibrdkafkaKeys {
     /// Returns a Boolean value that indicates whether the value of a property is a secret.
     static func isSecret(_ key: String) -> Bool { KnownProperties.isSecret(bare(key)) }
 
-    /// Returns a Boolean value that indicates whether a property is refused as a flag, because others can read flags.
+    /// Returns a Boolean value that indicates whether a property is refused as a flag.
+    ///
+    /// Secrets are refused, because other processes can read flags.
     static func isForbiddenAsFlag(_ key: String) -> Bool { isSecret(key) && bare(key) != "sasl.username" }
 
     /// Returns the property without the prefix `consumer.` or `producer.`.

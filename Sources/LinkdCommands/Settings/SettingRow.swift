@@ -71,7 +71,7 @@ struct SettingRow: Sendable {
     /// The environment variable of the setting.
     var variable: String { "LINKD_" + name.uppercased().replacing(".", with: "_") }
 
-    /// The default in words.
+    /// The default as text.
     var defaultText: String {
         switch self.default {
         case .value(let text): text

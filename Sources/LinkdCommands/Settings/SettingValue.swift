@@ -35,8 +35,9 @@ struct KeyValue: Equatable, Sendable {
 extension ValueType {
     /// Parses texts, and returns nil if they have the wrong type or exceed the bounds.
     ///
-    /// The parameter `texts` holds the flag's repetitions or the elements of a JSON array. With `splitting`, commas
-    /// separate items within a text.
+    /// - Parameters:
+    ///   - texts: The repetitions of a flag, or the elements of a JSON array.
+    ///   - splitting: A Boolean value that indicates whether commas separate items within a text.
     func parse(_ texts: [String], splitting: Bool) -> SettingValue? {
         guard isList else { return texts.count == 1 ? parse(texts[0]) : nil }
         let items = splitting ? texts.flatMap { separate($0) } : texts
@@ -120,7 +121,8 @@ extension ValueType {
         }
     }
 
-    /// Returns whether Kafka accepts a topic's name: 1 to 249 of `A-Za-z0-9._-`, and neither `.` nor `..`.
+    /// Returns a Boolean value that indicates whether Kafka accepts a topic's name: 1 to 249 of `A-Za-z0-9._-`, and
+    /// neither `.` nor `..`.
     static func isTopic(_ text: String) -> Bool {
         (1...249).contains(text.utf8.count) && isName(text) && text != "." && text != ".."
     }

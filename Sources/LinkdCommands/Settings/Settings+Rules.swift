@@ -18,7 +18,7 @@ extension Settings {
             let variable = "KAFKA_" + key.uppercased().replacing(".", with: "_")
             throw CommandFailure(
                 .usage, "\(source): the secret `\(key)` is not allowed on the command line, where others can read it",
-                advice: "set \(variable), or \(variable)_FILE to the path of a file that holds it")
+                advice: "set \(variable), or \(variable)_FILE to the path of a file that contains it")
         }
     }
 

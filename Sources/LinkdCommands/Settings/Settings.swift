@@ -16,8 +16,9 @@ struct Settings: Sendable {
 
     /// Merges flags, environment, file, and defaults, in descending precedence, and checks every value.
     ///
-    /// The parameter `flags` holds texts by the name of the setting. `isKnownProperty` returns whether librdkafka has a
-    /// property of that name.
+    /// - Parameters:
+    ///   - flags: The texts of flags by the name of the setting.
+    ///   - isKnownProperty: A closure that returns true if librdkafka has a property of that name.
     init(
         flags: [String: SettingTexts], environment: [String: String],
         configFile: (path: String, source: SettingSource)?,
@@ -69,7 +70,7 @@ struct Settings: Sendable {
         return pairs.map { LibrdkafkaPair(key: $0.key, value: $0.value, source: texts.source) }
     }
 
-    /// Returns the failure for a wrong value, with its source and what was expected.
+    /// Returns the failure for an invalid value, with its source and the expected value.
     private static func wrong(_ row: SettingRow, _ texts: SettingTexts) -> CommandFailure {
         let shown = Escaping.visible(DisplayWidth.cut(texts.texts.joined(separator: ","), to: 80))
         return CommandFailure(

@@ -77,7 +77,8 @@ enum SettingsTable {
         SettingRow(
             "commit.interval", .durationOrAuto(5...10_000), default: .value("100ms"), [.worker, .config],
             bounds: "at most a third of `transaction.timeout.ms`",
-            "Age at which a transaction is committed. `auto` is ten times the measured commit, 50 to 500 ms."),
+            "Age at which a transaction is committed. `auto` is ten times the measured duration of a commit, from 50 "
+                + "to 500 ms."),
         SettingRow(
             "commit.records", .integer(1...500_000), default: .value("50000"), [.worker, .config],
             "Input records after which a transaction is committed."),
@@ -98,19 +99,20 @@ enum SettingsTable {
             bounds: "with `stop.after`", "Counts and throughput on standard output at the end."),
         SettingRow(
             "shutdown.grace", .duration(3000...600_000), default: .value("30s"), [.worker, .config],
-            "Time for a clean end after SIGTERM or SIGINT. 2 s before it is over the process ends with exit code 80."),
+            "Time for a clean end after SIGTERM or SIGINT. A worker that has not ended 2 s before this time is over "
+                + "ends with exit code 80."),
     ]
 
     private static let limits: [SettingRow] = [
         SettingRow(
             "limits.record.bytes", .size(1 << 10...32 << 20), default: .value("1MiB"), [.worker, .resolve, .config],
-            "Size limit of an input record's value. A larger one becomes a dead letter."),
+            "Size limit of an input record's value. A record with a larger value becomes a dead letter."),
         SettingRow(
             "limits.decision.bytes", .size(1 << 10...32 << 20), default: .value("1000000"), [.worker, .config],
             "Size limit of a decision with key and headers. A record with a larger one becomes a dead letter."),
         SettingRow(
             "limits.output.bytes", .size(64 << 10...128 << 20), default: .value("8MiB"), [.worker, .config],
-            "Size limit of all decisions of one record. A record above it becomes a dead letter."),
+            "Size limit of all decisions of one record. A record with more becomes a dead letter."),
         SettingRow(
             "limits.devices", .integer(1...500), default: .value("500"), [.worker, .resolve, .config],
             "Maximum number of devices in one event."),

@@ -15,7 +15,7 @@ struct CheckedTable {
     /// It is used to explain a link, and for nothing else.
     var unchecked: RouteTable?
 
-    /// The problems of a table that can be compiled nevertheless, because its names and structure are valid.
+    /// The errors with which a table can still be compiled, because its names and structure are valid.
     private static let compilable: Set<TableProblem.Code> = [.unreachable, .overlap, .example]
 
     /// The size limit of a file.
@@ -25,7 +25,8 @@ struct CheckedTable {
     ///
     /// A file that cannot be read ends with exit code 78.
     ///
-    /// - Parameter advises: A Boolean value that indicates whether to report valid parts that are probably unintended.
+    /// - Parameter advises: A Boolean value that indicates whether to report parts that are valid but probably not
+    ///   intended.
     init(path: String, advises: Bool = false) throws(CommandFailure) {
         self.path = path
         switch Platform.contents(of: path, limit: Self.limitBytes) {
@@ -69,17 +70,15 @@ struct CheckedTable {
             + "uses it nevertheless."
     }
 
-    /// The number of problems because of which the table is refused.
+    /// The number of problems that are errors.
     var errors: Int { problems.count { $0.severity == .error } }
 
-    /// The number of errors as a text.
-    ///
-    /// The check stops at a limit.
+    /// The number of errors as text, with a remark if the check stopped at its limit.
     var errorsText: String {
         Counts.text(errors, "problem") + (isTruncated ? ", the limit of one check" : "")
     }
 
-    /// A Boolean value that indicates whether the check stopped at its limit, so that the table may have more errors.
+    /// A Boolean value that indicates whether the check stopped at its limit, so that the table can have more errors.
     var isTruncated: Bool { errors >= ProblemList.maxCount }
 }
 

@@ -39,7 +39,7 @@ struct DecisionView {
 
     /// Returns the stack as `coordinator > screen > screen`.
     ///
-    /// A coordinator is printed when it changes, a presentation other than push in brackets.
+    /// A coordinator is included where it changes, and a presentation other than push in brackets.
     func stack(_ decision: JSONValue) -> String {
         var parts: [String] = []
         var coordinator: String?

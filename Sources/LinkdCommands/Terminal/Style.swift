@@ -2,7 +2,7 @@
 enum ColorChoice: String, CaseIterable {
     case auto, always, never
 
-    /// Returns whether one output uses color.
+    /// Returns a Boolean value that indicates whether an output uses color.
     ///
     /// `auto` uses it on a terminal unless `NO_COLOR` is set (no-color.org).
     func enabled(terminal: Bool, environment: [String: String]) -> Bool {
@@ -38,9 +38,7 @@ struct Style: Sendable {
         case name = "36"
     }
 
-    /// Returns the text in the color of its meaning.
-    ///
-    /// A text without one stays unchanged.
+    /// Returns the text in the color of its meaning, or unchanged for nil.
     func paint(_ text: String, _ paint: Paint?) -> String {
         guard enabled, let paint, !text.isEmpty else { return text }
         return "\u{1B}[\(paint.rawValue)m\(text)\u{1B}[0m"

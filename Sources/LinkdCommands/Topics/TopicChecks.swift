@@ -8,7 +8,7 @@ struct TopicFinding: Equatable {
     var code: String
     /// A description of the problem.
     var text: String
-    /// A suggestion that fixes it.
+    /// The suggested correction.
     var advice: String
     /// A Boolean value that indicates whether an access right is missing.
     var isRefusal = false

@@ -36,7 +36,7 @@ struct TopicState {
     let descriptions: [TopicDescription]
     /// The settings by topic and name.
     ///
-    /// A topic whose settings the user may not read has none.
+    /// A topic whose settings the user is not allowed to read has none.
     private let settings: [String: [String: String]]
 
     /// Fetches the state from the cluster.

@@ -51,7 +51,7 @@ struct TopicProbe {
         }
     }
 
-    /// Initialization can fail a few times while a coordinator loads or an earlier transaction ends.
+    /// Initializes transactions, and retries while a coordinator loads or an earlier transaction ends.
     private func start(_ producer: KafkaProducer) throws(KafkaError) {
         let end = Platform.monotonicSeconds + 30
         while true {
@@ -73,8 +73,7 @@ struct TopicProbe {
         }
         if producer.deliveries.delivered == 1 { return try producer.abortTransaction(timeoutMilliseconds: 10_000) }
         if let error = producer.deliveries.lastError { throw error }
-        // Only a commit reports why the partition was refused. The record is purged first, so that nothing is
-        // published.
+        // Only a commit reports the reason for the refusal. The record is purged first, so that nothing is published.
         try producer.purge()
         try producer.commitTransaction(timeoutMilliseconds: 10_000)
         throw KafkaError(code: .timedOut)

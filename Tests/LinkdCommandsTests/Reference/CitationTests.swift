@@ -16,7 +16,7 @@ internal import Testing
         var count = 0
         var wrong: [String] = []
         for file in files where file.path.hasPrefix("Sources/") && file.suffix == "swift" {
-            // A comment may go on in the next line.
+            // A citation can continue in the next line of its comment.
             let text = (file.text ?? "").replacing(#/\n *\/{2,3} ?/#, with: " ")
             for match in text.matches(of: citation) {
                 for section in match.2.split(separator: "\"").enumerated() where section.offset % 2 == 0 {
@@ -32,7 +32,7 @@ internal import Testing
 
     @Test("No comment cites the specification that the references replace")
     func oldSpecification() throws {
-        // In pieces, or this file would find itself.
+        // The words are split, so that this file does not contain them.
         let words = ["route-" + "table.md", "kafka-" + "worker.md", "events" + ".md", "payload-" + "formats"]
         let places = ["StrictJSON", "LinkIngest", "LinkCoordinator", "RouteAnalysis"].map { "Sources/\($0)/" }
         let found = try Checkout.trackedFiles().filter { file in places.contains { file.path.hasPrefix($0) } }

@@ -4,7 +4,7 @@ internal import Testing
 
 @testable internal import LinkCoordinator
 
-/// The reference of decisions against the schema, whose order of members is that of decisions, and against the code.
+/// The reference of decisions against the schema, which has the order of a decision's members, and against the code.
 @Suite struct DecisionReferenceTests {
     let page: ReferencePage
     let schema: JSONValue
@@ -31,7 +31,7 @@ internal import Testing
         #expect(page.table("Outcomes", "Outcome")?.names == words)
     }
 
-    @Test("The reference has the reasons, in the order in which they are found")
+    @Test("The reference has the reasons, in the order in which they are detected")
     func reasons() throws {
         let table = try #require(page.table("Reasons", "Phase"))
         var found: [String] = []
@@ -52,7 +52,7 @@ internal import Testing
         #expect(reserved.isSubset(of: Set(ReferencePage.code(page.text))))
     }
 
-    @Test("The reference has the notes that the code makes")
+    @Test("The reference has the notes that the code adds")
     func notes() throws {
         let files = try Checkout.trackedFiles().filter {
             $0.path.hasPrefix("Sources/LinkCoordinator/") && $0.suffix == "swift"
@@ -67,7 +67,7 @@ internal import Testing
         #expect(names.filter { name in !heads.contains { name.hasPrefix($0) } } == [])
     }
 
-    @Test("The decision in the reference is the one that the table in the reference gives")
+    @Test("The decision in the reference is the decision of the table in the reference")
     func example() throws {
         let tables = try ReferencePage(path: "Sources/LinkCoordinator/LinkCoordinator.docc/RouteTableReference.md")
         let text = try #require(tables.blocks("A complete table").first).text

@@ -45,7 +45,7 @@ internal import Testing
         }
     }
 
-    @Test("The event in the reference is an event")
+    @Test("The event in the reference can be read")
     func example() throws {
         for block in page.blocks("Events") where block.language == "json" {
             let event = try LinkEvent.read(Array(block.text.utf8))

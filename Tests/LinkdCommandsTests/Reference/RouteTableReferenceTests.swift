@@ -11,7 +11,7 @@ internal import Testing
         page = try ReferencePage(path: "Sources/LinkCoordinator/LinkCoordinator.docc/RouteTableReference.md")
     }
 
-    /// The section that describes an object.
+    /// Returns the section that describes an object.
     static func section(of object: TableObject) -> String {
         switch object {
         case .file: "The file"
@@ -49,13 +49,13 @@ internal import Testing
     func keys(object: TableObject) throws {
         let isFacts = object == .deviceFacts
         let table = try #require(page.table(Self.section(of: object), isFacts ? "Fact" : "Key"))
-        // The id of a device is no fact.
+        // The id of a device is not a fact.
         #expect(Set(table.names + (isFacts ? ["id"] : [])) == Set(object.keys))
         let required = zip(table.names, table.column("Default")).filter { $0.1 == "*required*" }.map(\.0)
         #expect(Set(required) == Set(object.required))
     }
 
-    @Test("The reference has the words that keys accept, and their defaults")
+    @Test("The reference has the texts that keys accept, and their defaults")
     func words() throws {
         func expect<Word: RawRepresentable<String> & CaseIterable>(
             _ section: String, _ key: String, _ otherwise: Word?, _ words: Word.Type = Word.self
@@ -143,7 +143,7 @@ internal import Testing
         #expect(Set(article.table("Overview", "Code")?.names ?? []) == Set(warnings.map(\.rawValue)))
     }
 
-    @Test("Links to sections of a reference lead to a heading")
+    @Test("Every link to a section of a reference has a heading as its target")
     func anchors() throws {
         let files = try Checkout.trackedFiles().filter { $0.path.hasSuffix("Reference.md") }
         #expect(files.count == 4)

@@ -5,14 +5,14 @@ internal import Testing
 
 @testable internal import LinkCoordinator
 
-/// The JSON schemas against the code, and what editors show of them.
+/// The JSON schemas against the code, with the descriptions that editors show.
 @Suite struct SchemaKeyTests {
     static func schema(_ name: String) throws -> JSONValue {
         let file = Checkout.root.appending(path: "config/schemas/\(name).schema.json")
         return try JSONValue.parse([UInt8](try Data(contentsOf: file)))
     }
 
-    /// The place of an object's properties in the schema of tables.
+    /// Returns the location of an object's properties in the schema of tables, as a JSON pointer.
     static func place(of object: TableObject) -> String {
         switch object {
         case .file: ""
@@ -46,7 +46,7 @@ internal import Testing
         }
     }
 
-    /// The value at a pointer without escapes.
+    /// Returns the value at a JSON pointer without escapes.
     static func value(at pointer: String, in root: JSONValue) -> JSONValue? {
         pointer.split(separator: "/").reduce(root) { value, step in
             Int(step).flatMap { index in value?.array?[index] } ?? value?[String(step)]
@@ -85,7 +85,7 @@ internal import Testing
         #expect(missing == [])
     }
 
-    /// Collects the properties of a schema and of the schemas in it that say nothing of themselves.
+    /// Collects the properties without a description, in a schema and the schemas inside it.
     private static func walk(_ schema: JSONValue, _ place: String, _ root: JSONValue, _ missing: inout [String]) {
         for property in schema["properties"]?.object ?? [] {
             let own = "\(place)/\(property.name)"

@@ -31,7 +31,7 @@ internal import Testing
     @Test("The reference has the exit codes of a worker")
     func exitCodes() {
         let codes = (0...255).compactMap { ExitCode(rawValue: $0)?.rawValue }
-        // 64 comes from the command line, before there is a worker.
+        // 64 is the code for a wrong command line, before a worker exists.
         let found = page.table("Exit codes", "Code")?.column("Code").compactMap { Int32($0) }
         #expect(found == (codes + [64]).sorted())
     }
@@ -52,7 +52,7 @@ internal import Testing
         }
         var events: Set = [LogEntry.exit]
         for file in files {
-            // A level is followed by the name of the event, which a condition may choose.
+            // The name of the event follows the level, after a condition if there is one.
             let call = #/\.(?:error|warning|info|debug),\s*(?:\w+ \? )?"([a-z][a-z_.]*)"/#
             for match in (file.text ?? "").matches(of: call) { events.insert(String(match.1)) }
         }
@@ -60,7 +60,7 @@ internal import Testing
         #expect(Set(page.table("Log", "Event")?.names ?? []) == events)
     }
 
-    @Test("The reference has the causes of a rotation and of an abort")
+    @Test("The reference has the causes of rotations and aborts")
     func causes() throws {
         let rotations = page.table("Exactly once", "Cause")?.names ?? []
         #expect(rotations.count == 5)
@@ -91,7 +91,7 @@ internal import Testing
         #expect(Set(common.names + own.names) == Set(properties.map(\.key)))
         for property in properties {
             let cell = try #require(common.cell(property.key, "Value") ?? own.cell(property.key, "Value"))
-            // The reference describes defaults that depend on a setting in words.
+            // If a value depends on a setting, the reference describes it as text.
             guard cell.hasPrefix("`") else { continue }
             #expect(ReferencePage.code(cell).first == property.value, "\(property.key)")
         }

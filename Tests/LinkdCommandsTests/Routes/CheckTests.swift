@@ -65,7 +65,7 @@ internal import Testing
         }
     }
 
-    @Test("As JSON, a check that stops at its limit says so, and two tables that claim the same are a conflict")
+    @Test("The JSON of a check states that it stopped at its limit, and lists two tables that claim the same links")
     func limitsAndConflicts() throws {
         let routes = (0..<300).map { #"{ "id": "r\#($0)", "match": "/r\#($0)", "to": { "path": "/no/screen" } }"# }
         let many = """

@@ -19,7 +19,7 @@ internal import Testing
         }
     }
 
-    @Test("Only an explanation uses a refused table, so that the link of its problem shows it")
+    @Test("Only an explanation uses a refused table, to explain the example link of a problem")
     func refused() throws {
         let bad = #"""
             {"schemaVersion":1,"table":{"id":"t","version":"1"},"link":{"schemes":["t"],"host":"segment"},

@@ -22,7 +22,7 @@ internal import Testing
         }
     }
 
-    /// Checks that boxes do not overlap, texts are inside their boxes, lines connect edges, and tracks are outside the
+    /// Checks that boxes do not overlap, texts are inside their boxes, lines connect edges, and lanes are outside the
     /// boxes.
     private func expectLegible(_ table: RouteTable, _ comment: Comment? = nil) throws {
         let layout = GraphLayout(RouteGraphBuilder.graph(of: table))

@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import LinkdCommands
 
-@Suite("Exports and documents scale with the number of routes", .serialized)
+@Suite("The time of exports and documents is linear in the number of routes", .serialized)
 struct OutputScaleTests {
     private static let outputs: [(name: String, make: @Sendable (RouteTable) -> Int)] = [
         ("aasa", { AppleAssociation($0, host: nil)?.json(appIDs: ["A.b"]).count ?? 0 }),

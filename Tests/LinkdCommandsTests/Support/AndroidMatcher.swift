@@ -3,8 +3,8 @@ internal import Foundation
 /// An evaluator of intent filters with Android's rules: the `<data>` elements of a filter combine, and patterns match
 /// without backtracking.
 ///
-/// The rules are those of `android.content.IntentFilter` and `android.os.PatternMatcher`. It shares no code with the
-/// export.
+/// The rules are those of `android.content.IntentFilter` and `android.os.PatternMatcher`. The evaluator shares no code
+/// with the export.
 struct AndroidMatcher {
     struct Filter {
         var schemes: [String] = []

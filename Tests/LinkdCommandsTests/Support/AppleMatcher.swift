@@ -21,7 +21,8 @@ struct AppleMatcher {
         components = details?["components"]?.array ?? []
     }
 
-    /// Returns the component that decides and whether the app opens, or nil if no component matches.
+    /// Returns a Boolean value that indicates whether the app opens the link, with the comment of the component that
+    /// decides, or nil if no component matches.
     func decide(_ link: String) -> (opens: Bool, comment: String)? {
         let noFragment = link.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)[0]
         let parts = noFragment.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)

@@ -43,7 +43,9 @@ final class RunningLinkd {
     /// A Boolean value that indicates whether the process is running.
     var isRunning: Bool { process.isRunning }
 
-    /// Waits until the log contains a text, and returns whether it does.
+    /// Waits until the log contains a text.
+    ///
+    /// - Returns: False if the time limit passes before.
     func says(_ text: String, within seconds: Double = 60) -> Bool {
         waits(seconds: seconds) {
             if log.contains(text) { return true }

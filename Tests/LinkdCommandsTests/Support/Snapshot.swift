@@ -22,6 +22,6 @@ func expectFile(_ text: String, _ file: URL, sourceLocation: SourceLocation = #_
     }
     let expected = (try? Data(contentsOf: file)).map { String(decoding: $0, as: UTF8.self) }
     #expect(
-        text == expected, "\(file.lastPathComponent) differs; RECORD_SNAPSHOTS=1 writes it anew",
+        text == expected, "\(file.lastPathComponent) differs; RECORD_SNAPSHOTS=1 records it again",
         sourceLocation: sourceLocation)
 }

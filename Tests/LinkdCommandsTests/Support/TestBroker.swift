@@ -20,9 +20,9 @@ enum TestBroker {
         ]
     }
 
-    /// Runs one of Kafka's tools with the broker that the tests have started.
+    /// The path of a script that runs one of Kafka's tools with the broker that the tests have started.
     ///
-    /// Returns nil for another broker.
+    /// It is nil if the tests use another broker.
     static var script: String? { environment["LINKD_TEST_BROKER"] }
 
     /// Runs `script` with the given arguments.

@@ -45,12 +45,12 @@ struct CoverageReport {
 
     private var order: [Int] { coverage.routes.indices.sorted { coverage.routes[$0].id < coverage.routes[$1].id } }
 
-    /// Prints the table, the reasons, and the routes that were never taken.
+    /// Prints the table, the reasons, and the routes that were never selected.
     func print(on out: Channel) {
         out.line(
             out.style.heading(Escaping.visible(table.identity)) + "  " + Counts.text(coverage.decisions, "decision")
                 + (coverage.withoutRoute > 0 ? ", \(coverage.withoutRoute) without a route" : ""))
-        var lines = TextTable([("ROUTE", .left), ("PATTERN OR VARIANT", .left), ("TAKEN", .right)])
+        var lines = TextTable([("ROUTE", .left), ("PATTERN OR VARIANT", .left), ("SELECTED", .right)])
         for index in order {
             for row in rows(index) {
                 let paint: Style.Paint? = row.isKnown && row.count == 0 ? .bad : nil
@@ -68,12 +68,12 @@ struct CoverageReport {
 
     private func printReasons(on out: Channel) {
         out.line()
-        var lines = TextTable([("REASON", .left), ("GIVEN", .right)])
+        var lines = TextTable([("REASON", .left), ("DECISIONS", .right)])
         for (reason, count) in reasons { lines.add([reason, "\(count)"]) }
         for line in lines.lines(style: out.style) { out.line(line) }
     }
 
-    /// The reasons that the table can give, in their order, and any other reason of a decision.
+    /// The reasons that decisions of the table can have, in their order, and any other reason of a decision.
     private var reasons: [(reason: String, count: Int)] {
         let given = Dictionary(uniqueKeysWithValues: coverage.reasons.map { ($0.reason.rawValue, $0.decisions) })
         let known = RouteReasons(table)
@@ -90,7 +90,8 @@ struct CoverageReport {
         let never = neverTaken
         lines.append(
             never.isEmpty
-                ? "Every route was taken." : "Never taken: " + never.map(Escaping.visible).joined(separator: ", ") + "."
+                ? "Every route was selected."
+                : "Never selected: " + never.map(Escaping.visible).joined(separator: ", ") + "."
         )
         if coverage.traced == 0, coverage.routes.contains(where: { $0.patterns.count > 1 }) {
             lines.append(
@@ -111,7 +112,7 @@ struct CoverageReport {
         return lines
     }
 
-    /// The ids of the routes that no decision took.
+    /// The ids of the routes that no decision selected.
     var neverTaken: [String] { order.map { coverage.routes[$0] }.filter(\.isUnused).map(\.id) }
 
     /// The report as one JSON object.

@@ -97,12 +97,12 @@ struct SetsReport {
     /// The lines for the sets that were compared only in part.
     private var limits: [String] {
         let lines = difference.unproved.map { pair in
-            "compared only in part, other links may differ: "
+            "compared only in part, other links can differ: "
                 + Escaping.visible(Self.links(old: pair.old, new: pair.new))
         }
         return lines
             + difference.sampled.map { pair in
-                "too many kinds of devices to try all, other devices may differ: "
+                "compared for only some kinds of devices, others can differ: "
                     + Escaping.visible(Self.links(old: pair.old, new: pair.new))
             }
     }

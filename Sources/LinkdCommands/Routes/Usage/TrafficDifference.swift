@@ -3,7 +3,7 @@ internal import RouteAnalysis
 internal import LinkCoordinator
 internal import StrictJSON
 
-/// The recorded links that two tables decide differently, grouped by the change.
+/// The recorded links for which two tables make different decisions, grouped by the change.
 struct TrafficDifference {
     /// The properties of a decision that define its group: its route and its outcome.
     struct Side: Hashable, Comparable {
@@ -43,7 +43,7 @@ struct TrafficDifference {
         var count = 0
         /// The first input with this change.
         var witness: String
-        /// A description of the breaking change, or nil for a compatible one.
+        /// A description of what breaks, or nil for a compatible change.
         var breaks: String?
         /// The changed values in the decisions of the first input.
         var values: [ChangedValues.Value]
@@ -81,7 +81,7 @@ struct TrafficDifference {
                 continue
             }
             let (from, to) = (Side(a), Side(b))
-            // If route or outcome changed, the other members follow from that and do not separate groups.
+            // If the route or the outcome changed, the other members change with it, so they do not distinguish groups.
             let breaks = Breakage.of(a, b)
             let key = Key(old: from, new: to, members: from == to ? members : [], isBreaking: breaks != nil)
             var group =

@@ -16,12 +16,12 @@ enum ValueLines {
     }
 
     private static func text(_ value: String?) -> String {
-        value.map { DisplayWidth.cut(Escaping.visible($0), to: 100) } ?? "nothing"
+        value.map { DisplayWidth.cut(Escaping.visible($0), to: 100) } ?? "(absent)"
     }
 
     /// Writes the member `values`, with old and new values as JSON.
     ///
-    /// A value that does not exist is omitted.
+    /// An absent value is omitted.
     static func write(_ values: [ChangedValues.Value], to json: inout JSONText) {
         json.beginArray("values")
         for value in values {
