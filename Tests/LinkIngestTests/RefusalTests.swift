@@ -30,7 +30,7 @@ struct RefusalTests {
     static let kind = "expected `payloadType` to be `apns` or `fcm`"
     static let scalar = "expected a string, a number, or a Boolean"
     static let param = "expected a string, a number, a Boolean, or a list of these"
-    static let twice = "expected each name once in an object"
+    static let twice = "the object has two members with this name"
     static let neither = "expected a JSON object or a link"
 
     static let neitherCases: [BadCase] = [
@@ -161,7 +161,9 @@ struct RefusalTests {
     func notUTF8() {
         let inText = snapshot(Array("{\"link\":\"a:".utf8) + [0xC3, 0x28] + Array("\"}".utf8), key: [0x64])
         #expect(
-            inText == .failure(Snapshot.Refusal(reason: "not_utf8", detail: "expected UTF-8", pointer: "/link")))
+            inText
+                == .failure(
+                    Snapshot.Refusal(reason: "not_utf8", detail: "the bytes are not valid UTF-8", pointer: "/link")))
         let bare = snapshot([0xFF, 0xFE, 0x61], key: [0x64])
         #expect(
             bare

@@ -135,7 +135,7 @@ internal import Testing
             file: #"{"commit.interval": "1s"}"#, code: .configuration,
             words: ["nested", #"{"commit": {"interval": …}}"#]),
         Wrong(file: #"{"commit": 3}"#, code: .configuration, words: ["`commit`"]),
-        Wrong(file: "{\n \"lanes\": 1,\n \"lanes\": 2}", code: .configuration, words: ["line 3", "once"]),
+        Wrong(file: "{\n \"lanes\": 1,\n \"lanes\": 2}", code: .configuration, words: ["line 3", "two members"]),
         Wrong(file: "[]", code: .configuration, words: ["not a JSON object"]),
         Wrong(file: "{", code: .configuration, words: ["ends inside"]),
     ]
