@@ -10,7 +10,7 @@ enum InspectCommand {
                 + "consumer group.",
             "Format tokens: %t topic, %p partition, %o offset, %k key, %K length of the key, %s value, %S length of "
                 + "the value, %T timestamp in milliseconds, %h headers, %% percent sign, \\n, \\t, %{member} member "
-                + "of the decision, %{dlq.reason} header.",
+                + "of the decision, %{dlq.reason} header with this name.",
         ],
         flags: [
             FlagDeclaration("--topic", type: .topic, default: "the setting `output`: link-decisions", "Topic to read."),

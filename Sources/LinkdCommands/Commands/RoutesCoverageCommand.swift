@@ -10,10 +10,10 @@ enum RoutesCoverageCommand {
         summary: "Count the routes, variants, and reasons of recorded decisions",
         discussion: [
             "Reads decisions, one JSON object per line, as `linkd inspect --json` and `linkd resolve --json` print "
-                + "them. Lines that are not decisions are counted and skipped. Routes and reasons count for decisions "
-                + "of all versions of the table, variants only for decisions of this version (a decision identifies "
-                + "its variant by number). Decisions of other tables do not count. Patterns count only for decisions "
-                + "with a trace (`linkd resolve --explain --json`)."
+                + "them. Other lines are skipped, and their number is reported. Routes and reasons are counted for "
+                + "decisions of all versions of the table, variants only for decisions of this version, because a "
+                + "decision identifies its variant by number. Decisions of other tables are not counted. Patterns "
+                + "are counted only for decisions with a trace (`linkd resolve --explain --json`)."
         ],
         flags: [
             FlagDeclaration(

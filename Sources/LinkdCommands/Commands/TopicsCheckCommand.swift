@@ -8,8 +8,8 @@ enum TopicsCheckCommand {
         summary: "Check the topics and report their problems",
         discussion: [
             "Ends with exit code 1 if there is a problem, and with 77 if an access right is missing. `--probe` also "
-                + "tests the rights to write and to use a transactional id, with one aborted transaction per output "
-                + "topic."
+                + "tests the rights to write and to use a transactional id, with one aborted transaction for each "
+                + "output and dead-letter topic."
         ],
         flags: [
             FlagDeclaration("--partitions", type: .integer(1...10_000), "Expected number of partitions of each topic."),

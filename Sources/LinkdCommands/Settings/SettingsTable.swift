@@ -8,14 +8,14 @@ enum SettingsTable {
 
     private static let connection: [SettingRow] = [
         SettingRow(
-            "bootstrap", .addresses(count: 1...32), default: .none(description: "required"),
+            "bootstrap", .addresses(count: 1...32), default: .none(description: "none, required"),
             flags: ["--bootstrap", "-b"],
             .connecting, "Brokers for the first connection to the cluster."),
         SettingRow(
             "librdkafka", .pairs(count: 0...128), default: .none(description: "none"), flags: ["-X", "--librdkafka"],
             .connecting,
             "Properties of librdkafka. The prefix `consumer.` or `producer.` limits a property to that client. "
-                + "Properties that linkd sets itself are refused. In the settings file, it is an object."),
+                + "Properties that linkd sets itself are refused. In the settings file, write an object."),
         SettingRow(
             "start.timeout", .duration(1000...600_000), default: .value("30s"), .connecting,
             "Time to wait for a broker at the start."),
@@ -73,7 +73,7 @@ enum SettingsTable {
             "Reaction when the broker no longer has the next offset. `stop` ends with exit code 65."),
         SettingRow(
             "assignor", .choice(["range", "cooperative-sticky"]), default: .value("range"), [.worker, .config],
-            "Assignment of partitions within the group. All processes of the group must use the same."),
+            "Assignment of partitions within the group. All processes of the group must use the same value."),
         SettingRow(
             "commit.interval", .durationOrAuto(5...10_000), default: .value("100ms"), [.worker, .config],
             bounds: "at most a third of `transaction.timeout.ms`",

@@ -124,7 +124,7 @@ package struct RoutesDocument {
         case .redirect(.route(let id)): section("Redirects", ["- to the route \(Markup.code(id.value))"])
         case .redirect(.template(let template)): section("Redirects", ["- to \(Markup.code(template.value.text))"])
         case .exclude(let outcome):
-            section("Excluded", ["- nothing is shown: outcome \(Markup.code(outcome.rawValue))"])
+            section("Excluded", ["- no screen is shown: outcome \(Markup.code(outcome.rawValue))"])
         case .variants(let variants):
             var content: [String] = []
             for (index, variant) in variants.enumerated() {
