@@ -13,6 +13,8 @@ extension RouteTable {
 
     /// Returns every problem of a table's file, the most severe first, as `linkd routes check` reports them.
     ///
+    /// The list has at most 200 problems.
+    ///
     /// These are the problems that `checked` finds, and warnings about constructs that are valid but probably not
     /// intended.
     public static func problems(in json: [UInt8]) -> [TableProblem] { check(json, advises: true).problems }

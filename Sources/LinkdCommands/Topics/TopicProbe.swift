@@ -2,7 +2,7 @@ internal import RouteTools
 internal import KafkaClient
 internal import ByteStorage
 
-/// A test of the rights to write and to use a transactional id, with one aborted transaction per topic.
+/// A test of the rights to write and to use a transactional id, with one transaction per topic that publishes nothing.
 ///
 /// librdkafka 2.0.2 has no call that returns the user's own rights.
 struct TopicProbe {

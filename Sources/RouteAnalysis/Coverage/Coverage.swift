@@ -52,7 +52,7 @@ public struct Coverage: Sendable, Equatable {
     public private(set) var withoutRoute = 0
     /// The number of those decisions whose route is not in this version of the table.
     public private(set) var unknown = 0
-    /// The number of those decisions that have a trace, which identifies the pattern.
+    /// The number of those decisions with a trace that identifies a pattern of this version of the table.
     public private(set) var traced = 0
     /// The number of those decisions that another version of the table made; their variants are not counted.
     public private(set) var ofOtherVersions = 0

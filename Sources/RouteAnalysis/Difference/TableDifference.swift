@@ -95,8 +95,9 @@ public struct TableDifference: Sendable {
     /// have different dialects; or limits differ and no link of the set could be made to exceed only one of them.
     public var unproved: [(old: Choice?, new: Choice?)] = []
 
-    /// Sets of links for which only every pair of device facts was tried, not all combinations: the old and the new
-    /// choice.
+    /// Sets of links for which only some combinations of device facts were tried: the old and the new choice.
+    ///
+    /// If there are too many combinations, those of any two facts are tried, up to a limit.
     public var sampled: [(old: Choice?, new: Choice?)] = []
 }
 

@@ -11,7 +11,8 @@ struct EvaluationContext: Hashable {
 extension DeviceSpace {
     /// Returns every combination of values of the facts; in the first one all facts are unknown.
     ///
-    /// If there would be more than `limit`, it returns every combination of any two facts, and `isWhole` is false.
+    /// If there would be more than `limit`, it returns combinations of any two facts up to about that limit, and
+    /// `isWhole` is false.
     func contexts(limit: Int) -> (all: [EvaluationContext], isWhole: Bool) {
         let facts = values.sorted { "\($0.key)" < "\($1.key)" }
         var count = 1
