@@ -57,7 +57,7 @@ enum Platform {
         nanosleep(&time, nil)
     }
 
-    /// The number of processors that this process may use.
+    /// The number of processors that this process can use.
     static var processors: Int { max(1, ProcessInfo.processInfo.activeProcessorCount) }
 
     /// Returns a Boolean value that indicates whether the descriptor is a terminal.

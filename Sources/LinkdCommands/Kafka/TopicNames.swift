@@ -49,7 +49,7 @@ struct TopicNames {
             throw CommandFailure(error, while: "listing topics")
         }
         let names = metadata.topics.map(\.name).filter(pattern.matches)
-        // Excludes the worker's own topics, which the expression may also match.
+        // Excludes the worker's own topics, which the expression can also match.
         let own = Set(names.map(settings.deadLetterTopic) + [output])
         return names.filter { !own.contains($0) }.sorted()
     }

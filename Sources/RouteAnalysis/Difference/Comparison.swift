@@ -11,7 +11,7 @@ struct Comparison {
     private var met: [TableDifference.Region: [TableDifference.Kind: Int]] = [:]
     private var reported: [TableDifference.Region: Set<TableDifference.Kind>] = [:]
     private var region = TableDifference.Region()
-    /// A few links that were resolved, one for each decision of either table.
+    /// A few of the resolved links, each with a new decision of either table.
     private(set) var links: [String] = []
     private var decided = Set<[UInt8]>()
     private var left: Int
@@ -47,9 +47,9 @@ struct Comparison {
     /// Compares the decisions for a link in all contexts, and for each list of its values in the contexts with distinct
     /// decisions.
     ///
-    /// Contexts in which both tables make the same decisions for fitting values also agree for other values: values and
-    /// contexts interact only in the stack and in the variant, which the decision contains. If a guard hides the stack,
-    /// the decision with all claims shows it.
+    /// Contexts are grouped by their pair of decisions for the fitting values. Other values are tried in one context of
+    /// each group. That is sufficient, because a context affects the use of values only by the variant and the stack,
+    /// which the decision contains. If a guard hides the stack, the decision for a device with all claims also counts.
     ///
     /// - Returns: The contexts with distinct decisions.
     @discardableResult

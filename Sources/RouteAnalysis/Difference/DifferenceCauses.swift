@@ -2,10 +2,10 @@ internal import LinkCoordinator
 
 /// The edits of a table that cause changes, and the changes grouped by them.
 ///
-/// An edit that can affect all links (reading of links, models, coordinators, the fallback) is tested. It is a cause if
-/// the old table with only this edit makes the decision of the new table, or if the new table without it makes the
-/// decision of the old table. An edit of a route is the cause if the request reaches the route and no other edit is a
-/// cause.
+/// An edit that can affect all links (reading of links, models, coordinators, the fallback) is tested: it is applied
+/// alone to a copy of the old table. If the copy makes the decision of the new table, the edit is the only cause.
+/// Otherwise the causes are all edits that change the decision of such a copy, and the edits of the routes that the
+/// request reaches.
 struct DifferenceCauses {
     private let tables: [RouteTable]
     private let edits: [TableEdit]

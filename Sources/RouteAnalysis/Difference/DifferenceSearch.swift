@@ -22,7 +22,9 @@ struct DifferenceSearch {
         var olds: Range<Int>
     }
 
-    /// Links of some origins that the rewrites of each table treat alike; a table that does not read them has no frame.
+    /// Links of some origins to which the same rewrites of each table apply.
+    ///
+    /// The block and the frame of a table that does not read the links are nil.
     private struct Reading {
         var number: Int
         var origins: Set<Int>

@@ -145,7 +145,7 @@ struct SetSearch {
         return nil
     }
 
-    /// Returns a Boolean value that indicates whether links could be in a set except for the query constraints of
+    /// Returns a Boolean value that indicates whether a link would be in a set without the query constraints of the
     /// patterns.
     ///
     /// The search reads queries in the dialect of one table, so it can miss such links if the dialects differ.
@@ -195,8 +195,7 @@ struct SetSearch {
         }
     }
 
-    /// Returns patterns for links of the set whose captures have the types of their fields, as far as there are such
-    /// links.
+    /// Returns patterns for links of the set in which as many captures as possible have the types of their fields.
     ///
     /// A capture of another type would hide differences in the rest of the link.
     private func fittingCaptures(

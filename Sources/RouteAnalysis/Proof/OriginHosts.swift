@@ -29,8 +29,8 @@ struct OriginHosts {
     /// - Parameters:
     ///   - rules: All rules that are named anywhere.
     ///   - listed: The rules that link blocks list.
-    ///   - telling: The rules of patterns, if nothing else distinguishes hosts: then one host represents those that the
-    ///     same of these rules match. With nil, every host is kept.
+    ///   - telling: The rules of patterns. One host represents all hosts that the same of these rules match. With nil,
+    ///     every host is kept, because other properties distinguish hosts too.
     init(_ rules: [HostRule], listed: Set<HostRule>, telling: Set<HostRule>?) {
         var seen = Set<Kind>()
         for (host, port) in Self.samples(rules) {

@@ -171,7 +171,8 @@ struct SegmentSpace {
 
     /// Returns a likely text that all of `inside` and none of `outside` match.
     ///
-    /// If any text is allowed between affixes, the first one is the text that the automaton would find.
+    /// For a matcher that allows any text between its affixes, only the first sample is tried, because the automaton
+    /// would find the same text.
     private func freeText(_ question: Question) -> [UInt8]? {
         guard let first = question.inside.first(where: { $0 != any }) ?? question.inside.first else { return nil }
         var count = 1

@@ -90,7 +90,7 @@ package struct AndroidFilters {
         }
     }
 
-    /// Adds a link whose first segment replaces the host: the segment becomes the host, the others the path.
+    /// Adds a form of links whose host is their first segment: the segment becomes the host, the others the path.
     private mutating func addSegments(_ shape: LinkShape, _ schemes: [String], _ text: String) {
         guard let first = shape.segments.first else {
             if shape.terminal == .end {

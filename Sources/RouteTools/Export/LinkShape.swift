@@ -67,7 +67,7 @@ package struct LinkShape {
         return prefixes.reversed().flatMap { prefix in
             plain.compactMap { shape in
                 guard !prefix.matchers.isEmpty else { return shape }
-                // A prefix comes before a path, and a segment at any position also matches after it.
+                // A pattern with `anySegment` also matches paths with a prefix, so it needs no form for it.
                 if case .anySegment = shape.terminal { return nil }
                 var longer = shape
                 longer.matchers = prefix.matchers + shape.matchers

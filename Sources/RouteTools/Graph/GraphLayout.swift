@@ -236,7 +236,9 @@ extension GraphLayout {
 // MARK: - Lines
 
 extension GraphLayout {
-    /// A line within a layer, from a row of a box to another box, in units of the order.
+    /// A line within a layer, from a row of one box to a row of another.
+    ///
+    /// The boxes are identified by their indices.
     private struct Span {
         var from: Int
         var row: Int

@@ -140,7 +140,7 @@ internal import Testing
         #expect(result.out.contains(": 0 of "))
     }
 
-    /// Returns a table before and after an edit, both without examples, which may fail.
+    /// Returns a table before and after an edit, both without examples, because these can fail.
     private func edited(
         _ old: String, _ new: String, of table: String, _ body: (_ old: String, _ new: String) throws -> Void
     ) throws {
