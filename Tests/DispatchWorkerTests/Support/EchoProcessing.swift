@@ -7,8 +7,8 @@ import ByteStorage
 /// A decision consists of the record's position, a space, and the record's value. The key is unchanged.
 ///
 /// The beginning of a value can request more: `bad` becomes a dead letter, `fan N` makes N decisions for different
-/// devices, `huge N` makes a decision with N more bytes, and `slow N` takes N ms. The simulated broker refuses decisions
-/// whose values end with `poison` or `cursed`.
+/// devices, `huge N` makes a decision with N more bytes, and `slow N` takes N ms. The simulated broker refuses
+/// decisions whose values end with `poison` or `cursed`.
 struct EchoProcessing: RecordProcessing, ~Copyable {
     /// Advances the time for `slow N`, only in a simulation.
     var delay: (Int) -> Void = { _ in }
