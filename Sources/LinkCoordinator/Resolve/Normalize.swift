@@ -179,7 +179,7 @@ extension Resolver {
         throw Rejection(.host, "unlisted")
     }
 
-    /// Counts the undecoded segments and query pieces and checks their limits.
+    /// Counts the undecoded segments and query items and checks their limits.
     ///
     /// See RouteTableReference, "Limits".
     private mutating func checkBudget(authority: ByteView, path: ByteView) throws(Rejection) {

@@ -177,7 +177,7 @@ package struct ParamTable: ~Copyable {
     }
 }
 
-/// Groups of parameters or query pieces with equal names, found by hash.
+/// Groups of parameters or query items with equal names, found by hash.
 ///
 /// A group contains the numbers of its members. The caller compares the names.
 ///

@@ -208,7 +208,7 @@ extension Resolver {
         return true
     }
 
-    /// Makes query pieces from the parameters, for a repair.
+    /// Makes query items from the parameters, for a repair.
     ///
     /// Returns `false` if there are more parameters than a query may have items.
     mutating func makePiecesOfParams() -> Bool {
