@@ -39,7 +39,7 @@ extension TableCompiler {
         case .value(let text):
             image.absence = .value
             image.absentText = slab.view(text)
-            let isPlain = image.kind == .int || image.kind == .double || image.kind == .bool
+            let isPlain = [.int, .double, .decimal, .bool].contains(image.kind)
             image.absentJSON = slab.view(isPlain ? text : ProgramBuilder.quoted(text))
         }
         return image
@@ -57,7 +57,11 @@ extension TableCompiler {
             return .string
         case .bool: return .bool
         case .double: return .double
+        case .decimal(let min, let max):
+            if min != nil || max != nil { image.values = slab.store([slab.view(min ?? ""), slab.view(max ?? "")]) }
+            return .decimal
         case .date: return .date
+        case .dateTime: return .dateTime
         case .enumeration(let values):
             image.values = slab.store(values.map(slab.view))
             return .enumeration

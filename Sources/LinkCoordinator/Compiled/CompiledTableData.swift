@@ -48,7 +48,7 @@ struct CompiledRewrite {
 
 /// The compiled type of a field.
 package struct CompiledField: BitwiseCopyable {
-    enum Kind: UInt8 { case uuid, int, string, bool, double, date, enumeration, url, list }
+    enum Kind: UInt8 { case uuid, int, string, bool, double, date, enumeration, url, list, decimal, dateTime }
     /// The value of a field to which nothing is bound.
     package enum Absence: UInt8, BitwiseCopyable { case required, null, value, emptyList }
     var kind: Kind
@@ -62,6 +62,7 @@ package struct CompiledField: BitwiseCopyable {
     /// The minimum and maximum number of items of a list.
     var minCount: Int32
     var maxCount: Int32
+    /// The values of an enum, or the lower and the upper bound of a `decimal`, which are empty if there is none.
     var values: UnsafeBufferPointer<ByteView>
     var hosts: UnsafeBufferPointer<CompiledHostRule>
     /// The value if nothing is bound to the field.

@@ -78,14 +78,21 @@ package enum TextForms {
             let year = digits(text, 0, 4), let month = digits(text, 5, 7), let day = digits(text, 8, 10),
             month >= 1, month <= 12, day >= 1
         else { return false }
+        return day <= days(inMonth: month, of: year)
+    }
+
+    /// Returns the number of days of a month of the proleptic Gregorian calendar.
+    @inline(__always)
+    static func days(inMonth month: Int, of year: Int) -> Int {
         switch month {
-        case 2: return day <= (year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28)
-        case 4, 6, 9, 11: return day <= 30
-        default: return day <= 31
+        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
         }
     }
 
-    private static func digits(_ text: ByteView, _ from: Int, _ to: Int) -> Int? {
+    /// Returns the number that the digits from one index up to another one represent, or nil.
+    static func digits(_ text: ByteView, _ from: Int, _ to: Int) -> Int? {
         var value = 0
         for index in from..<to {
             let digit = text[index] &- UInt8(ascii: "0")
@@ -103,11 +110,17 @@ package enum TextForms {
     package static let maxDoubleDigits = 15
 
     /// Returns the canonical text of a `double`, or nil.
+    package static func double(_ text: ByteView) -> ByteView? {
+        number(text, maxBytes: maxDoubleBytes, maxDigits: maxDoubleDigits)
+    }
+
+    /// Returns the canonical text of a decimal number with at most `maxDigits` significant digits, or nil.
     ///
     /// The text is an optional `-`, `0` or digits without leading zeros, and an optional `.` with digits. The canonical
     /// text has no trailing zeros in the fraction, and zero has no sign. It is a prefix of the text or the literal `0`.
-    package static func double(_ text: ByteView) -> ByteView? {
-        guard text.count > 0, text.count <= maxDoubleBytes else { return nil }
+    @inline(__always)
+    static func number(_ text: ByteView, maxBytes: Int, maxDigits: Int) -> ByteView? {
+        guard text.count > 0, text.count <= maxBytes else { return nil }
         var at = text[0] == UInt8(ascii: "-") ? 1 : 0
         let whole = at
         while at < text.count, text[at] &- UInt8(ascii: "0") < 10 { at += 1 }
@@ -123,7 +136,7 @@ package enum TextForms {
         }
         let significant = significantDigits(text, whole, end)
         if significant == 0 { return ByteView("0") }
-        return significant <= maxDoubleDigits ? text.slice(0, end) : nil
+        return significant <= maxDigits ? text.slice(0, end) : nil
     }
 
     /// Returns the number of digits from the first one that is not 0 to `end`.
@@ -148,4 +161,6 @@ package enum CanonicalValue: Sendable {
     case number(ByteView)
     /// A Boolean value.
     case boolean(Bool)
+    /// A date and time, to be written in UTC.
+    case dateTime(UTCDateTime)
 }

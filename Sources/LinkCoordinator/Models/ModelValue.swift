@@ -9,9 +9,9 @@ public enum ModelValue: Sendable, Hashable {
     case null
     /// A `bool`.
     case bool(Bool)
-    /// An `int` or a `double`, as decimal text.
+    /// An `int`, a `double`, or a `decimal`, as decimal text.
     case number(String)
-    /// A `string`, `uuid`, `date`, `url`, or a value of an `enum`.
+    /// A `string`, `uuid`, `date`, `datetime`, `url`, or a value of an `enum`.
     case text(String)
     /// A list, whose items are neither lists nor null.
     case list([ModelValue])

@@ -156,6 +156,8 @@ extension Resolver {
         case .enumeration: isTaken = field.values.contains(where: { $0 == text })
         case .url: isTaken = isURL(text, field.hosts)
         case .list: isTaken = false
+        case .decimal: return decimalForm(text, field)
+        case .dateTime: return dateTimeForm(text)
         }
         return (isTaken ? state : .missing, text)
     }

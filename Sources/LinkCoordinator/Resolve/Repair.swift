@@ -4,7 +4,7 @@ internal import ByteStorage
 ///
 /// See RouteTableReference, "Repair".
 enum Repair: UInt8, CaseIterable {
-    /// Replaces U+2010 through U+2015 and U+2212 with `-` in values of the types `uuid` and `date`.
+    /// Replaces U+2010 through U+2015 and U+2212 with `-` in values of the types `uuid`, `date`, and `datetime`.
     case dash
     /// Removes spaces around names and values.
     case space
@@ -64,7 +64,7 @@ extension Resolver {
         defer { usesParams = isOfParams }
         switch repair {
         case .dash:
-            guard kind == .uuid || kind == .date else { return nil }
+            guard kind == .uuid || kind == .date || kind == .dateTime else { return nil }
             mark(name, .hyphens)
             defer { mark(name, .none) }
             return parse(binding, field, repair)

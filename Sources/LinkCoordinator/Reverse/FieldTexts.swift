@@ -39,8 +39,10 @@ struct FieldTexts {
     /// Returns the canonical text of a value, or nil if the value is not of the type.
     private static func text(_ value: ModelValue, _ type: FieldType) -> String? {
         switch (value, type) {
-        case (.bool, .bool), (.number, .int), (.number, .double): break
+        case (.bool, .bool), (.number, .int), (.number, .double), (.number, .decimal): break
         case (.text, .uuid), (.text, .string), (.text, .date), (.text, .enumeration), (.text, .url): break
+        // A property of type `String` represents a decimal without loss.
+        case (.text, .decimal), (.text, .dateTime): break
         default: return nil
         }
         return value.text.flatMap { type.canonicalText(nfc($0)) }
@@ -49,13 +51,13 @@ struct FieldTexts {
     /// Returns the texts for a position in the link that this field shares with another one, or nil if the two fields
     /// need different texts.
     ///
-    /// A UUID is read as uppercase regardless of its case, and a Boolean value may be a digit. In both cases, the other
-    /// field's spelling is valid for both fields.
+    /// A UUID and the letters of a date and time are read as uppercase however they are written, and a Boolean value may
+    /// be a digit. In these cases, the other field's spelling works for both.
     func agreeing(_ texts: [String], with other: [String]?) -> [String]? {
         guard let other, other != texts else { return texts }
         if field.type == .bool, other.count == 1, other[0] == otherSpelling(of: texts) { return other }
         guard texts.count == other.count, zip(texts, other).allSatisfy({ $0.equalsFolded($1) }) else { return nil }
-        return itemType == .uuid ? other : texts
+        return itemType == .uuid || itemType == .dateTime ? other : texts
     }
 
     /// Returns another spelling of a single value that is read as the same value: `1` or `0`, or a lowercase UUID.
@@ -95,7 +97,7 @@ extension FieldType {
     func value(of text: String) -> ModelValue {
         switch self {
         case .bool: .bool(text == "true")
-        case .int, .double: .number(text)
+        case .int, .double, .decimal: .number(text)
         default: .text(text)
         }
     }

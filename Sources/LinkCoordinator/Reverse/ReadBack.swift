@@ -30,7 +30,7 @@ extension Resolver {
     private mutating func modelValue(text: String, _ kind: CompiledField.Kind) -> ModelValue {
         switch kind {
         case .bool: .bool(text == "true")
-        case .int, .double: .number(text)
+        case .int, .double, .decimal: .number(text)
         default: .text(text)
         }
     }

@@ -17,8 +17,14 @@ package indirect enum FieldType: Sendable, Hashable {
     /// A decimal number of at most 15 significant digits.
     case double
 
+    /// A decimal number of at most 38 significant digits within the bounds, which are canonical texts.
+    case decimal(min: String?, max: String?)
+
     /// A calendar date, `YYYY-MM-DD`.
     case date
+
+    /// A date and time with an offset, bound in UTC.
+    case dateTime
 
     /// One of these texts, in the order of the table.
     case enumeration([[UInt8]])
@@ -43,7 +49,10 @@ extension FieldType {
         case .uuid: "uuid"
         case .bool: "bool"
         case .double: "double"
+        case .decimal(nil, nil): "decimal"
+        case .decimal(let min, let max): "decimal(\(min ?? "")..\(max ?? ""))"
         case .date: "date"
+        case .dateTime: "datetime"
         case .int(let min, let max):
             min == .min && max == .max
                 ? "int" : "int(\(min == .min ? "" : "\(min)")..\(max == .max ? "" : "\(max)"))"

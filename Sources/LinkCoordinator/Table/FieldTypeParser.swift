@@ -5,7 +5,9 @@ internal import StrictJSON
 /// See RouteTableReference, "Field types".
 struct FieldTypeParser {
     /// The names of the types, for suggestions.
-    static let names = ["uuid", "int", "string", "bool", "double", "date", "enum", "url", "list"]
+    static let names = [
+        "uuid", "int", "string", "bool", "double", "decimal", "date", "datetime", "enum", "url", "list",
+    ]
 
     /// Parses a complete text such as `int(1..99)=1`.
     static func parse(_ text: String) throws(TextError) -> (type: FieldType, absence: TableSource.Field.Absence) {
@@ -50,6 +52,10 @@ struct FieldTypeParser {
         case "bool": return .bool
         case "double": return .double
         case "date": return .date
+        case "datetime": return .dateTime
+        case "decimal":
+            let (min, max) = try reader.decimalBounds()
+            return .decimal(min: min, max: max)
         case "int":
             let bounds = try reader.bounds()
             return .int(min: bounds?.min ?? .min, max: bounds?.max ?? .max)
@@ -72,12 +78,16 @@ struct FieldTypeParser {
     /// Returns a suggestion for a type name of another format.
     private static func likely(_ name: String, _ reader: TextReader) -> String? {
         switch name {
-        case "integer", "number", "long", "short": return "write `int`"
+        case "integer", "long", "short": return "write `int`"
+        case "number": return "write `int` for a whole number, or `decimal` for any other"
         case "boolean": return "write `bool`"
         case "guid": return "write `uuid`"
         case "str", "text", "char", "varchar": return "write `string`"
-        case "float", "decimal", "real": return "write `double`"
-        case "datetime", "timestamp", "time": return "write `date` for a day, or `string` for a time"
+        case "float", "real": return "write `double`"
+        case "money", "currency", "price", "amount", "numeric", "bigdecimal": return "write `decimal`"
+        case "timestamp", "timestamptz", "instant": return "write `datetime`"
+        case "time": return "write `datetime` for a date and time, or `string` for a time without a date"
+        case "day": return "write `date`"
         case "array", "set": return "write `list<string>`"
         case "uri", "link": return "write `url(host in a.example)`"
         case "object", "dict", "map", "json": return "a field is a single value; declare a model for each object"

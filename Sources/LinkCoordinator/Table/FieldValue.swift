@@ -15,7 +15,13 @@ extension FieldType {
         case .string(let min, let max): return text.count >= min && text.count <= max ? .text(text) : .invalid
         case .bool: return TextForms.boolean(text).map { .boolean($0) } ?? .invalid
         case .double: return TextForms.double(text).map { .number($0) } ?? .invalid
+        case .decimal(let min, let max):
+            guard let number = TextForms.decimal(text), Self.isDecimal(number, from: min, to: max) else {
+                return .invalid
+            }
+            return .number(number)
         case .date: return TextForms.isDate(text) ? .text(text) : .invalid
+        case .dateTime: return UTCDateTime(text).map { .dateTime($0) } ?? .invalid
         case .enumeration(let values):
             return values.contains { $0.elementsEqual(text.buffer) } ? .text(text) : .invalid
         case .url(let hosts): return Self.isURL(text, hosts) ? .text(text) : .invalid
@@ -40,6 +46,7 @@ extension FieldType {
             case .text(let view), .number(let view): view.string
             case .uuid(let view): view.string.uppercased()
             case .boolean(let value): value ? "true" : "false"
+            case .dateTime(let time): time.text
             }
         }
     }

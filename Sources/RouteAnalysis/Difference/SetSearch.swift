@@ -276,7 +276,7 @@ extension FieldType {
         case .bool: .bool
         case .date: .date
         case .enumeration(let values): .enumeration(values.sorted { compareBytes($0, $1) < 0 })
-        case .string, .double, .url, .list: nil
+        case .string, .double, .decimal, .dateTime, .url, .list: nil
         }
     }
 }

@@ -76,6 +76,8 @@ struct ValueSamples {
         case .uuid: return ["x", "b121d5e7-ea65-49f8-8b33-b3c43fa93866", "B121D5E7-EA65-49F8-8B33-B3C43FA93866"]
         case .date: return ["2025-02-30", "2025-01-31"]
         case .double: return ["-0", "x", "1.50"]
+        case .decimal(let min, let max): return DecimalSamples(min: min, max: max).texts
+        case .dateTime: return ["2025-01-31T12:00:60Z", "2025-01-31T14:00:00+02:00", "2025-01-31T12:00:00Z"]
         case .enumeration(let values):
             // If all types are equal, a few values represent all of them.
             let named = types.count == 1 ? values.prefix(4) : values[...]

@@ -19,6 +19,7 @@ struct SwiftValue {
         case .bool: return SwiftValue(type: "Bool", text: "String($)")
         case .int(let min, let max): return integer(min, max)
         case .double: return SwiftValue(type: "Double", text: "String($)", check: "LinkText.isDecimal($)")
+        case .decimal, .dateTime: return SwiftValue(type: "String", text: "$")
         case .date: return SwiftValue(type: "String", text: "$", check: "LinkText.isDate($)")
         case .string(let min, let max):
             return SwiftValue(type: "String", text: "$", check: "(\(min)...\(max)).contains($.utf8.count)")

@@ -38,7 +38,10 @@ enum SampleValue {
             return String(repeating: "x", count: Swift.max(min, Swift.min(1, max)))
         case .bool: return "true"
         case .double: return "1.5"
+        case .decimal(let min, let max):
+            return ["1.5", "1", min, max].compactMap(\.self).first { type.canonicalText($0) != nil } ?? "0"
         case .date: return "2025-11-20"
+        case .dateTime: return "2025-11-20T09:30:00Z"
         case .enumeration(let values): return values.first.map { String(decoding: $0, as: UTF8.self) } ?? ""
         case .url(let hosts): return "https://\(hosts.first?.sample ?? "example.com")/"
         case .list(let element, _, _): return field(element, name: name)
