@@ -65,9 +65,12 @@ package enum FuzzTables {
           "models": {
             "Item": { "id": "uuid", "count": "int(1..99)=1", "day": "date?", "ok": "bool?", "w": "double?",
               "tags": "list<uuid>(0..128)", "page": "url(host in attic.example)?" },
+            "Lot": { "price": "decimal(0.01..)", "tax": "decimal(..99.9)?", "ends": "datetime=2026-01-31T14:00:00+02:00",
+              "bids": "list<decimal>(0..3)", "times": "list<datetime>(0..3)" },
             "Note": { "text": "string(1..4096)" } },
           "coordinators": {
             "hall": { "initial": "door", "screens": { "door": {}, "item": { "needs": ["Item"] },
+              "lot": { "needs": ["Lot"], "identity": "{Lot.price}@{Lot.ends}" },
               "note": { "needs": ["Note"], "present": ["sheet", "push"], "nav": true } } },
             "attic": { "parent": "hall", "slot": "single",
               "screens": { "a": {}, "b": {}, "c": { "needs": ["Note"] } } } },
@@ -90,8 +93,18 @@ package enum FuzzTables {
               { "to": { "path": "/attic/a", "parents": "route:said" } }] },
             { "id": "path", "match": "/{p:coordinatorPath}", "bind": { "Note": { "text": "query.text" } },
               "to": { "path": "{p}" }, "unknownScreen": "truncate" },
+            { "id": "lot", "match": "/lot/{price}", "bind": { "Lot": { "price": "path.price", "tax": "query.tax",
+                "ends": "query.ends", "bids": "query.bid", "times": "query.time" } },
+              "to": { "path": "/hall/lot", "parents": "route:bidding" } },
+            { "id": "bidding", "match": "/bidding", "bind": { "Lot": { "price": "query.bid", "ends": "query.time",
+                "times": "query.ends" } }, "onInvalid": "drop", "to": { "path": "/hall/lot" } },
             { "id": "web", "match": "/web/{rest+}", "to": { "external": "https://attic.example/{rest}?q={query.q}" } }
           ],
+          "examples": [
+            { "link": "attic:///lot/2.50?tax=-0.0&ends=2026-02-28T23:30:00.50-01:00&bid=1.10&bid=12345678901234567890.5",
+              "route": "lot" },
+            { "link": "attic:///bidding?bid=7.0&time=2026-01-01T00:00:00%2B14:00&ends=2026-01-01t00:00:00z",
+              "route": "bidding" } ],
           "fallback": { "outcome": "reject" } }
         """#
 }

@@ -75,6 +75,13 @@ extension LinkGenerator {
         case .bool: pick(["true", "0"])
         case .double: pick(["2.50", "0", "-1.5"])
         case .date: "2025-01-31"
+        case .decimal(let min, let max):
+            pick(["2.50", "0", "-1.5", "0.001", "123456789012345678901234567890.5", min ?? "1", (max ?? "1") + "0"])
+        case .dateTime:
+            pick([
+                "2025-01-31T14:00:00Z", "2025-01-31t23:59:59.50z", "2025-01-31T23:30:00-01:00",
+                "2024-02-29T00:00:00%2B14:00",
+            ])
         case .enumeration(let values): String(decoding: pick(values), as: UTF8.self)
         case .url: pick(["https://e.example/x", "https%3A%2F%2Fc.a.example%2F"])
         case .list(let element, _, _): value(element)

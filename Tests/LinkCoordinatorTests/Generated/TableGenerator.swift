@@ -22,6 +22,8 @@ struct TableGenerator {
         var variantsMore = false
         /// Gives most coordinators a guard.
         var guardsMore = false
+        /// Gives most tables fields of the types `decimal` and `datetime`.
+        var hasExactTypes = false
         /// Gives every table limits for links.
         var limitsLinks = false
         /// The maximum number of routes in a table.
@@ -143,7 +145,14 @@ struct TableGenerator {
     }
 
     private mutating func models() -> Models {
-        Models(
+        if options.hasExactTypes {
+            return Models(
+                id: pick(["string", "decimal", "decimal(0..)", "datetime", "datetime?", "decimal(-9.5..99.99)"]),
+                count: pick(["decimal=1.50", "decimal?", "datetime?", "datetime=2025-01-31T14:00:00+02:00", "double?"]),
+                text: pick(["string?", "datetime?", "decimal(..0.5)?", "decimal(0.001..0.002)?"]),
+                tags: pick(["list<decimal>", "list<datetime>(0..3)", "list<decimal(1..)>(0..2)", "list<string>"]))
+        }
+        return Models(
             id: pick(["string", "string(1..8)", "int", "uuid", "string?", "enum(a|b|x)", "int(0..99)"]),
             count: pick(["int(1..99)=1", "int?", "int", "bool?", "double=1.5", "date?", "string?"]),
             text: pick(["string", "string?", "string=none", "url(host in e.example, *.a.example)?"]),

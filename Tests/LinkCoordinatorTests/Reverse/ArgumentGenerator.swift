@@ -176,7 +176,7 @@ struct ArgumentGenerator {
         guard texts.count == 1, let text = type.canonicalText(nfc(texts[0])) else { return nil }
         switch type {
         case .bool: return .bool(text == "true")
-        case .int, .double: return .number(text)
+        case .int, .double, .decimal: return .number(text)
         default: return .text(text)
         }
     }
@@ -190,7 +190,17 @@ struct ArgumentGenerator {
         case .string(let min, let max): return .text(text(min: min, max: max))
         case .bool: return .bool(one(in: 2))
         case .double: return .number(pick(["0", "2.5", "-0.125", "100", "3.141592653589793".prefix(16).description]))
+        case .decimal(let min, let max):
+            let texts = [
+                "0", "2.5", "-0.125", "100", "0.0015", "12345678901234567890.123456789", "-99999999999999999999",
+            ]
+            return .number(pick((texts + [min, max].compactMap(\.self)).filter { type.canonicalText($0) != nil }))
         case .date: return .text(pick(["2025-01-31", "2024-02-29", "1999-12-31", "0001-01-01"]))
+        case .dateTime:
+            return .text(
+                pick([
+                    "2025-01-31T14:00:00Z", "0001-01-01T00:00:00Z", "2024-02-29T23:59:59.120Z", "9999-12-31T23:59:59Z",
+                ]))
         case .enumeration(let values): return .text(String(decoding: pick(values), as: UTF8.self))
         case .url(let hosts):
             let host = hosts.first.map { rule -> String in

@@ -9,8 +9,10 @@ enum ReverseTables {
     static func all() throws -> [RouteTable] { try shipped() + generated(94) }
 
     /// Returns random tables that can be loaded.
-    static func generated(_ count: Int) throws -> [RouteTable] {
-        var generator = TableGenerator(seed: 123_2026_11)
+    static func generated(
+        _ count: Int, _ options: TableGenerator.Options = TableGenerator.Options()
+    ) throws -> [RouteTable] {
+        var generator = TableGenerator(seed: 123_2026_11, options: options)
         var tables: [RouteTable] = []
         for _ in 0..<count {
             let made = generator.settledTable()
@@ -141,6 +143,11 @@ enum ReverseTables {
         #expect(Set(shipped.causes.keys).isSubset(of: [.nothingDecoded]))
         let made = try linkAndResolve(ReverseTables.generated(94), "random tables", seed: 33_2026_11)
         #expect(made.linked > Self.cases / 2 * 7 / 10 && made.valued > Self.cases / 2 * 7 / 10)
+        var options = TableGenerator.Options()
+        options.hasExactTypes = true
+        let exact = try linkAndResolve(
+            ReverseTables.generated(24, options), "tables with decimals and times", seed: 333_2026_11)
+        #expect(exact.linked > Self.cases / 2 * 6 / 10 && exact.valued > Self.cases / 2 * 6 / 10)
     }
 
     /// The results for routes with values.
@@ -197,7 +204,9 @@ enum ReverseTables {
         var refused: [String: Int] = [:]
         var written = 0
         let seed: UInt64 = 34_2026_11
-        for table in try ReverseTables.all() {
+        var options = TableGenerator.Options()
+        options.hasExactTypes = true
+        for table in try ReverseTables.all() + ReverseTables.generated(24, options) {
             var links = LinkGenerator(table.source, seed: seed)
             for number in 0..<100 {
                 let link = links.link().text

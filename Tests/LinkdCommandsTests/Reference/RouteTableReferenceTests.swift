@@ -114,7 +114,11 @@ internal import Testing
                 "bytes of a `string` or `url` field": "\(FieldType.maxTextBytes)",
                 "items of a list field": "\(FieldType.maxListCount)",
                 "significant digits of a `double`": "\(TextForms.maxDoubleDigits)",
-                "bytes of a `double`": "\(TextForms.maxDoubleBytes)", "bytes of a version": "\(Version.maxBytes)",
+                "bytes of a `double`": "\(TextForms.maxDoubleBytes)",
+                "significant digits of a `decimal`": "\(TextForms.maxDecimalDigits)",
+                "bytes of a `decimal`": "\(TextForms.maxDecimalBytes)",
+                "digits of the fraction of a `datetime`": "\(UTCDateTime.maxFractionDigits)",
+                "bytes of a version": "\(Version.maxBytes)",
             ])
     }
 
