@@ -265,12 +265,32 @@ enum ReverseTables {
             return reason.rawValue
         }
         guard decision.outcome == .navigate, decision.reason == nil else { return nil }
-        for (model, fields) in given.models.fields {
+        let own = ownModels(route, source)
+        for (model, fields) in given.models.fields where own?.contains(model) ?? true {
             // The last entry with the model belongs to the route itself. Parents may bind theirs from other places.
             guard let came = decision.stack.last(where: { $0.models[model] != nil })?.models[model] else { continue }
             for (field, value) in fields where !same(value, came[field]) { return "\(model).\(field)" }
         }
         return nil
+    }
+
+    /// Returns the models that the entries of the route itself need, or nil if a target is captured from the link.
+    private static func ownModels(_ route: TableSource.Route, _ source: TableSource) -> Set<String>? {
+        var models = Set<String>()
+        for variant in route.variants {
+            switch variant.to.destination {
+            case .captured: return nil
+            case .path(let segments):
+                guard let stack = try? StaticStack.compose(segments, in: source, names: TableNames(source)) else {
+                    return nil
+                }
+                for entry in stack.entries {
+                    models.formUnion(source.coordinators[entry.coordinator].screens[entry.screen].needs.map(\.value))
+                }
+            case .root, .external: break
+            }
+        }
+        return models
     }
 
     /// Returns a Boolean value that indicates whether a value was read back, with an uppercase UUID and composed text.
