@@ -137,6 +137,17 @@ internal import Testing
         #expect(decision.table("Models", "Field type")?.names == FieldTypeParser.names)
     }
 
+    @Test("The dates and times of the reference are published, and refused, as it says")
+    func datesAndTimes() throws {
+        let valid = try #require(page.table("Dates and times", "Text"))
+        for (text, published) in zip(valid.names, valid.column("Published as")) {
+            #expect(FieldType.dateTime.canonicalText(text) == ReferencePage.code(published).first, "\(text)")
+        }
+        let invalid = try #require(page.table("Dates and times", "Invalid text")).names
+        #expect(valid.rows.count >= 5 && invalid.count >= 10)
+        for text in invalid { #expect(FieldType.dateTime.canonicalText(text) == nil, "\(text)") }
+    }
+
     @Test("The reference has the codes of errors, and the article on warnings those of warnings")
     func codes() throws {
         let warnings = Set(TableProblem.Code.ofWarnings)

@@ -77,6 +77,23 @@ internal import Testing
         }
     }
 
+    @Test("The schema of tables and the parser accept every type in the reference")
+    func fieldTypes() throws {
+        let page = try ReferencePage(path: "Sources/LinkCoordinator/LinkCoordinator.docc/RouteTableReference.md")
+        let pattern = try #require(Self.value(at: "/$defs/fieldType/pattern", in: try Self.schema("table"))?.string)
+        let form = try Regex(pattern)
+        let types = try #require(page.table("Field types", "Type")).names
+        for type in types where type.first?.isLetter == true {
+            let text = type.replacing("<T>", with: "<decimal(0.5..)>")
+            #expect(text.wholeMatch(of: form) != nil, "\(text)")
+            #expect(throws: Never.self, "\(text)") { try FieldTypeParser.parse(text) }
+        }
+        let values = ["decimal=-0.5", "datetime=2025-01-31T14:00:00Z", "list<datetime>(1..2)", "decimal(..-0.5)?"]
+        #expect(values.allSatisfy { $0.wholeMatch(of: form) != nil })
+        let wrong = ["decimal(5)", "decimal(1e3..)", "decimal(.5..)", "datetime(1..2)", "datetimes", "money"]
+        #expect(wrong.allSatisfy { $0.wholeMatch(of: form) == nil })
+    }
+
     @Test("Every property of a schema has a description", arguments: ["table", "event"])
     func descriptions(name: String) throws {
         let root = try Self.schema(name)
