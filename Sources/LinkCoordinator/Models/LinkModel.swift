@@ -14,7 +14,7 @@
 /// | `uuid` | `UUID` of Foundation, or `String` (uppercase) |
 /// | `int`, `int(1..99)` | `Int`, or any integer type that is wide enough |
 /// | `double` | `Double` |
-/// | `decimal` | `Decimal` with the product `LinkCoordinatorFoundation`, or `String`, or `Double`, which rounds |
+/// | `decimal` | `Decimal` with the product `LinkCoordinatorFoundation`, or `Double`, which rounds |
 /// | `bool` | `Bool` |
 /// | `string`, `date`, `url` | `String` |
 /// | `datetime` | `Date` with the product `LinkCoordinatorFoundation`, or `String` |

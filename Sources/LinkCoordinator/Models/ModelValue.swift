@@ -3,7 +3,8 @@ internal import StrictJSON
 /// The value of one field of a model, in a decision or for a link.
 ///
 /// A number is stored as decimal text, so no precision is lost between a link and an app. You can write values as
-/// literals: `"B121…"`, `3`, `2.5`, `true`, `["a", "b"]`.
+/// literals: `"B121…"`, `3`, `2.5`, `true`, `["a", "b"]`. A value of a `decimal` can also be written as a text, such as
+/// `"0.1"`, because a floating-point literal has about 16 digits.
 public enum ModelValue: Sendable, Hashable {
     /// An optional field without a value.
     case null

@@ -41,7 +41,7 @@ struct FieldTexts {
         switch (value, type) {
         case (.bool, .bool), (.number, .int), (.number, .double), (.number, .decimal): break
         case (.text, .uuid), (.text, .string), (.text, .date), (.text, .enumeration), (.text, .url): break
-        // A property of type `String` represents a decimal without loss.
+        // A text has all digits of a decimal, unlike a floating-point literal.
         case (.text, .decimal), (.text, .dateTime): break
         default: return nil
         }

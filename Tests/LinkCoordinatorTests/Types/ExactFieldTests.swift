@@ -192,6 +192,64 @@ import Testing
         #expect(table.resolve(.route("event", params: #"{"at":20250131}"#)).detail == "Event.at")
     }
 
+    @Test(
+        "A value is written into a link in canonical form and read back",
+        arguments: [
+            ("price", ["Price": ["amount": 2.5]], "t:///price?amount=2.5"),
+            ("price", ["Price": ["amount": "2.50", "tax": "0.5"]], "t:///price?amount=2.5"),
+            (
+                "price", ["Price": ["amount": .number(long), "off": "-0.0", "parts": ["1.0", 2, .number(long)]]],
+                "t:///price?amount=\(long)&off=0&part=1&part=2&part=\(long)"
+            ),
+            ("event", ["Event": ["at": "2025-01-31T14:00:00Z"]], "t:///event?at=2025-01-31T14%3A00%3A00Z"),
+            (
+                "event",
+                [
+                    "Event": [
+                        "at": "2025-01-31t14:00:00.50+02:00", "since": "2025-01-01T00:00:00Z",
+                        "times": ["2025-01-31T00:00:00-00:00"],
+                    ]
+                ],
+                "t:///event?at=2025-01-31T12%3A00%3A00.50Z&time=2025-01-31T00%3A00%3A00Z"
+            ),
+            ("fragment", ["Event": ["at": "2025-01-31T14:00:00+02:00"]], "t:///fragment#2025-01-31T12%3A00%3A00Z"),
+            (
+                "path", ["Price": ["amount": 7], "Event": ["at": "2025-01-31T14:00:00+02:00"]],
+                "t:///path/7/2025-01-31T12%3A00%3A00Z"
+            ),
+            (
+                "twice", ["Event": ["at": "2025-01-31T14:00:00z", "end": "2025-01-31T15:00:00+01:00"]],
+                "t:///twice?at=2025-01-31T14%3A00%3A00Z"
+            ),
+        ] as [(String, Models, String)])
+    func written(route: String, models: Models, link: String) throws {
+        let table = try RouteTable(json: Array(Self.file.utf8))
+        #expect(try table.link(route: route, models: models) == link)
+        let decision = table.resolve(link)
+        #expect(decision.route == route && decision.reason == nil)
+        let again = try table.link(route: route, models: try #require(decision.models.entries.last))
+        #expect(route == "path" || again == link)
+    }
+
+    @Test(
+        "A value that is not of the type is refused with the name of the field",
+        arguments: [
+            ("amount", 1000), ("amount", "1e2"), ("amount", .number("1e2")), ("amount", ""), ("amount", true),
+            ("amount", .number("1." + String(repeating: "1", count: 38))), ("amount", ["2"]), ("off", 0.1),
+            ("parts", 2), ("parts", ["x"]), ("at", "2025-01-31"), ("at", "2025-01-31T14:00:00"), ("at", 1_738_333_800),
+            ("at", "2016-12-31T23:59:60Z"), ("times", ["2025-01-31"]), ("times", "2025-01-31T14:00:00Z"),
+        ] as [(String, ModelValue)])
+    func refusedValue(field: String, value: ModelValue) throws {
+        let table = try RouteTable(json: Array(Self.file.utf8))
+        let isPrice = ["amount", "off", "parts"].contains(field)
+        var models: Models = isPrice ? ["Price": ["amount": 1]] : ["Event": ["at": "2025-01-31T14:00:00Z"]]
+        models.fields[isPrice ? "Price" : "Event"]?[field] = value
+        let error = #expect(throws: LinkError.self) {
+            try table.link(route: isPrice ? "price" : "event", models: models)
+        }
+        #expect(error?.code == .value && error?.place == (isPrice ? "Price." : "Event.") + field)
+    }
+
     /// A type with its canonical form and its default, or with a part of the error.
     @Test(
         "The type is written with canonical bounds and defaults",
