@@ -11,8 +11,8 @@ import Testing
               "link": { "schemes": ["t"], "host": "segment" },
               "models": { "M": { "v": "\#(type)", "l": "list<\#(type)>(1..2)" } },
               "coordinators": { "c": { "screens": { "s": { "needs": ["M"] } } } },
-              "routes": [ { "id": "r", "match": "/r/{v}", "to": { "path": "/c/s" },
-                            "bind": { "M": { "v": "path.v", "l": "query.l" } } } ] }
+              "routes": [ { "id": "r", "match": "/r", "to": { "path": "/c/s" },
+                            "bind": { "M": { "v": "query.v", "l": "query.l" } } } ] }
             """#
         let (table, problems) = RouteTable.check(Array(file.utf8), advises: true)
         #expect(problems.map(\.message) == [])
@@ -22,10 +22,10 @@ import Testing
     @Test(
         "The document names the type and has a link that the table accepts",
         arguments: [
-            ("decimal", "t://r/1.5?l=1.5"), ("decimal(2..3)", "t://r/2?l=2"), ("decimal(..-1)", "t://r/-1?l=-1"),
-            ("decimal(1.25..1.3)", "t://r/1.25?l=1.25"), ("decimal(-2..0.5)", "t://r/-2?l=-2"),
-            ("decimal(-2..1)", "t://r/1?l=1"), ("decimal(-0.5..)", "t://r/1.5?l=1.5"),
-            ("datetime", "t://r/2025-11-20T09%3A30%3A00Z?l=2025-11-20T09%3A30%3A00Z"),
+            ("decimal", "t://r?v=1.5&l=1.5"), ("decimal(2..3)", "t://r?v=2&l=2"), ("decimal(..-1)", "t://r?v=-1&l=-1"),
+            ("decimal(1.25..1.3)", "t://r?v=1.25&l=1.25"), ("decimal(-2..0.5)", "t://r?v=-2&l=-2"),
+            ("decimal(-2..1)", "t://r?v=1&l=1"), ("decimal(-0.5..)", "t://r?v=1.5&l=1.5"),
+            ("datetime", "t://r?v=2025-11-20T09%3A30%3A00Z&l=2025-11-20T09%3A30%3A00Z"),
         ])
     func document(type: String, link: String) throws {
         let table = try Self.table(type)
