@@ -51,8 +51,8 @@ struct FieldTexts {
     /// Returns the texts for a position in the link that this field shares with another one, or nil if the two fields
     /// need different texts.
     ///
-    /// A UUID and the letters of a date and time are read as uppercase however they are written, and a Boolean value may
-    /// be a digit. In these cases, the other field's spelling works for both.
+    /// A UUID and the letters of a date and time are read as uppercase however they are written, and a Boolean value
+    /// may be a digit. In these cases, the other field's spelling works for both.
     func agreeing(_ texts: [String], with other: [String]?) -> [String]? {
         guard let other, other != texts else { return texts }
         if field.type == .bool, other.count == 1, other[0] == otherSpelling(of: texts) { return other }

@@ -65,8 +65,9 @@ package enum FuzzTables {
           "models": {
             "Item": { "id": "uuid", "count": "int(1..99)=1", "day": "date?", "ok": "bool?", "w": "double?",
               "tags": "list<uuid>(0..128)", "page": "url(host in attic.example)?" },
-            "Lot": { "price": "decimal(0.01..)", "tax": "decimal(..99.9)?", "ends": "datetime=2026-01-31T14:00:00+02:00",
-              "bids": "list<decimal>(0..3)", "times": "list<datetime>(0..3)" },
+            "Lot": { "price": "decimal(0.01..)", "tax": "decimal(..99.9)?",
+              "ends": "datetime=2026-01-31T14:00:00+02:00", "bids": "list<decimal>(0..3)",
+              "times": "list<datetime>(0..3)" },
             "Note": { "text": "string(1..4096)" } },
           "coordinators": {
             "hall": { "initial": "door", "screens": { "door": {}, "item": { "needs": ["Item"] },
@@ -101,7 +102,7 @@ package enum FuzzTables {
             { "id": "web", "match": "/web/{rest+}", "to": { "external": "https://attic.example/{rest}?q={query.q}" } }
           ],
           "examples": [
-            { "link": "attic:///lot/2.50?tax=-0.0&ends=2026-02-28T23:30:00.50-01:00&bid=1.10&bid=12345678901234567890.5",
+            { "link": "attic:///lot/2.50?tax=-0.0&ends=2026-02-28T23:30:00.50-01:00&bid=1.10&bid=12345678901234567.5",
               "route": "lot" },
             { "link": "attic:///bidding?bid=7.0&time=2026-01-01T00:00:00%2B14:00&ends=2026-01-01t00:00:00z",
               "route": "bidding" } ],
