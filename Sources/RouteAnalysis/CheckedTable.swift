@@ -19,19 +19,41 @@ extension RouteTable {
     /// intended.
     public static func problems(in json: [UInt8]) -> [TableProblem] { check(json, advises: true).problems }
 
+    /// Returns every problem of a table's file, the worst first, including those of an app whose library supports
+    /// only an older schema version.
+    ///
+    /// Use it in the build of a table, as long as apps with an older library are in use:
+    ///
+    /// ```swift
+    /// #expect(RouteTable.problems(in: json, forSchemaVersion: 1) == [])
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - json: The bytes of the file.
+    ///   - version: The newest schema version that the library of the app supports.
+    public static func problems(in json: [UInt8], forSchemaVersion version: Int) -> [TableProblem] {
+        check(json, advises: true, forSchemaVersion: version).problems
+    }
+
     /// Loads and proves a table and returns all problems, including warnings.
     ///
-    /// The table is nil if one of the problems is an error.
+    /// The table is nil if this library refuses it.
     ///
-    /// - Parameter advises: A Boolean value that indicates whether to look for constructs that are valid but probably
-    ///   not intended. `linkd routes check` does this; a worker that starts does not.
+    /// - Parameters:
+    ///   - json: The bytes of the file.
+    ///   - advises: A Boolean value that indicates whether to look for constructs that are valid but probably not
+    ///     intended. An author's check does this; a worker that starts does not.
+    ///   - version: The newest schema version of an older library, whose problems with the table are added, or nil.
     package static func check(
-        _ json: [UInt8], advises: Bool = false
+        _ json: [UInt8], advises: Bool = false, forSchemaVersion version: Int? = nil
     ) -> (table: RouteTable?, problems: [TableProblem]) {
         var loader = TableLoader(json)
         loader.prove()
         if advises, let source = loader.source { TableAdvice.run(source, into: &loader.problems) }
-        return loader.finish()
+        let older = version.map { loader.schema.problems(for: $0).located(in: json) } ?? []
+        let (table, problems) = loader.finish()
+        let errors = problems.filter { $0.severity == .error }
+        return (table, older + errors + problems.dropFirst(errors.count))
     }
 }
 

@@ -50,7 +50,7 @@ struct SchemaTests {
         ("decision", #"{"table":"t@1+01234567","outcome":"reject","reason":"host","notes":[]}"#),
         ("decision", #"{"table":"t@1+01234567","outcome":"reject","reason":"host","extra":1}"#),
         ("table", #"{}"#),
-        ("table", #"{"schemaVersion":2,"table":{"id":"t","version":"1"},"link":\#(block),"routes":[]}"#),
+        ("table", #"{"schemaVersion":3,"table":{"id":"t","version":"1"},"link":\#(block),"routes":[]}"#),
         ("table", #"{"schemaVersion":1,"table":{"id":"7","version":"1"},"link":\#(block),"routes":[]}"#),
         ("table", #"{"schemaVersion":1,"table":{"id":"t","version":"1"},"link":[],"routes":[]}"#),
         ("table", #"{"schemaVersion":1,"table":{"id":"t","version":"1"},"link":\#(block),"routes":[{"id":"a"}]}"#),

@@ -33,6 +33,14 @@ public struct RouteTable: Sendable {
     /// The table's version, as the file states it.
     public var version: String { source.version.value }
 
+    /// The schema versions that the library supports.
+    ///
+    /// A table that declares a newer one is refused: see ``RouteTableError/requiredSchemaVersion``.
+    public static var supportedSchemaVersions: ClosedRange<Int> { SchemaVersions.current.supported }
+
+    /// The schema version that the table declares, in ``supportedSchemaVersions``.
+    public var schemaVersion: Int { source.schemaVersion }
+
     /// The table's identity in decisions: the id, the version, and the first 8 hexadecimal digits of the hash.
     public var identity: String { "\(id)@\(version)+\(hash.prefix(8))" }
 
@@ -93,6 +101,9 @@ package struct TableLoader {
     /// The parts of the table that could not be read completely.
     package let damage: TableDamage
 
+    /// The schema version that the table declares, and the parts for which it matters.
+    package let schema: TableSchema
+
     /// The problems that have been found.
     ///
     /// An error refuses the table.
@@ -104,6 +115,7 @@ package struct TableLoader {
         let reading = TableSource.read(json)
         source = reading.source
         damage = reading.damage
+        schema = reading.schema
         problems = TableChecks.run(reading)
     }
 
@@ -148,6 +160,13 @@ public struct RouteTableError: Error, Sendable, CustomStringConvertible {
 
     /// Creates an error from problems, at least one of which is an error.
     package init(problems: [TableProblem]) { self.problems = problems }
+
+    /// The schema version that the table declares if it is newer than those that the library supports, or nil.
+    ///
+    /// An app that downloads a table can keep its current table in this case, and use the new one after an update.
+    public var requiredSchemaVersion: Int? {
+        problems.first { $0.code == .unsupportedSchemaVersion }?.schemaVersion
+    }
 
     /// The problems as readable text, one after another.
     public var description: String { problems.map { $0.text(file: "table") }.joined(separator: "\n") }

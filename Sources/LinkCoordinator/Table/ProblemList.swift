@@ -12,6 +12,7 @@ package struct ProblemList: Sendable {
         var routes: [String]
         var witness: String?
         var device: String?
+        var schemaVersion: Int?
     }
 
     /// The maximum number of reported problems.
@@ -43,9 +44,9 @@ package struct ProblemList: Sendable {
     /// Adds an error at a byte of the file.
     package mutating func error(
         _ code: TableProblem.Code, at offset: Int, _ message: String, suggestion: String? = nil, routes: [String] = [],
-        witness: String? = nil, device: String? = nil
+        witness: String? = nil, device: String? = nil, schemaVersion: Int? = nil
     ) {
-        note(.error, code, offset, message, suggestion, routes, witness, device)
+        note(.error, code, offset, message, suggestion, routes, witness, device, schemaVersion)
     }
 
     /// Adds a warning at a byte of the file.
@@ -58,14 +59,15 @@ package struct ProblemList: Sendable {
 
     private mutating func note(
         _ severity: TableProblem.Severity, _ code: TableProblem.Code, _ offset: Int, _ message: String,
-        _ suggestion: String?, _ routes: [String], _ witness: String?, _ device: String? = nil
+        _ suggestion: String?, _ routes: [String], _ witness: String?, _ device: String? = nil,
+        _ schemaVersion: Int? = nil
     ) {
         count += 1
         if severity == .error { errorCount += 1 }
         found.append(
             Found(
                 severity: severity, code: code, message: message, suggestion: suggestion, offset: offset,
-                routes: routes, witness: witness, device: device))
+                routes: routes, witness: witness, device: device, schemaVersion: schemaVersion))
         // Sorting only when the list has doubled keeps the cost of each addition constant and limits the memory.
         if found.count >= Self.maxCount * 2 { keepWorst() }
     }
@@ -85,8 +87,11 @@ package struct ProblemList: Sendable {
     }
 
     /// Returns the sort key: errors before warnings, then by offset and code.
+    ///
+    /// An unsupported schema version precedes all others, because it is the reason for unknown keys and types.
     private static func key(_ one: Found) -> (Int, Int, String, String) {
-        (one.severity.rawValue, one.offset, one.code.rawValue, one.message)
+        let isReason = one.code == .unsupportedSchemaVersion
+        return (one.severity.rawValue, isReason ? -1 : one.offset, one.code.rawValue, one.message)
     }
 
     /// Returns the worst problems, at most `maxCount`, with their positions in the file, in order.
@@ -100,7 +105,7 @@ package struct ProblemList: Sendable {
             TableProblem(
                 severity: one.severity, code: one.code, message: one.message, suggestion: one.suggestion,
                 offset: one.offset, place: place, routes: one.routes,
-                witness: one.witness, device: one.device)
+                witness: one.witness, device: one.device, schemaVersion: one.schemaVersion)
         }
     }
 }

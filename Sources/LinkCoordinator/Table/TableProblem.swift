@@ -20,6 +20,10 @@ public struct TableProblem: Error, Sendable, Equatable {
         case json
         /// The file, or the number of its items, exceeds a limit.
         case tooLarge = "too_large"
+        /// The table declares a newer schema version than is supported.
+        case unsupportedSchemaVersion = "unsupported_schema_version"
+        /// A key or type is newer than the schema version that the table declares.
+        case needsSchemaVersion = "needs_schema_version"
         /// A key is not part of the format.
         case unknownKey = "unknown_key"
         /// A required key is missing.
@@ -164,6 +168,9 @@ public struct TableProblem: Error, Sendable, Equatable {
 
     /// A device that shows the problem, as JSON.
     public var device: String?
+
+    /// The schema version that is needed to read the table or the part of it, if that is the problem.
+    public var schemaVersion: Int?
 }
 
 extension TableProblem.Code {
@@ -194,7 +201,7 @@ extension TableProblem {
     /// Writes the problem as one JSON object, for programs.
     ///
     /// The members are `severity`, `code`, `message`, `file`, `line`, `column`, `pointer`, and `routes`, followed by
-    /// `link`, `device`, and `suggestion` if there are any.
+    /// `link`, `device`, `suggestion`, and `schemaVersion` if there are any.
     package func write(file: String, into out: inout OutputArena) {
         out.append("{\"severity\":")
         Self.write(severity.text, into: &out)
@@ -217,6 +224,10 @@ extension TableProblem {
         if let witness { Self.write("link", witness, into: &out) }
         if let device { Self.write("device", device, into: &out) }
         if let suggestion { Self.write("suggestion", suggestion, into: &out) }
+        if let schemaVersion {
+            out.append(",\"schemaVersion\":")
+            out.append(decimal: Int64(schemaVersion))
+        }
         out.append("}")
     }
 

@@ -5,6 +5,9 @@ package import StrictJSON
 /// Texts are in NFC and `vars` are replaced, except in the links of examples. `TableNames` resolves names to indices,
 /// and `TableChecks` checks the table.
 package struct TableSource: Sendable {
+    /// The version of the format that the table declares (`schemaVersion`).
+    package var schemaVersion = SchemaVersions.oldest
+
     /// The id of the table (`table.id`).
     package var id: Located<String>
 

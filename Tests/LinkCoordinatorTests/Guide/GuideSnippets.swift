@@ -121,6 +121,14 @@ func pushed(_ body: [UInt8]) throws -> Decision {
     try Decision(json: body)
 }
 
+func update(_ store: RouteTableStore, with downloaded: [UInt8], reportOutdatedApp: (_ tableVersion: Int) -> Void) {
+    do {
+        store.replace(with: try RouteTable(json: downloaded))
+    } catch {
+        if let version = error.requiredSchemaVersion { reportOutdatedApp(version) }
+    }
+}
+
 func easyDevParameters(_ url: String) -> String? {
     let parameters = LinkParameters(url)
     return parameters["param1"]

@@ -124,6 +124,28 @@ internal import Testing
 
     private static func grouped(_ number: Int) -> String { "\(number / 1_000),\(String("\(number)".suffix(3)))" }
 
+    @Test("The reference has the schema versions with the keys and types that they introduced")
+    func schemaVersions() throws {
+        let supported = RouteTable.supportedSchemaVersions
+        let key = page.table("The file", "Key")?.cell("schemaVersion", "Type")
+        #expect(key == "integer, \(supported.lowerBound) to \(supported.upperBound)")
+        let table = try #require(page.table("Schema versions", "Version"))
+        #expect(table.rows.map { $0[0] } == supported.map { "\($0)" })
+        for (version, row) in zip(supported, table.rows).dropFirst() {
+            let parts = SchemaVersions.current.introduced.filter { $0.value == version }.keys.map(Self.text)
+            #expect(Set(row[1].split(separator: ", ").map(String.init)) == Set(parts), "\(version)")
+        }
+    }
+
+    /// The text of a part in the table of schema versions.
+    private static func text(of part: SchemaPart) -> String {
+        switch part {
+        case .key(let key, let object): "key `\(key)` ([\(section(of: object))])"
+        case .fieldType(let name): "field type `\(name)`"
+        case .captureType(let name): "capture type `\(name)`"
+        }
+    }
+
     @Test("The reference has the types of fields and captures")
     func types() throws {
         func names(_ table: ReferencePage.Table) -> Set<String> {

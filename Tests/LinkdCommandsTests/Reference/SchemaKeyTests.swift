@@ -60,6 +60,13 @@ internal import Testing
         #expect(Set(place["required"]?.array?.compactMap(\.string) ?? []) == Set(object.required))
     }
 
+    @Test("The schema of tables has the schema versions that the library supports")
+    func schemaVersions() throws {
+        let property = try Self.schema("table")["properties"]?["schemaVersion"]
+        #expect(property?["minimum"]?.integer == Int64(RouteTable.supportedSchemaVersions.lowerBound))
+        #expect(property?["maximum"]?.integer == Int64(RouteTable.supportedSchemaVersions.upperBound))
+    }
+
     @Test("The schema of tables has the limits of a link")
     func limits() throws {
         let place = Self.value(at: Self.place(of: .linkLimits), in: try Self.schema("table"))

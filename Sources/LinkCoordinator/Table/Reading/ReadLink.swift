@@ -201,6 +201,7 @@ extension TableReader {
             let members = object(value, "a rewrite", .rewrite),
             let prefix = members["stripPrefix"].flatMap({ text($0, "stripPrefix") })
         else { return nil }
+        noteCaptureTypes(prefix)
         do throws(TextError) {
             let pattern = try PatternParser.parsePrefix(prefix.value, foldsCase: foldsPathCase)
             var own = pattern.captures.first?.name

@@ -14,6 +14,7 @@ extension TableReader {
     private mutating func field(_ member: JSONMember, of model: String) -> TableSource.Field? {
         name(member.name, at: member.nameOffset - 1, "a field", .identifier, reserves: true)
         guard let text = text(member.value, "the type of `\(model).\(member.name)`") else { return nil }
+        noteFieldTypes(text)
         do throws(TextError) {
             let (type, absence) = try FieldTypeParser.parse(text.value)
             return TableSource.Field(

@@ -216,6 +216,7 @@ extension TableReader {
     private mutating func patterns(
         _ text: Located<String>, isAnySegment: Bool, form: Int
     ) -> [TableSource.RoutePattern] {
+        if !isAnySegment { noteCaptureTypes(text) }
         do throws(TextError) {
             let paths =
                 isAnySegment

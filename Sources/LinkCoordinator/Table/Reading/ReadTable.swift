@@ -10,6 +10,9 @@ package struct TableReading: Sendable {
 
     /// The parts of the table that could not be read completely.
     package var damage: TableDamage
+
+    /// The schema version that the table declares, and the parts for which it matters.
+    package var schema: TableSchema
 }
 
 extension TableSource {
@@ -21,11 +24,15 @@ extension TableSource {
 
     /// Reads a table file: syntax, keys, types, and small texts.
     ///
-    /// `TableChecks` finds all other problems.
-    package static func read(_ file: [UInt8]) -> TableReading {
-        var reader = TableReader(file: file)
+    /// `TableChecks` finds all other problems. A table that declares a newer schema version than is supported has no
+    /// source.
+    package static func read(_ file: [UInt8], versions: SchemaVersions = .current) -> TableReading {
+        var reader = TableReader(file: file, versions: versions)
         let source = reader.table()
-        return TableReading(source: source, problems: reader.problems, damage: reader.damage)
+        reader.schema.check(versions, into: &reader.problems)
+        return TableReading(
+            source: reader.isNewer ? nil : source, problems: reader.problems, damage: reader.damage,
+            schema: reader.schema)
     }
 }
 
@@ -50,10 +57,11 @@ extension TableReader {
             }
             return nil
         }
+        if let version = value["schemaVersion"] { schemaVersion(version) }
         guard let all = object(value, "the table file", .file) else { return nil }
         if let schema = all["$schema"] { _ = text(schema, "$schema") }
-        if let version = all["schemaVersion"] { _ = integer(version, "schemaVersion", in: 1...1) }
         var source = head(all["table"])
+        source.schemaVersion = schema.declared ?? versions.newest
         if let vars = all["vars"] { readVars(vars, &source) }
         if let link = all["link"] { damage.link = errors { $0.link(link, &source) } }
         if let models = all["models"] { damage.models = errors { source.models = $0.models(models) } }

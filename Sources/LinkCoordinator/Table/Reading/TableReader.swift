@@ -11,6 +11,15 @@ struct TableReader {
     /// The bytes of the file.
     let file: [UInt8]
 
+    /// The schema versions that are supported.
+    var versions = SchemaVersions.current
+
+    /// The schema version that the table declares, and the parts for which it matters.
+    var schema = TableSchema()
+
+    /// A Boolean value that indicates whether the table declares a newer schema version than is supported.
+    var isNewer = false
+
     /// The problems that have been found.
     var problems = ProblemList()
 
@@ -74,7 +83,13 @@ extension TableReader {
     mutating func object(_ value: JSONValue, _ what: String, _ object: TableObject) -> Members? {
         guard let members = members(value, what) else { return nil }
         let keys = object.keys
-        for member in members where !keys.contains(member.name) {
+        let newer = versions.newerKeys(of: object)
+        for member in members {
+            if keys.contains(member.name) {
+                if !newer.isEmpty, let version = newer[member.name] { noteKey(member, in: what, version: version) }
+                continue
+            }
+            noteKey(member, in: what, version: nil)
             problems.error(
                 .unknownKey, at: member.nameOffset - 1, "unknown key `\(member.name)` in \(what)",
                 suggestion: LikelyKeys.advice(member.name, in: value, keys: keys))
