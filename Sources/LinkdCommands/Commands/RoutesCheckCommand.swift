@@ -10,13 +10,18 @@ enum RoutesCheckCommand {
         summary: "Check route tables and run their examples",
         discussion: [
             "Prints every problem with its location, its code, and a suggestion. A table that a worker would refuse "
-                + "ends with exit code 65. Warnings alone end with 0, or with 65 if --strict is given."
+                + "ends with exit code 65. Warnings alone end with 0, or with 65 if --strict is given.",
+            "--for-schema also reports what an app with an older library cannot read: every key and type that is newer "
+                + "than the schema version, with the version that introduced it.",
         ],
         flags: [
             FlagDeclaration("--strict", type: .boolean, "End with exit code 65 also for warnings."),
             FlagDeclaration(
                 "--allow", type: .texts(count: 1...64, bytes: 1...64), repeats: true, placeholder: "CODE",
                 "Ignore warnings with this code."),
+            FlagDeclaration(
+                "--for-schema", type: .integer(schemaVersions), placeholder: "VERSION",
+                "Check that a library whose newest schema version is VERSION can read the tables."),
             FlagDeclaration("--json", type: .boolean, "Print one JSON object."),
         ],
         settings: .routes,
@@ -31,36 +36,51 @@ enum RoutesCheckCommand {
             CommandExample(
                 line: "linkd routes check my-table.json --strict --allow unused_screen",
                 description: "A build that fails on warnings, except those with one code."),
+            CommandExample(
+                line: "linkd routes check my-table.json --for-schema 1",
+                description: "A build of a table that apps of last year read."),
         ],
         run: run)
+
+    /// The schema versions that a library can have.
+    private static let schemaVersions: ClosedRange<Int64> = {
+        let versions = RouteTable.supportedSchemaVersions
+        return Int64(versions.lowerBound)...Int64(versions.upperBound)
+    }()
 
     private static func run(_ call: Invocation) throws(CommandFailure) -> ExitCode {
         let settings = try call.settings()
         let shipped = ShippedFiles(environment: call.environment)
         let paths = call.operands.isEmpty ? try LoadedTables.paths(settings, shipped) : call.operands
         let allowed = try allowed(call.list("allow"))
+        let schema = call.number("for-schema").map { Int($0) }
         var checked: [CheckedTable] = []
         for path in paths {
-            var one = try CheckedTable(path: path, advises: true)
+            var one = try CheckedTable(path: path, advises: true, forSchemaVersion: schema)
             one.problems.removeAll { $0.severity == .warning && allowed.contains($0.code) }
             checked.append(one)
         }
         let conflicts = TableSet(checked.compactMap(\.table)).conflicts
-        if call.json { printJSON(checked, conflicts, call.console.out) } else { printText(checked, call.console.out) }
+        if call.json {
+            printJSON(checked, conflicts, schema, call.console.out)
+        } else {
+            printText(checked, schema, call.console.out)
+        }
         for conflict in conflicts { call.console.warn(Escaping.visible(conflict.text)) }
-        guard let first = checked.first(where: { $0.table == nil }) else {
+        guard let first = checked.first(where: \.isRefused) else {
             let warnings = checked.reduce(conflicts.count) { $0 + $1.problems.count }
             guard call.isOn("strict"), warnings > 0 else { return .success }
             throw CommandFailure(
                 .badData, "the tables have \(Counts.text(warnings, "warning"))",
                 advice: "fix the problems listed above, or ignore a code with --allow CODE")
         }
-        let count = checked.count { $0.table == nil }
+        let count = checked.count(where: \.isRefused)
+        let refused = schema.map { "refused for schemaVersion \($0)" } ?? "refused"
         throw CommandFailure(
             .badData,
             count == 1
-                ? "table \(Escaping.visible(first.path)) is refused: \(first.errorsText)"
-                : "\(count) tables are refused, the first is \(Escaping.visible(first.path))",
+                ? "table \(Escaping.visible(first.path)) is \(refused): \(first.errorsText)"
+                : "\(count) tables are \(refused), the first is \(Escaping.visible(first.path))",
             advice: "fix the problems listed above")
     }
 
@@ -87,7 +107,7 @@ enum RoutesCheckCommand {
         return codes
     }
 
-    private static func printText(_ tables: [CheckedTable], _ out: Channel) {
+    private static func printText(_ tables: [CheckedTable], _ schema: Int?, _ out: Channel) {
         for checked in tables {
             let file = Escaping.visible(checked.path)
             for problem in checked.problems {
@@ -96,23 +116,27 @@ enum RoutesCheckCommand {
                 out.line(out.style.paint(lines.first ?? "", paint))
                 for line in lines.dropFirst() { out.line(line) }
             }
-            guard let table = checked.table else { continue }
+            guard let table = checked.table, !checked.isRefused else { continue }
+            let readable = schema.map { ", readable with schemaVersion \($0)" } ?? ""
             out.line(
                 out.style.paint("ok", .good) + "  \(Escaping.visible(table.identity))  "
                     + "\(Counts.text(table.source.routes.count, "route")), "
-                    + "\(Counts.text(table.source.examples.count, "example")) passed  "
+                    + "\(Counts.text(table.source.examples.count, "example")) passed\(readable)  "
                     + out.style.paint(file, .dim))
         }
     }
 
-    private static func printJSON(_ tables: [CheckedTable], _ conflicts: [TableConflict], _ out: Channel) {
+    private static func printJSON(
+        _ tables: [CheckedTable], _ conflicts: [TableConflict], _ schema: Int?, _ out: Channel
+    ) {
         var json = JSONText()
         json.beginObject()
+        if let schema { json.number("forSchema", Int64(schema)) }
         json.beginArray("tables")
         for checked in tables {
             json.beginObject()
             json.text("file", checked.path)
-            json.boolean("ok", checked.table != nil)
+            json.boolean("ok", !checked.isRefused)
             json.text("table", checked.table?.identity)
             json.number("routes", (checked.table?.source.routes.count).map { Int64($0) })
             json.number("examples", (checked.table?.source.examples.count).map { Int64($0) })
@@ -149,6 +173,7 @@ enum RoutesCheckCommand {
         if let suggestion = problem.suggestion { json.text("suggestion", suggestion) }
         if let witness = problem.witness { json.text("link", witness) }
         if let device = problem.device { json.text("device", device) }
+        if let version = problem.schemaVersion { json.number("schemaVersion", Int64(version)) }
         if !problem.routes.isEmpty {
             json.beginArray("routes")
             for route in problem.routes { json.text(nil, route) }

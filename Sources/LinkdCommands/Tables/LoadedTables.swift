@@ -25,9 +25,11 @@ struct CheckedTable {
     ///
     /// A file that cannot be read ends with exit code 78.
     ///
-    /// - Parameter advises: A Boolean value that indicates whether to report parts that are valid but probably not
-    ///   intended.
-    init(path: String, advises: Bool = false) throws(CommandFailure) {
+    /// - Parameters:
+    ///   - path: The path of the file.
+    ///   - advises: A Boolean value that indicates whether to report valid parts that are probably unintended.
+    ///   - version: The newest schema version of an older library, whose problems with the table are added, or nil.
+    init(path: String, advises: Bool = false, forSchemaVersion version: Int? = nil) throws(CommandFailure) {
         self.path = path
         switch Platform.contents(of: path, limit: Self.limitBytes) {
         case .failure(let error):
@@ -35,7 +37,7 @@ struct CheckedTable {
                 .configuration, "table \(Escaping.visible(path)) cannot be read: \(error.text)",
                 advice: "specify a file that this user can read")
         case .success(let bytes):
-            (table, problems) = RouteTable.check(bytes, advises: advises)
+            (table, problems) = RouteTable.check(bytes, advises: advises, forSchemaVersion: version)
             let errors = problems.filter { $0.severity == .error }
             if !errors.isEmpty && errors.allSatisfy({ Self.compilable.contains($0.code) }) {
                 unchecked = RouteTable.unchecked(bytes)
@@ -70,7 +72,10 @@ struct CheckedTable {
             + "uses it nevertheless."
     }
 
-    /// The number of problems that are errors.
+    /// A Boolean value that indicates whether this library, or the older one of the check, refuses the table.
+    var isRefused: Bool { table == nil || errors > 0 }
+
+    /// The number of problems because of which the table is refused.
     var errors: Int { problems.count { $0.severity == .error } }
 
     /// The number of errors as text, with a remark if the check stopped at its limit.

@@ -1,9 +1,9 @@
 internal import Foundation
-internal import LinkCoordinator
 internal import StrictJSON
 internal import TestSupport
 internal import Testing
 
+@testable internal import LinkCoordinator
 @testable internal import LinkdCommands
 
 @Suite struct CheckTests {
@@ -84,6 +84,72 @@ internal import Testing
             #expect(conflicts.count > 0)
             #expect(conflicts.allSatisfy { $0["tables"]?.array?.count == 2 && $0["message"]?.string != nil })
         }
+    }
+
+    private static func table(schemaVersion: Int, field: String) -> String {
+        """
+        {"schemaVersion": \(schemaVersion), "table": {"id": "t", "version": "1"},
+         "link": {"schemes": ["app"], "host": "segment"},
+         "models": {"M": {"price": "\(field)"}},
+         "coordinators": {"main": {"screens": {"home": {"needs": ["M"]}}}},
+         "routes": [{"id": "a", "match": "/a", "to": {"path": "/main/home"}, "bind": {"M": {"price": "query.p"}}}]}
+        """
+    }
+
+    @Test("A check for an older library passes for a table of its schema version")
+    func forSchema() throws {
+        try withTemporaryFile(Self.table(schemaVersion: 1, field: "int")) { path in
+            for version in RouteTable.supportedSchemaVersions {
+                let result = linkd("routes", "check", path, "--for-schema", "\(version)")
+                #expect(result.code == 0 && result.out.contains("readable with schemaVersion \(version)"))
+            }
+            let result = linkd("routes", "check", path, "--for-schema", "1", "--json")
+            let json = try JSONValue.parse(Array(result.out.utf8))
+            #expect(result.code == 0 && json["forSchema"]?.integer == 1)
+            #expect(json["tables"]?.array?.first?["ok"]?.text == "true")
+        }
+    }
+
+    @Test("A check for an older library reports a newer schema version that the table does not need")
+    func forOlderSchema() throws {
+        try withTemporaryFile(Self.table(schemaVersion: 2, field: "int")) { path in
+            #expect(linkd("routes", "check", path).code == 0)
+            let result = linkd("routes", "check", path, "--for-schema", "1")
+            #expect(result.code == 65 && !result.out.contains("ok"))
+            #expect(result.out.contains(":1:19: error: the table declares schemaVersion 2, but the check is for"))
+            #expect(result.out.contains("write \"schemaVersion\": 1, because the table uses no newer key or type"))
+            #expect(result.err.contains("is refused for schemaVersion 1: 1 problem."))
+            let json = try JSONValue.parse(
+                Array(linkd("routes", "check", path, "--for-schema", "1", "--json").out.utf8))
+            let table = json["tables"]?.array?.first
+            #expect(table?["ok"]?.text == "false")
+            let problem = table?["problems"]?.array?.first
+            #expect(problem?["code"]?.string == "unsupported_schema_version")
+            #expect(problem?["schemaVersion"]?.integer == 2)
+        }
+    }
+
+    @Test(
+        "A check for an older library reports each newer type with its position and version",
+        .enabled(if: FieldTypeParser.names.contains("decimal")))
+    func newerTypes() throws {
+        try withTemporaryFile(Self.table(schemaVersion: 2, field: "list<decimal>")) { path in
+            #expect(linkd("routes", "check", path, "--for-schema", "2").code == 0)
+            let result = linkd("routes", "check", path, "--for-schema", "1", "--json")
+            #expect(result.code == 65)
+            let problems = try JSONValue.parse(Array(result.out.utf8))["tables"]?.array?.first?["problems"]?.array
+            #expect(
+                problems?.map { $0["code"]?.string } == ["unsupported_schema_version", "needs_schema_version"])
+            #expect(problems?.map { $0["schemaVersion"]?.integer } == [2, 2])
+            #expect(problems?.last?["pointer"]?.string == "/models/M/price")
+            #expect(problems?.last?["line"]?.integer == 3)
+        }
+    }
+
+    @Test("A schema version that no library has is refused with the range", arguments: ["0", "3", "-1", "x"])
+    func noSuchSchema(version: String) {
+        let result = linkd("routes", "check", "none.json", "--for-schema=\(version)")
+        #expect(result.code == 64 && result.err.contains("an integer in 1..2"), "\(result.err)")
     }
 
     @Test("No shipped table has a warning")
