@@ -50,7 +50,8 @@ struct TableGenerator {
         let models = self.models()
         var table = GeneratedTable(
             parts: [
-                #""schemaVersion": 1, "table": { "id": "generated", "version": "1" }"#, link(), models.json,
+                #""schemaVersion": \#(RouteTable.supportedSchemaVersions.upperBound)"#,
+                #""table": { "id": "generated", "version": "1" }"#, link(), models.json,
                 capabilities, coordinators(models), guards,
                 #""externals": { "schemes": ["https", "s"], "hosts": ["e.example", "a.example"] }"#, fallback(),
             ], routes: [])
