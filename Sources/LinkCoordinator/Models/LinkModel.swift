@@ -24,7 +24,7 @@
 /// | Any single value | A type that conforms to ``ModelFieldValue`` |
 ///
 /// A model that also conforms to `Encodable` can be written into a link with
-/// ``RouteTable/link(route:models:captures:device:)``.
+/// ``RouteTable/link(route:models:captures:scheme:host:device:)``.
 public protocol LinkModel: Decodable {
     /// The name of the model in the table.
     ///

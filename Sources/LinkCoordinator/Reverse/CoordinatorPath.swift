@@ -21,9 +21,9 @@ public struct PathError: Error, Sendable, Equatable, CustomStringConvertible {
 extension RouteTable {
     /// Returns the canonical coordinator path of a stack, or `/` for an empty stack.
     ///
-    /// The path contains each screen, preceded by its coordinator where the coordinator changes. It contains neither
-    /// presentations nor data. To share data, write a link with ``link(route:models:captures:device:)``. For every
-    /// stack that a path can express, `stack(atPath: path(for: stack))` has the same coordinators and screens.
+    /// A path has neither presentation nor data. ``link(route:models:captures:scheme:host:device:)`` writes a link that
+    /// carries them. `stack(atPath: path(for: stack))` has the same coordinators and screens for every stack that a
+    /// path can express.
     public func path(for stack: some Sequence<StackEntry>) -> String {
         var path = ""
         var current: String?

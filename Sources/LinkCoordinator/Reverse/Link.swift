@@ -16,12 +16,15 @@ extension RouteTable {
     ///     value in the decision, unless another field is bound to the same position in the link.
     ///   - captures: The values of captures, by name, that no field is bound to. The value of a tail is a path,
     ///     `auth/a/b`. If empty segments reset the path, those of the value are written, `auth/a//b`.
+    ///   - scheme: The scheme of the link, or nil for the first one that works.
+    ///   - host: The host of the link, with its port if it has one, or nil for the first one that works. A link of a
+    ///     scheme with `host: segment` has no host.
     ///   - device: The facts about the device. They select the variant that determines which models are needed.
     /// - Returns: The link.
     /// - Throws: A ``LinkError`` if there is no such link.
     public func link(
         route id: String, models: Models = Models(), captures: [String: String] = [:],
-        device: DeviceFacts = DeviceFacts()
+        scheme: String? = nil, host: String? = nil, device: DeviceFacts = DeviceFacts()
     ) throws(LinkError) -> String {
         guard let number = source.routes.firstIndex(where: { $0.id.value == id }) else {
             throw LinkError(.unknownRoute, id, "a route of the table")
@@ -32,7 +35,8 @@ extension RouteTable {
         }
         if route.patterns.isEmpty { throw LinkError(.noPattern, id, "a route with `match`") }
         let arguments = try LinkArguments(route, in: source, models: models, captures: captures)
-        var writer = LinkWriter(table: self, route: number, arguments: arguments, device: device)
+        let origin = OriginFilter(scheme: scheme, host: host)
+        var writer = LinkWriter(table: self, route: number, arguments: arguments, origin: origin, device: device)
         return try writer.write(route)
     }
 }
@@ -55,6 +59,7 @@ private struct LinkWriter: ~Copyable {
     let table: RouteTable
     let route: Int
     let arguments: LinkArguments
+    let origin: OriginFilter
     let device: DeviceFacts
     private var failure: LinkError?
     private var tries = 0
@@ -63,10 +68,11 @@ private struct LinkWriter: ~Copyable {
     private var resolver = Resolver()
     private var arena = OutputArena(chunkBytes: 4096)
 
-    init(table: RouteTable, route: Int, arguments: LinkArguments, device: DeviceFacts) {
+    init(table: RouteTable, route: Int, arguments: LinkArguments, origin: OriginFilter, device: DeviceFacts) {
         self.table = table
         self.route = route
         self.arguments = arguments
+        self.origin = origin
         self.device = device
     }
 
@@ -74,7 +80,7 @@ private struct LinkWriter: ~Copyable {
         let hasOrigins = table.compiled.image.ref(\.trie).hasOrigins
         for pattern in route.patterns where holdsAll(pattern.path) {
             var lost = Set<Int>()
-            for origin in table.source.origins(of: pattern) where tries < Self.maxTries {
+            for origin in table.source.origins(of: pattern, origin) where tries < Self.maxTries {
                 if lost.contains(origin.block) { continue }
                 do throws(LinkError) {
                     return try write(pattern, origin, route)
@@ -89,7 +95,7 @@ private struct LinkWriter: ~Copyable {
                 }
             }
         }
-        throw failure ?? LinkError(.origin, route.id.value, "a scheme and host that the table accepts")
+        throw failure ?? LinkError(.origin, route.id.value, table.source.originsText(of: route))
     }
 
     /// Writes the link under one origin.

@@ -1,3 +1,5 @@
+internal import ByteStorage
+
 /// A scheme and host for which the links of a pattern can be written.
 struct LinkOrigin: Hashable {
     /// The index of the link block.
@@ -6,22 +8,52 @@ struct LinkOrigin: Hashable {
     var scheme: String
     /// The host and port as written, or nil if the first segment of the path follows `//`.
     var authority: String?
+
+    /// The start of the link, without the slash of the path.
+    var text: String { scheme + "://" + (authority ?? "") }
+}
+
+/// The scheme and host that the caller requires of a link.
+struct OriginFilter {
+    /// The scheme, or nil for any.
+    let scheme: String?
+    /// The host with its port, or nil for any.
+    let host: String?
+
+    /// Creates a filter, which by default allows every origin.
+    init(scheme: String? = nil, host: String? = nil) {
+        self.scheme = scheme
+        self.host = host
+    }
+
+    /// Returns the required host as the only candidate, or nil if any host is allowed.
+    ///
+    /// The list is empty if the text is not a single host.
+    fileprivate var hosts: [HostRule]? {
+        guard let host else { return nil }
+        guard let rule = try? HostRule.parse(host.lowercased()) else { return [] }
+        switch rule {
+        case .exact, .empty: return [rule]
+        case .any, .suffix: return []
+        }
+    }
 }
 
 extension TableSource {
     /// Returns the origins of links that a pattern can match, in the order of the table, with one host for each host
     /// rule.
-    func origins(of pattern: RoutePattern) -> [LinkOrigin] {
+    func origins(of pattern: RoutePattern, _ filter: OriginFilter = OriginFilter()) -> [LinkOrigin] {
         var origins: [LinkOrigin] = []
+        let hosts = filter.hosts
         for (index, block) in blocks.enumerated() {
-            for scheme in schemes(of: block, for: pattern) {
+            for scheme in schemes(of: block, for: pattern, wanted: filter.scheme) {
                 guard block.hostRole == .authority else {
-                    if pattern.host == nil || pattern.host == .any {
+                    if hosts == nil, pattern.host == nil || pattern.host == .any {
                         origins.append(LinkOrigin(block: index, scheme: scheme, authority: nil))
                     }
                     continue
                 }
-                for authority in authorities(of: block, for: pattern, isWeb: WebURL.isWeb(scheme)) {
+                for authority in authorities(of: block, for: pattern, among: hosts, isWeb: WebURL.isWeb(scheme)) {
                     let origin = LinkOrigin(block: index, scheme: scheme, authority: authority)
                     if !origins.contains(origin) { origins.append(origin) }
                 }
@@ -30,10 +62,25 @@ extension TableSource {
         return origins
     }
 
+    /// Returns a description of the origins of a route's links.
+    func originsText(of route: Route) -> String {
+        var texts: [String] = []
+        for pattern in route.patterns {
+            for origin in origins(of: pattern) where !texts.contains(origin.text) { texts.append(origin.text) }
+        }
+        if texts.isEmpty { return "a scheme and host that the table accepts" }
+        let limit = 8
+        let more = texts.count > limit ? ", and \(texts.count - limit) more" : ""
+        return "a scheme and host that the route accepts, such as "
+            + texts.prefix(limit).map { "`\($0)`" }.joined(separator: ", ") + more
+    }
+
     /// Returns the hosts, with their ports, that both the block and the pattern match.
-    private func authorities(of block: LinkBlock, for pattern: RoutePattern, isWeb: Bool) -> [String] {
+    private func authorities(
+        of block: LinkBlock, for pattern: RoutePattern, among hosts: [HostRule]?, isWeb: Bool
+    ) -> [String] {
         // If any host matches, the hosts that may be opened externally are candidates too.
-        let rules = [pattern.host].compactMap { $0 } + block.hosts.map(\.value) + externals.hosts
+        let rules = hosts ?? [pattern.host].compactMap { $0 } + block.hosts.map(\.value) + externals.hosts
         return rules.compactMap { rule in
             let (host, port) = rule.sample(isWeb: isWeb)
             // An `http` or `https` link without a host is rejected.
@@ -47,11 +94,14 @@ extension TableSource {
     /// Returns the schemes of a block that a pattern matches.
     ///
     /// For `*`, this includes a scheme that no block lists.
-    private func schemes(of block: LinkBlock, for pattern: RoutePattern) -> [String] {
+    private func schemes(of block: LinkBlock, for pattern: RoutePattern, wanted: String?) -> [String] {
         let named = blocks.flatMap { $0.schemes.map(\.value) }
-        if let wanted = pattern.scheme {
+        if let wanted = wanted ?? pattern.scheme {
+            guard pattern.scheme?.equalsFolded(wanted) ?? true else { return [] }
             if let own = block.schemes.first(where: { $0.value.equalsFolded(wanted) }) { return [own.value] }
-            return block.acceptsOtherSchemes && !named.contains { $0.equalsFolded(wanted) } ? [wanted] : []
+            let isScheme = Array(wanted.utf8).withUnsafeBufferPointer { WebURL.isScheme(ByteView($0)) }
+            let isFree = block.acceptsOtherSchemes && !named.contains { $0.equalsFolded(wanted) }
+            return isScheme && isFree ? [wanted] : []
         }
         var schemes = block.schemes.map(\.value)
         if block.acceptsOtherSchemes {

@@ -200,6 +200,41 @@ import Testing
         }
     }
 
+    private static let origins = #"""
+        {"schemaVersion":1,"table":{"id":"t","version":"1"},
+         "link":[{"schemes":["https","http"],"host":"authority","hosts":["a.example","*.b.example","c.example:81"]},
+                 {"schemes":["own"],"host":"segment"},{"schemes":["*"],"host":"authority","hosts":["", "h"]}],
+         "routes":[{"id":"root","match":"/","to":{"root":true}},
+                   {"id":"any","match":"/x","to":{"root":true}},
+                   {"id":"own","match":{"path":"/y","scheme":"own"},"to":{"root":true}},
+                   {"id":"b","match":{"path":"/z","host":"*.b.example"},"to":{"root":true}}]}
+        """#
+
+    @Test(
+        "A link has the scheme and host that were asked for, or an error lists those that there are",
+        arguments: [
+            ("any", nil, nil, "https://a.example/x"), ("any", "http", nil, "http://a.example/x"),
+            ("any", "HTTP", "A.Example", "http://a.example/x"), ("any", nil, "c.example:81", "https://c.example:81/x"),
+            ("any", "https", "m.b.example", "https://m.b.example/x"), ("any", "own", nil, "own://x"),
+            ("any", "free", nil, "free:///x"), ("any", "free", "h", "free://h/x"), ("any", nil, "", "app:///x"),
+            ("own", nil, nil, "own://y"), ("b", nil, "m.b.example", "https://m.b.example/z"),
+            ("any", "own", "a.example", nil), ("any", nil, "c.example", nil), ("any", nil, "*.b.example", nil),
+            ("any", "https", "", nil), ("any", "not a scheme", nil, nil), ("own", "https", nil, nil),
+            ("b", nil, "a.example", nil), ("root", nil, "a.example#", nil), ("root", "https", "u@a.example", nil),
+        ] as [(String, String?, String?, String?)])
+    func origin(route: String, scheme: String?, host: String?, link: String?) throws {
+        let table = try RouteTable(json: [UInt8](Self.origins.utf8))
+        guard let link else {
+            let error = #expect(throws: LinkError.self) { try table.link(route: route, scheme: scheme, host: host) }
+            #expect(error?.code == .origin && error?.place == route)
+            let known = route == "own" ? "`own://`" : route == "b" ? "`https://www.b.example`" : "`https://a.example`, "
+            #expect(error?.expected.hasPrefix("a scheme and host that the route accepts, such as \(known)") == true)
+            return
+        }
+        #expect(try table.link(route: route, scheme: scheme, host: host) == link)
+        #expect(table.resolve(link).route == route)
+    }
+
     @Test("A model of the app is written into a link and decoded from its decision")
     func ownModel() throws {
         struct Product: LinkModel, Encodable, Equatable {
