@@ -39,6 +39,22 @@ extension RouteTable {
         var writer = LinkWriter(table: self, route: number, arguments: arguments, origin: origin, device: device)
         return try writer.write(route)
     }
+
+    /// Returns the value of a tail in `captures` of ``link(route:models:captures:scheme:host:device:)``.
+    ///
+    /// Generated code uses it. A value can be empty, but none of its segments can, and none can contain a slash.
+    ///
+    /// - Parameters:
+    ///   - segments: The segments of the tail.
+    ///   - name: The name of the capture, for the error.
+    /// - Returns: The segments as a path.
+    /// - Throws: A ``LinkError`` if a segment cannot be part of a path.
+    public static func tail(_ segments: [String], of name: String) throws(LinkError) -> String {
+        guard segments.allSatisfy({ LinkText.isSegment($0) && !$0.contains("/") }) else {
+            throw LinkError(.value, "path.\(name)", "segments that are not empty and have no slash")
+        }
+        return segments.joined(separator: "/")
+    }
 }
 
 extension TableSource.Redirect {

@@ -24,6 +24,8 @@ public struct LinkError: Error, Sendable, Equatable, CustomStringConvertible {
         /// The link that was written does not resolve to this route with these values. `place` describes the
         /// difference.
         case notRoundTripped
+        /// The table of generated code cannot be loaded by this version of the library.
+        case table
     }
 
     /// The code of the error.
@@ -37,6 +39,14 @@ public struct LinkError: Error, Sendable, Equatable, CustomStringConvertible {
         self.code = code
         self.place = place
         self.expected = expected
+    }
+
+    /// Creates the error of a link whose table cannot be loaded.
+    ///
+    /// Generated code uses it. An exported table loads, unless the app has an older version of the library.
+    public init(_ error: RouteTableError) {
+        let problem = error.problems.first.map { ": " + $0.message } ?? ""
+        self.init(.table, "table", "a table that this version of the library accepts\(problem)")
     }
 
     /// The position of the error, the expected value, and the code.
