@@ -80,6 +80,10 @@ let package = Package(
             dependencies: ["LinkCoordinator", "RouteAnalysis", "ByteStorage", "StrictJSON", "TestSupport"],
             exclude: ["Fixtures"],
             swiftSettings: strict),
+        // Generated files that are compiled against the library, with the isolation of new app projects.
+        .testTarget(
+            name: "GeneratedSwiftTests", dependencies: ["LinkCoordinator", "RouteTools", "TestSupport"],
+            exclude: ["Tables"], swiftSettings: strict + [.defaultIsolation(MainActor.self)]),
         .testTarget(
             name: "LinkCoordinatorFoundationTests",
             dependencies: ["LinkCoordinatorFoundation", "LinkCoordinator", "TestSupport"], swiftSettings: strict),

@@ -8,8 +8,12 @@ enum RoutesExportCommand {
         summary: "Export a table for iOS, Android, or Swift",
         discussion: [
             "aasa: Apple's apple-app-site-association file with `components`. android: intent filters for a manifest. "
-                + "assetlinks: the file of a site that allows an Android app to open its links. swift: an enum with a "
-                + "case for each route, and a function that writes its link.",
+                + "assetlinks: the file of a site that allows an Android app to open its links. swift: a file for an "
+                + "app that imports LinkCoordinator.",
+            "The Swift file contains the table. It has an enum with a case for each route and a function that writes "
+                + "its link, a struct for each model, an enum with a case for each screen and its models, and a type "
+                + "for decisions, so that the app can switch over everything that a table or a server decides. A "
+                + "route of which no link leads back to it is an error.",
             "Some patterns have no exact equivalent. For those, the export matches more links than the table, and a "
                 + "line on standard error names each one. The table still decides in the app. In two cases the export "
                 + "matches fewer links, also with a line on standard error: a slash at the end of a path is not "
@@ -31,7 +35,7 @@ enum RoutesExportCommand {
                 "assetlinks: SHA-256 fingerprint of the app's signing certificate, as keytool prints it."),
             FlagDeclaration(
                 "--type-name", type: .name(bytes: 1...64), default: "derived from the id of the table",
-                "swift: name of the enum."),
+                "swift: name of the enum of links. The other names begin with it, without Link at its end."),
         ],
         operands: OperandDeclaration(name: "TABLE", help: "The file of the table.", count: 1...1),
         examples: [
@@ -43,7 +47,7 @@ enum RoutesExportCommand {
                 description: "Intent filters for an <activity>."),
             CommandExample(
                 line: "linkd routes export config/routes/shop.json --format swift > ShopLink.swift",
-                description: "Links as Swift code, for an app."),
+                description: "Links, models, and screens as Swift code, for an app."),
         ],
         run: run)
 
@@ -55,7 +59,7 @@ enum RoutesExportCommand {
                 .usage, "no format is specified",
                 advice: "pass --format " + Format.allCases.map(\.rawValue).joined(separator: "|"))
         }
-        let table = try CheckedTable.validTable(at: call.operands[0])
+        let (table, json) = try CheckedTable.validFile(at: call.operands[0])
         switch format {
         case .aasa: try exportAssociation(call, table)
         case .android:
@@ -64,12 +68,23 @@ enum RoutesExportCommand {
             call.console.out.write(filters.xml)
             printNotes(filters.notes, call)
         case .assetlinks: try exportAssetLinks(call, table)
-        case .swift:
-            let links = SwiftLinks(table, typeName: call.text("type-name"))
-            call.console.out.write(links.text)
-            printNotes(links.notes, call)
+        case .swift: try exportSwift(call, table, json)
         }
         return .success
+    }
+
+    private static func exportSwift(
+        _ call: Invocation, _ table: RouteTable, _ json: [UInt8]
+    ) throws(CommandFailure) {
+        do throws(SwiftExportError) {
+            let file = try SwiftExport(table, json: json, typeName: call.text("type-name"))
+            call.console.out.write(file.text)
+            printNotes(file.notes, call)
+        } catch {
+            throw CommandFailure(
+                .badData, "table \(Escaping.visible(table.id)) cannot be exported: \(Escaping.visible("\(error)"))",
+                advice: "change the route so that its links have values, or remove its `match`")
+        }
     }
 
     private static func exportAssociation(_ call: Invocation, _ table: RouteTable) throws(CommandFailure) {

@@ -15,6 +15,9 @@ struct CheckedTable {
     /// It is used to explain a link, and for nothing else.
     var unchecked: RouteTable?
 
+    /// The bytes of the file.
+    var json: [UInt8]
+
     /// The errors with which a table can still be compiled, because its names and structure are valid.
     private static let compilable: Set<TableProblem.Code> = [.unreachable, .overlap, .example]
 
@@ -37,6 +40,7 @@ struct CheckedTable {
                 .configuration, "table \(Escaping.visible(path)) cannot be read: \(error.text)",
                 advice: "specify a file that this user can read")
         case .success(let bytes):
+            json = bytes
             (table, problems) = RouteTable.check(bytes, advises: advises, forSchemaVersion: version)
             let errors = problems.filter { $0.severity == .error }
             if !errors.isEmpty && errors.allSatisfy({ Self.compilable.contains($0.code) }) {
@@ -48,9 +52,14 @@ struct CheckedTable {
     /// Returns the table of a file.
     ///
     /// A refused one ends with exit code 65.
-    static func validTable(at path: String) throws(CommandFailure) -> RouteTable {
+    static func validTable(at path: String) throws(CommandFailure) -> RouteTable { try validFile(at: path).table }
+
+    /// Returns the table of a file, and the bytes of the file.
+    ///
+    /// A refused one ends with exit code 65.
+    static func validFile(at path: String) throws(CommandFailure) -> (table: RouteTable, json: [UInt8]) {
         let checked = try CheckedTable(path: path)
-        if let table = checked.table { return table }
+        if let table = checked.table { return (table, checked.json) }
         throw CommandFailure(
             .badData, "table \(Escaping.visible(path)) is refused: \(checked.errorsText)",
             advice: "see `linkd routes check \(Escaping.visible(path))` for the problems")

@@ -1,99 +1,147 @@
 internal import LinkCoordinator
 
-/// A value of a link in Swift: its type, its text in the link, and the check for values that the table accepts.
+/// A value of a link or a model in Swift: its type, and its text in a link.
+///
+/// This is the only place that maps the types of fields and captures to types of Swift.
 struct SwiftValue {
-    /// The type, without `?`.
+    /// The type, without `?` and `[]`.
     var type: String
     /// An expression for the text of the value, in which `$` represents the value.
     var text: String
-    /// An expression that is true for values that the table accepts, or nil if it accepts all.
-    var check: String?
+    /// The texts of the enumeration's values, or nil for another type.
+    var values: [String]?
+
+    private init(_ type: String, _ text: String, values: [String]? = nil) {
+        self.type = type
+        self.text = text
+        self.values = values
+    }
 
     /// Returns the expression with the name of the value.
     static func put(_ name: String, into expression: String) -> String { expression.replacing("$", with: name) }
 
-    /// Returns a value of a field.
+    /// Returns a value of a field, or of an item of a list.
     static func field(_ type: FieldType, enumerations: inout SwiftEnumerations, name: String) -> SwiftValue {
         switch type {
-        case .uuid: return SwiftValue(type: "UUID", text: "$.uuidString")
-        case .bool: return SwiftValue(type: "Bool", text: "String($)")
-        case .int(let min, let max): return integer(min, max)
-        case .double: return SwiftValue(type: "Double", text: "String($)", check: "LinkText.isDecimal($)")
-        case .decimal, .dateTime: return SwiftValue(type: "String", text: "$")
-        case .date: return SwiftValue(type: "String", text: "$", check: "LinkText.isDate($)")
-        case .string(let min, let max):
-            return SwiftValue(type: "String", text: "$", check: "(\(min)...\(max)).contains($.utf8.count)")
+        case .uuid: return SwiftValue("UUID", "$.uuidString")
+        case .bool: return SwiftValue("Bool", "String($)")
+        case .int: return SwiftValue("Int", "String($)")
+        case .double: return SwiftValue("Double", "String($)")
+        case .decimal: return SwiftValue("Decimal", "$.fieldText")
+        case .dateTime: return SwiftValue("Date", "$.fieldText")
+        case .string, .date, .url: return SwiftValue("String", "$")
         case .enumeration(let values):
-            let type = enumerations.type(values.map { String(decoding: $0, as: UTF8.self) }, name: name)
-            return SwiftValue(type: type, text: "$.rawValue")
-        case .url: return SwiftValue(type: "String", text: "$", check: "$.hasPrefix(\"https://\")")
+            return enumeration(values.map { String(decoding: $0, as: UTF8.self) }, &enumerations, name: name)
         case .list(let element, _, _): return field(element, enumerations: &enumerations, name: name)
         }
     }
 
-    /// Returns the value of a capture; if the pattern matches any segment, its type is that of the bound field.
+    /// Returns the value of a capture.
+    ///
+    /// If the matcher does not determine the type, it is that of the first bound field that is not a string.
     static func capture(
-        _ capture: Capture, bound: FieldType?, enumerations: inout SwiftEnumerations
+        _ capture: Capture, bound: [FieldType], enumerations: inout SwiftEnumerations
     ) -> SwiftValue {
         switch capture.matcher {
-        case .int(let min, let max):
-            if case .int(let low, let high)? = bound { return integer(Swift.max(min, low), Swift.min(max, high)) }
-            return integer(min, max)
-        case .bool: return SwiftValue(type: "Bool", text: "String($)")
-        case .uuid: return SwiftValue(type: "UUID", text: "$.uuidString")
-        case .date: return SwiftValue(type: "String", text: "$", check: "LinkText.isDate($)")
+        case .int: return SwiftValue("Int", "String($)")
+        case .bool: return SwiftValue("Bool", "String($)")
+        case .uuid: return SwiftValue("UUID", "$.uuidString")
+        case .date: return SwiftValue("String", "$")
         case .enumeration:
-            let values = capture.spellings.map { String(decoding: $0, as: UTF8.self) }
-            return SwiftValue(type: enumerations.type(values, name: capture.name), text: "$.rawValue")
-        case .characters(let set, let min, let max):
-            let characters = SwiftNames.literal(String(decoding: set.characters, as: UTF8.self))
-            return SwiftValue(
-                type: "String", text: "$",
-                check: "(\(min)...\(max)).contains($.utf8.count) && LinkText.isMade($, of: \(characters))")
+            return enumeration(
+                capture.spellings.map { String(decoding: $0, as: UTF8.self) }, &enumerations, name: capture.name)
         default:
-            if let bound, !isList(bound) { return field(bound, enumerations: &enumerations, name: capture.name) }
-            return SwiftValue(type: "String", text: "$")
+            return shared(bound, enumerations: &enumerations, name: capture.name) ?? SwiftValue("String", "$")
         }
     }
 
-    private static func isList(_ type: FieldType) -> Bool { if case .list = type { true } else { false } }
+    /// Returns the value of fields with the same source, or nil if there is no field.
+    static func shared(
+        _ types: [FieldType], enumerations: inout SwiftEnumerations, name: String
+    ) -> SwiftValue? {
+        let special = types.first { if case .string = $0 { false } else { true } }
+        return (special ?? types.first).map { field($0, enumerations: &enumerations, name: name) }
+    }
 
-    private static func integer(_ min: Int64, _ max: Int64) -> SwiftValue {
-        let low = min == .min ? "" : String(min)
-        let high = max == .max ? "" : String(max)
-        let check = low.isEmpty && high.isEmpty ? nil : "(\(low)...\(high)).contains($)"
-        return SwiftValue(type: "Int", text: "String($)", check: check)
+    private static func enumeration(
+        _ values: [String], _ enumerations: inout SwiftEnumerations, name: String
+    ) -> SwiftValue {
+        SwiftValue(enumerations.type(values, name: name), "$.rawValue", values: values)
+    }
+
+    /// Returns an expression for the `ModelValue` of a field, in which `$` represents the value.
+    func modelValue(as type: FieldType) -> String {
+        switch type {
+        case .bool where self.type == "Bool": ".bool($)"
+        case .bool: ".bool([\"true\", \"1\"].contains(\(text)))"
+        case .int, .double, .decimal: ".number(\(text))"
+        case .list(let element, _, _): modelValue(as: element)
+        default: ".text(\(text))"
+        }
+    }
+
+    /// Returns an expression for a value with the given text in links.
+    func expression(_ text: String) -> String {
+        switch type {
+        case "Int", "Double", "Bool": text
+        case "UUID": "UUID(uuidString: \(SwiftNames.literal(text)))!"
+        case "Decimal", "Date": "\(type)(fieldText: \(SwiftNames.literal(text)))!"
+        case "String": SwiftNames.literal(text)
+        default: "\(type)(rawValue: \(SwiftNames.literal(text)))!"
+        }
     }
 }
 
-/// The enums of a file, one for each list of values.
+extension FieldType {
+    /// Returns the `ModelValue` of a text in a link.
+    func modelValue(_ text: String) -> ModelValue {
+        switch self {
+        case .bool: .bool(text == "true" || text == "1")
+        case .int, .double: .number(text)
+        case .list(let element, _, _): element.modelValue(text)
+        default: .text(text)
+        }
+    }
+}
+
+/// The enumerations of a file, one for each list of values.
 struct SwiftEnumerations {
-    /// The enums in the order of their first use.
-    private(set) var all: [(name: String, values: [String])] = []
+    /// An enumeration with its name inside the type that contains it.
+    private struct Enumeration {
+        var name: String
+        var values: [String]
+    }
+
+    /// The name of the type that contains the enumerations.
+    private let container: String
+    private var all: [Enumeration] = []
     private var names: SwiftNames
 
-    /// Creates enums with names that differ from the reserved ones.
-    init(reserving reserved: Set<String>) { names = SwiftNames(reserving: reserved) }
+    /// Creates enumerations with names that differ from those of the models.
+    init(in container: String, names: SwiftNames) {
+        self.container = container
+        self.names = names
+    }
 
     /// Returns the name of the type for these values.
     mutating func type(_ values: [String], name: String) -> String {
-        if let known = all.first(where: { $0.values == values }) { return known.name }
+        if let known = all.first(where: { $0.values == values }) { return "\(container).\(known.name)" }
         let type = names.next(name, upper: true)
-        all.append((type, values))
-        return type
+        all.append(Enumeration(name: type, values: values))
+        return "\(container).\(type)"
     }
 
     /// The declarations, indented.
     var lines: [String] {
-        all.flatMap { type, values -> [String] in
-            var cases = SwiftNames()
+        all.flatMap { one -> [String] in
+            var cases = SwiftNames(reserving: SwiftNames.ofEnumerations)
             return [
                 "", "    /// One of the values that the table lists.",
-                "    public enum \(type): String, Sendable, CaseIterable {",
+                "    public nonisolated enum \(one.name): String, Sendable, Hashable, CaseIterable, Codable {",
             ]
-                + values.map { "        case \(SwiftNames.code(cases.next($0))) = \(SwiftNames.literal($0))" } + [
-                    "    }"
-                ]
+                + one.values.map {
+                    "        case \(SwiftNames.code(cases.next($0))) = \(SwiftNames.literal($0))"
+                } + ["    }"]
         }
     }
 }

@@ -29,22 +29,27 @@ enum SampleValue {
     }
 
     /// Returns a value of a field's type, in the form of a link.
-    static func field(_ type: FieldType, name: String) -> String {
+    static func field(_ type: FieldType, name: String, attempt: Int = 0) -> String {
         switch type {
-        case .uuid: return uuids[0]
-        case .int(let min, let max): return String(integer(min, max, 0))
+        case .uuid: return uuids[attempt % uuids.count]
+        case .int(let min, let max): return String(integer(min, max, attempt))
         case .string(let min, let max):
-            if name.utf8.count >= min, name.utf8.count <= max { return name }
+            let texts = [name, "42", "blue", "a b", "x-1", "\u{E9}"]
+            let text = texts[attempt % texts.count]
+            if text.utf8.count >= min, text.utf8.count <= max { return text }
             return String(repeating: "x", count: Swift.max(min, Swift.min(1, max)))
-        case .bool: return "true"
-        case .double: return "1.5"
+        case .bool: return ["true", "false"][attempt % 2]
+        case .double: return ["1.5", "2", "-0.25"][attempt % 3]
         case .decimal(let min, let max):
-            return ["1.5", "1", min, max].compactMap(\.self).first { type.canonicalText($0) != nil } ?? "0"
-        case .date: return "2025-11-20"
-        case .dateTime: return "2025-11-20T09:30:00Z"
-        case .enumeration(let values): return values.first.map { String(decoding: $0, as: UTF8.self) } ?? ""
-        case .url(let hosts): return "https://\(hosts.first?.sample ?? "example.com")/"
-        case .list(let element, _, _): return field(element, name: name)
+            let valid = ["1.5", "2", "-0.25", "1", min, max].compactMap(\.self).filter { type.canonicalText($0) != nil }
+            return valid.isEmpty ? "0" : valid[attempt % valid.count]
+        case .dateTime: return ["2025-11-20T09:30:00Z", "2024-02-29T23:59:59.5Z"][attempt % 2]
+        case .date: return ["2025-11-20", "2024-02-29", "2026-01-01"][attempt % 3]
+        case .enumeration(let values):
+            return values.isEmpty ? "" : String(decoding: values[attempt % values.count], as: UTF8.self)
+        case .url(let hosts):
+            return "https://\(hosts.first?.sample ?? "example.com")/" + ["", "x"][attempt % 2]
+        case .list(let element, _, _): return field(element, name: name, attempt: attempt)
         }
     }
 

@@ -16,7 +16,7 @@ internal import Testing
     @Test(
         "The export equals the snapshot", arguments: ["anchor", "odd"],
         [
-            ["aasa", "--app-id", "A.b.c"], ["android"], ["swift"],
+            ["aasa", "--app-id", "A.b.c"], ["android"],
             ["assetlinks", "--package", "a.b", "--fingerprint", fingerprint],
         ])
     func recorded(name: String, arguments: [String]) throws {
@@ -131,81 +131,32 @@ internal import Testing
         #expect(counts.opened > 50)
     }
 
-    @Test("The Swift enums of all tables compile without a warning")
-    func swiftCompiles() throws {
-        try withFolder { folder in
-            for (index, path) in SampleTables.paths.enumerated() {
-                let text = SwiftLinks(try SampleTables.load(path), typeName: "Links\(index)").text
-                try Data(text.utf8).write(to: folder.appending(path: "Links\(index).swift"))
-            }
-            let files = SampleTables.paths.indices.map { "Links\($0).swift" }
-            let result = try ChildProcess.run(
-                ["swiftc", "-typecheck", "-swift-version", "6", "-warnings-as-errors"] + files, in: folder, seconds: 300
-            )
-            #expect(result.status == 0, "\(result.output)\(result.errors)")
+    @Test("The Swift file is the one that the tests of generated files compile")
+    func swift() throws {
+        let folder = Checkout.root.appending(path: "Tests/GeneratedSwiftTests/Generated")
+        for (name, arguments) in [("Odd", []), ("Anchor", ["--type-name", "AnchorLink"])] {
+            let path = SampleTables.path(name.lowercased())
+            let result = try LinkdProcess.run(["routes", "export", path, "--format", "swift"] + arguments)
+            #expect(result.code == 0, "\(result.err)")
+            #expect(try result.out == String(contentsOf: folder.appending(path: "\(name)Link.swift"), encoding: .utf8))
+            #expect(result.err.contains("is excluded: it has no case"))
         }
     }
 
-    @Test("Links of the Swift enum reach their route with their values, and invalid values have no link")
-    func swiftRuns() throws {
-        let main = #"""
-            import Foundation
-            let id = UUID(uuidString: "B121D5E7-EA65-49F8-8B33-B3C43FA93866")!
-            let odd: [OddLink] = [
-                .ref(id: "ab1", day: "2024-02-29", flag: true, rate: 2.5), .ref(id: "ab"),
-                .kind(kind: .old, id2: "x y&z"),
-                .kind(kind: .new, id: "é/?#", id2: "1"),
-                .page(number: 9, book: "b", url: "https://a.example/x?y", ids: [1, -2]),
-                .wide, .deep(when: "2025-11-20", on: false), .deepTop, .path(p: ["main", "start"]), .rest(),
-                .rest(rest: ["a b", "c"]), .word, .ref(id: "A"), .ref(id: "ab", day: "2025-02-29"),
-                .ref(id: "ab", rate: 0.1 + 0.2), .page(number: 10, book: "b"), .page(number: 1, book: ""),
-                .page(number: 1, book: "b", ids: [1, 2, 3, 4]), .path(p: []), .rest(rest: [".."]),
-            ]
-            for link in odd { print("odd", link.route, link.link() ?? "none") }
-            let shop: [ShopLink] = [
-                .item(id: id, count: 3), .item(id: id), .newItems, .order(order: 12), .home,
-                .search(q: "ü", tags: ["a", "b"]),
-                .item(id: id, count: 100), .order(order: 0), .search(q: ""),
-            ]
-            for link in shop { print("anchor", link.route, link.link() ?? "none") }
-            print("anchor", "home", ShopLink.home.link(origin: "shop:///") ?? "none")
-            """#
-        try withFolder { folder in
-            for name in ["odd", "anchor"] {
-                let text = SwiftLinks(try SampleTables.load(SampleTables.path(name)), typeName: nil).text
-                try Data(text.utf8).write(to: folder.appending(path: "\(name).swift"))
-            }
-            try Data(main.utf8).write(to: folder.appending(path: "main.swift"))
-            let built = try ChildProcess.run(
-                ["swiftc", "-swift-version", "6", "-o", "links", "main.swift", "odd.swift", "anchor.swift"], in: folder,
-                seconds: 300)
-            try #require(built.status == 0, "\(built.errors)")
-            let lines = try ChildProcess.run(["./links"], in: folder).output.split(separator: "\n").map(String.init)
-            try #require(lines.count == 30)
-            var none = 0
-            for line in lines {
-                let parts = line.split(separator: " ", maxSplits: 2).map(String.init)
-                if parts[2] == "none" {
-                    none += 1
-                    continue
-                }
-                let decision = try SampleTables.load(SampleTables.path(parts[0])).resolve(
-                    parts[2], device: DeviceFacts(app: "6.0", capabilities: ["orders"], claims: ["user", "session"]))
-                #expect(decision.route == parts[1], "\(line)")
-                #expect(
-                    decision.outcome == .navigate || decision.outcome == .external,
-                    "\(line) \(String(decoding: decision.json, as: UTF8.self))")
-            }
-            #expect(none == 11)
-            #expect(lines[0] == "odd ref https://a.example/ref/ab1?day=2024-02-29&flag=true&rate=2.5")
-        }
-    }
-
-    private func withFolder(_ body: (URL) throws -> Void) throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "links-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        try body(folder)
+    @Test("A table with a route of which no link leads back to it cannot be exported as Swift")
+    func swiftRefused() throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "table-\(UUID().uuidString).json")
+        defer { try? FileManager.default.removeItem(at: file) }
+        try Data(
+            #"""
+            {"schemaVersion":1,"table":{"id":"t","version":"1"},"link":{"schemes":["t"],"host":"segment"},
+             "models":{"M":{"a":"int","b":"int"}},"coordinators":{"c":{"screens":{"s":{"needs":["M"]}}}},
+             "routes":[{"id":"half","match":"/half/{a:int}","to":{"path":"/c/s"},"bind":{"M":{"a":"path.a"}}}]}
+            """#.utf8
+        ).write(to: file)
+        let result = try LinkdProcess.run(["routes", "export", file.path, "--format", "swift"])
+        #expect(result.code == 65)
+        #expect(result.err.contains("no link of route half leads back to it: M.b: expected a value of type int"))
     }
 
     @Test(

@@ -11,7 +11,7 @@ struct OutputScaleTests {
     private static let outputs: [(name: String, make: @Sendable (RouteTable) -> Int)] = [
         ("aasa", { AppleAssociation($0, host: nil)?.json(appIDs: ["A.b"]).count ?? 0 }),
         ("android", { AndroidFilters($0).xml.count }),
-        ("swift", { SwiftLinks($0, typeName: nil).text.count }),
+        ("swift", { (try? SwiftExport($0, json: [], typeName: nil).text.count) ?? 0 }),
         ("graph", { GraphSVG.text(RouteGraphBuilder.graph(of: $0)).count }),
         ("docs", { RoutesDocument.text($0).count }),
     ]
