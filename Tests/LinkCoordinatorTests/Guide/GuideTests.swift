@@ -53,8 +53,11 @@ import Testing
 
     @Test("The Swift code of a guide is compiled", arguments: blocks.filter { $0.language == "swift" })
     func swift(block: Block) throws {
-        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "GuideSnippets.swift")
-        let compiled = Self.lines(try String(contentsOf: file, encoding: .utf8))
+        let folder = URL(filePath: #filePath).deletingLastPathComponent()
+        let files = ["GuideSnippets.swift", "../../GeneratedSwiftTests/GuideSwitch.swift"]
+        let compiled = try files.flatMap {
+            Self.lines(try String(contentsOf: folder.appending(path: $0).standardizedFileURL, encoding: .utf8))
+        }
         let wanted = Self.lines(block.text)
         let first = try #require(wanted.first)
         let isThere = compiled.indices.contains { index in
