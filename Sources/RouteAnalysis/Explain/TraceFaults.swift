@@ -193,7 +193,8 @@ extension Tracer {
     /// Marks the parts from which the value of a field was read.
     private func markValue(_ field: String, in explanation: inout Explanation) {
         guard let binding = binding(field, explanation) else { return }
-        let fault = "not `\(binding.type)`"
+        let advice = hasPlusForSpace(binding) ? ": write `%2B` for `+`, which is a space" : ""
+        let fault = "not `\(binding.type)`" + advice
         let name = binding.source.split(separator: ".", maxSplits: 1).last.map(String.init) ?? ""
         for index in explanation.parts.indices {
             let part = explanation.parts[index]
@@ -207,6 +208,13 @@ extension Tracer {
             let isRewrite = binding.source.hasPrefix("rewrite.") && part.use == "rewrite"
             if isRead || isRewrite { explanation.parts[index].fault = fault }
         }
+    }
+
+    /// Returns a Boolean value that indicates whether a date and time in the query has a `+` that is read as a space.
+    private func hasPlusForSpace(_ binding: Explanation.Binding) -> Bool {
+        binding.source.hasPrefix("query.") && table.source.blocks[blockNumber].query.plus == .space
+            && (binding.type.hasPrefix("datetime") || binding.type.hasPrefix("list<datetime"))
+            && binding.raw.contains { $0.contains("+") }
     }
 
     private func markMissing(_ field: String, _ places: LinkParts, in explanation: inout Explanation) {

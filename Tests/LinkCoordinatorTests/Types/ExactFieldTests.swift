@@ -136,6 +136,13 @@ import Testing
         let table = try RouteTable(json: Array(file.utf8))
         #expect(table.resolve("t:///event?at=2025-01-31T14:00:00+02:00").detail == "Event.at")
         #expect(table.resolve("t:///event?at=2025-01-31T14:00:00%2B02:00").reason == nil)
+        func fault(_ table: RouteTable, _ time: String) -> String? {
+            table.explain(.link("t:///event?at=" + time)).parts.first { $0.kind == .query }?.fault
+        }
+        let advice = "not `datetime`: write `%2B` for `+`, which is a space"
+        #expect(fault(table, "2025-01-31T14:00:00+02:00") == advice)
+        #expect(fault(table, "2025-01-31T14:00:00") == "not `datetime`")
+        #expect(fault(try RouteTable(json: Array(Self.file.utf8)), "2025-01-31+02:00") == "not `datetime`")
     }
 
     @Test("Each repair is tried for these types, and the decision has a note")
