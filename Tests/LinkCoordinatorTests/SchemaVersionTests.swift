@@ -159,6 +159,17 @@ import Testing
             ])
     }
 
+    @Test("Unknown keys of a later version are reported up to the limit of problems, after the version")
+    func manyKeys() {
+        let keys = (0..<1_000).map { #","k\#($0)":\#($0)"# }.joined()
+        let table = Self.minimal("7", keys)
+        let problems = RouteTable.problems(in: table)
+        #expect(problems.count == ProblemList.maxCount)
+        #expect(problems.first?.code == .unsupportedSchemaVersion)
+        #expect(problems.dropFirst().allSatisfy { $0.code == .unknownKey })
+        #expect(TableSource.read(table).schema.uses.count == ProblemList.maxCount)
+    }
+
     @Test("The same mistakes in a table of a supported version are reported in full")
     func present() {
         let table = Self.future.replacing("7", with: "1")

@@ -77,7 +77,20 @@ package struct TableSchema: Sendable {
     package var offset = 0
 
     /// The uses of newer and unknown parts, in the order in which they were read.
-    package var uses: [SchemaUse] = []
+    ///
+    /// For each version there are at most as many as problems are reported, so that a large file needs little memory.
+    package private(set) var uses: [SchemaUse] = []
+
+    /// The number of uses by version, with 0 for unknown parts.
+    private var counts: [Int: Int] = [:]
+
+    /// Adds a use, unless there are enough of its version.
+    mutating func add(_ use: SchemaUse) {
+        let count = counts[use.version ?? 0, default: 0]
+        if count == ProblemList.maxCount { return }
+        counts[use.version ?? 0] = count + 1
+        uses.append(use)
+    }
 
     /// Adds the problems of the table's version to those of reading.
     func check(_ versions: SchemaVersions, into problems: inout ProblemList) {

@@ -21,7 +21,7 @@ extension TableReader {
 
     /// Records a key that is newer than the oldest version, or that the object does not have.
     mutating func noteKey(_ member: JSONMember, in what: String, version: Int?) {
-        schema.uses.append(
+        schema.add(
             SchemaUse(
                 part: "the key `\(member.name)` in \(what)", code: .unknownKey, offset: member.nameOffset - 1,
                 version: version))
@@ -66,7 +66,7 @@ extension TableReader {
     ) {
         let version = isKnown ? versions.version(of: part) : nil
         if version == SchemaVersions.oldest { return }
-        schema.uses.append(
+        schema.add(
             SchemaUse(part: text(), code: code, offset: place(offset, in: whole), version: version))
     }
 }
