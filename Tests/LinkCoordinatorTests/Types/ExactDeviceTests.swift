@@ -5,7 +5,7 @@ import Testing
 /// Tests of converted values that are kept for several devices of a record.
 @Suite("Decimals and dates and times for several devices") struct ExactDeviceTests {
     static let file = #"""
-        { "schemaVersion": 1, "table": { "id": "t", "version": "1" },
+        { "schemaVersion": 2, "table": { "id": "t", "version": "1" },
           "link": { "schemes": ["t"], "host": "segment", "repair": true },
           "models": { "Event": { "at": "datetime", "times": "list<datetime>", "price": "decimal?" },
                       "Other": { "at": "datetime", "price": "decimal(0..)" } },

@@ -6,7 +6,7 @@ import Testing
 @Suite("Differences of the types decimal and datetime") struct ExactDifferenceTests {
     static func table(_ type: String, source: String = "query.v") throws -> RouteTable {
         let file = #"""
-            { "schemaVersion": 1, "table": { "id": "t", "version": "1" },
+            { "schemaVersion": 2, "table": { "id": "t", "version": "1" },
               "link": { "schemes": ["t"], "host": "segment" },
               "models": { "M": { "v": "\#(type)" } },
               "coordinators": { "c": { "screens": { "s": { "needs": ["M"] } } } },
@@ -65,7 +65,7 @@ import Testing
     func advice() throws {
         func problems(_ pattern: String) -> [String] {
             let file = #"""
-                { "schemaVersion": 1, "table": { "id": "t", "version": "1" },
+                { "schemaVersion": 2, "table": { "id": "t", "version": "1" },
                   "link": { "schemes": ["t"], "host": "segment" }, "models": { "M": { "v": "datetime" } },
                   "coordinators": { "c": { "screens": { "s": { "needs": ["M"] } } } },
                   "routes": [ { "id": "r", "match": "/r/\#(pattern)", "to": { "path": "/c/s" },

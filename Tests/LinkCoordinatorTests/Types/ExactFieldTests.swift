@@ -7,7 +7,7 @@ import Testing
 /// Tests of `decimal` and `datetime` fields from the table to the decision and back.
 @Suite("Fields of the types decimal and datetime") struct ExactFieldTests {
     static let file = #"""
-        { "schemaVersion": 1, "table": { "id": "t", "version": "1" },
+        { "schemaVersion": 2, "table": { "id": "t", "version": "1" },
           "link": { "schemes": ["t"], "host": "authority", "hosts": ["*"], "repair": true,
                     "payload": { "link": ["/link"], "route": "/route", "params": "/params" } },
           "models": {
@@ -111,7 +111,7 @@ import Testing
     func bound(link: String, expected: String) throws {
         let table = try RouteTable(json: Array(Self.file.utf8))
         let decision = table.resolve("t:///" + link)
-        let data = decision.stack.last?.value["data"]?.object?.last?.value.text
+        let data = decision.value["stack"]?.array?.last?["data"]?.object?.last?.value.text
         #expect((data ?? decision.detail) == expected)
         guard data == nil else { return }
         let isMissing = !link.contains("=") && !link.contains("#") && !link.hasPrefix("path")
@@ -123,11 +123,11 @@ import Testing
         let table = try RouteTable(json: Array(Self.file.utf8))
         let price = table.resolve("t:///price?amount=\(Self.long)")
         #expect(price.json.firstRange(of: Array("\"amount\":\(Self.long),".utf8)) != nil)
-        #expect(price.stack.last?.value["identity"]?.string == Self.long + "/0.5")
+        #expect(price.value["stack"]?.array?.last?["identity"]?.string == Self.long + "/0.5")
         let event = table.resolve("t:///event?at=2025-01-31T14:00:00%2B02:00")
-        #expect(event.stack.last?.value["identity"]?.string == "2025-01-31T12:00:00Z-2025-01-01T00:00:00Z")
-        #expect(event.models.entries.last?["Event"]?["at"] == .text("2025-01-31T12:00:00Z"))
-        #expect(price.models.entries.last?["Price"]?["amount"] == .number(Self.long))
+        #expect(event.value["stack"]?.array?.last?["identity"]?.string == "2025-01-31T12:00:00Z-2025-01-01T00:00:00Z")
+        #expect(event.stack.last?.models["Event"]?["at"] == .text("2025-01-31T12:00:00Z"))
+        #expect(price.stack.last?.models["Price"]?["amount"] == .number(Self.long))
     }
 
     @Test("Where a plus is a space, the offset of a date and time needs an escape")
@@ -177,9 +177,9 @@ import Testing
         ])
     func payload(members: String, price: String, event: String) throws {
         let table = try RouteTable(json: Array(Self.file.utf8))
-        let decision = table.resolve(.payload(#"{"link":"t:///payload",\#(members)}"#))
-        guard let own = decision.stack.first?.value["data"]?["Price"],
-            let other = decision.stack.last?.value["data"]?["Event"]
+        let decision = table.resolve(.payload(.json(#"{"link":"t:///payload",\#(members)}"#)))
+        guard let own = decision.value["stack"]?.array?.first?["data"]?["Price"],
+            let other = decision.value["stack"]?.array?.last?["data"]?["Event"]
         else {
             #expect(decision.reason == "param_invalid" && decision.detail == price)
             return
@@ -191,12 +191,13 @@ import Testing
     @Test("The parameters of a route may be numbers and strings")
     func parameters() throws {
         let table = try RouteTable(json: Array(Self.file.utf8))
-        let price = table.resolve(.route("price", params: #"{"amount":2.50,"part":["1.0",2.00]}"#))
+        let price = table.resolve(.route("price", params: .json(#"{"amount":2.50,"part":["1.0",2.00]}"#)))
         #expect(
-            price.stack.last?.value["data"]?["Price"]?.text == #"{"amount":2.5,"tax":0.5,"off":null,"parts":[1,2]}"#)
-        let event = table.resolve(.route("event", params: #"{"at":"2025-01-31T14:00:00+02:00"}"#))
-        #expect(event.stack.last?.value["data"]?["Event"]?["at"]?.string == "2025-01-31T12:00:00Z")
-        #expect(table.resolve(.route("event", params: #"{"at":20250131}"#)).detail == "Event.at")
+            price.value["stack"]?.array?.last?["data"]?["Price"]?.text
+                == #"{"amount":2.5,"tax":0.5,"off":null,"parts":[1,2]}"#)
+        let event = table.resolve(.route("event", params: .json(#"{"at":"2025-01-31T14:00:00+02:00"}"#)))
+        #expect(event.value["stack"]?.array?.last?["data"]?["Event"]?["at"]?.string == "2025-01-31T12:00:00Z")
+        #expect(table.resolve(.route("event", params: .json(#"{"at":20250131}"#))).detail == "Event.at")
     }
 
     @Test(
@@ -235,7 +236,7 @@ import Testing
         let decision = table.resolve(link)
         #expect(decision.route == route && decision.reason == nil)
         var bound = Models()
-        for entry in decision.models.entries { bound.fields.merge(entry.fields) { $1 } }
+        for entry in decision.stack { bound.fields.merge(entry.models.fields) { $1 } }
         #expect(try table.link(route: route, models: bound) == link)
     }
 

@@ -7,7 +7,7 @@ import Testing
 @Suite("Documents of decimals and dates and times") struct ExactTypeDocumentTests {
     static func table(_ type: String) throws -> RouteTable {
         let file = #"""
-            { "schemaVersion": 1, "table": { "id": "t", "version": "1" },
+            { "schemaVersion": 2, "table": { "id": "t", "version": "1" },
               "link": { "schemes": ["t"], "host": "segment" },
               "models": { "M": { "v": "\#(type)", "l": "list<\#(type)>(1..2)" } },
               "coordinators": { "c": { "screens": { "s": { "needs": ["M"] } } } },
