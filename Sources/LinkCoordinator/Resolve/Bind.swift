@@ -119,10 +119,10 @@ extension Resolver {
 
     private mutating func fragmentText() -> Found {
         texts.begin()
-        let decodes = PercentDecoding.decode(fragment, plusIsSpace: false, into: &texts)
-        let text = finishText(hasNonASCII: false)
+        let decodes = PercentDecoding.decode(fragment, plusIsSpace: false, into: &texts.arena)
+        let text = texts.finish()
         guard decodes, PercentDecoding.isClean(text, invisiblesAllowed: true) else { return .invalid }
-        return .text(normalForm(text))
+        return .text(texts.normalForm(text))
     }
 
     /// Returns the canonical form of a text under a field's type, or nil.

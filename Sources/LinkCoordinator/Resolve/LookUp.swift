@@ -14,11 +14,8 @@ extension Resolver {
         segments.removeAll()
         firstSegment = 0
         hasHost = false
-        if textsUsed {
-            texts.reset()
-            textsUsed = false
-        }
-        let text = bytesBehind >= WideScan.behind ? path : padded(path)
+        texts.resetArena()
+        let text = bytesBehind >= WideScan.behind ? path : texts.padded(path)
         if splitPlainSegments(text.start, text.end, text.lease) != text.end {
             segments.removeAll()
             guard (try? readSegments(authority: .empty, path: text)) != nil else { return nil }

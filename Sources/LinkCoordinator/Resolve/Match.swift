@@ -72,7 +72,7 @@ extension Resolver {
     /// the table's spelling for an enumeration.
     mutating func canonicalCapture(_ matcher: Ref<CompiledMatcher>, _ text: ByteView, key: ByteView) -> ByteView {
         switch matcher.kind {
-        case .uuid: return uppercased(text)
+        case .uuid: return texts.uppercased(text)
         case .bool: return TextForms.boolean(text) == true ? ByteView("true") : ByteView("false")
         case .enumeration:
             for index in 0..<matcher.values.count where matcher.values[index] == key {
@@ -81,14 +81,6 @@ extension Resolver {
             return text
         default: return text
         }
-    }
-
-    /// Returns the text with uppercase ASCII letters, as Foundation prints a UUID.
-    mutating func uppercased(_ text: ByteView) -> ByteView {
-        textsUsed = true
-        texts.begin()
-        texts.appendUppercased(text)
-        return texts.finish()
     }
 
     /// Returns the canonical text of a capture of the selected pattern, by the number of its name, or nil.

@@ -11,7 +11,7 @@ extension Resolver {
     package mutating func normalize(
         _ text: ByteView, isScreened: Bool = false, bytesBehind: Int = 0
     ) throws(Rejection) {
-        let link = bytesBehind >= WideScan.behind || text.count > image.maxBytes ? text : padded(text)
+        let link = bytesBehind >= WideScan.behind || text.count > image.maxBytes ? text : texts.padded(text)
         if link.count > image.maxBytes { throw Rejection(.budget, "bytes") }
         if !isScreened, let bad = ByteScan.firstForbidden(in: link) {
             throw Rejection(.badEncoding, "byte ", number: bad)
@@ -164,7 +164,7 @@ extension Resolver {
         }
         hasHost = !block.hostIsSegment
         guard hasHost else { return name }
-        guard let normal = WebURL.normalHost(lowered: folded(name)) else { throw Rejection(.host, "syntax") }
+        guard let normal = WebURL.normalHost(lowered: texts.folded(name)) else { throw Rejection(.host, "syntax") }
         host = normal
         try matchHost(isWeb: isWeb)
         return name
@@ -248,7 +248,7 @@ extension Resolver {
         if text.start[0] == UInt8(ascii: ".") && isDots(text) {
             throw Rejection(.dotSegment, "segment ", number: segments.count)
         }
-        let key = image.foldsCase ? folded(text) : text
+        let key = image.foldsCase ? texts.folded(text) : text
         segments.append(Segment(text: text, key: key))
     }
 
@@ -257,12 +257,12 @@ extension Resolver {
     @inline(never)
     private mutating func decodeSegment(_ raw: ByteView) throws(Rejection) -> ByteView {
         texts.begin()
-        let decodes = PercentDecoding.decode(raw, plusIsSpace: false, into: &texts)
-        let text = finishText(hasNonASCII: false)
+        let decodes = PercentDecoding.decode(raw, plusIsSpace: false, into: &texts.arena)
+        let text = texts.finish()
         guard decodes, PercentDecoding.isClean(text, invisiblesAllowed: false) else {
             throw Rejection(.badEncoding, "segment ", number: segments.count)
         }
-        return normalForm(text)
+        return texts.normalForm(text)
     }
 
     /// Applies the rewrites of the block, which remove known prefixes.

@@ -43,9 +43,8 @@ extension Resolver {
     /// Returns the whole query decoded once, or unchanged if it cannot be decoded (`decode: before`).
     private mutating func decodedWhole(_ text: ByteView) -> ByteView {
         texts.begin()
-        textsUsed = true
-        let decodes = PercentDecoding.decode(text, plusIsSpace: false, into: &texts)
-        texts.reserve(WideScan.behind)
+        let decodes = PercentDecoding.decode(text, plusIsSpace: false, into: &texts.arena)
+        texts.arena.reserve(WideScan.behind)
         let decoded = texts.finish()
         return decodes && PercentDecoding.isClean(decoded, invisiblesAllowed: true) ? decoded : text
     }
@@ -90,12 +89,12 @@ extension Resolver {
     /// Returns a name or value decoded by the rules of the dialect, in NFC, or nil if it cannot be decoded.
     mutating func decodedQueryText(_ raw: ByteView) -> ByteView? {
         if !needsDecoding(raw) { return raw }
-        if block.decode == .none { return normalForm(raw) }
+        if block.decode == .none { return texts.normalForm(raw) }
         texts.begin()
-        let decodes = PercentDecoding.decode(raw, plusIsSpace: block.plusIsSpace, into: &texts)
-        let text = finishText(hasNonASCII: false)
+        let decodes = PercentDecoding.decode(raw, plusIsSpace: block.plusIsSpace, into: &texts.arena)
+        let text = texts.finish()
         guard decodes, PercentDecoding.isClean(text, invisiblesAllowed: true) else { return nil }
-        return normalForm(text)
+        return texts.normalForm(text)
     }
 
     /// Returns the text of a piece's value, or nil if it cannot be decoded.

@@ -118,17 +118,17 @@ extension Resolver {
 
     /// Returns the value with `-` in place of Unicode dashes.
     private mutating func withHyphens(_ value: ByteView) -> ByteView {
-        built.begin()
+        texts.built.begin()
         var index = 0
         while index < value.count {
             let isDash =
                 index + 2 < value.count && value[index] == 0xE2
                 && ((value[index + 1] == 0x80 && value[index + 2] >= 0x90 && value[index + 2] <= 0x95)
                     || (value[index + 1] == 0x88 && value[index + 2] == 0x92))
-            built.append(byte: isDash ? UInt8(ascii: "-") : value[index])
+            texts.built.append(byte: isDash ? UInt8(ascii: "-") : value[index])
             index += isDash ? 3 : 1
         }
-        return built.finish()
+        return texts.built.finish()
     }
 
     /// Makes the pieces without spaces around names and values.
@@ -155,24 +155,24 @@ extension Resolver {
     /// Makes the pieces of the query with `&amp;` read as `&` and a pilcrow as `&para`.
     mutating func splitWithoutEntities() {
         entityStamp = stamp
-        built.begin()
+        texts.built.begin()
         var index = 0
         while index < query.count {
             let rest = query.dropFirst(index)
             if case let length = Self.ampersandLength(rest), length > 0 {
-                built.append("&")
+                texts.built.append("&")
                 index += length
             } else if case let length = Self.pilcrowLength(rest), length > 0 {
-                built.append("&para")
+                texts.built.append("&para")
                 index += length
             } else {
-                built.append(byte: query[index])
+                texts.built.append(byte: query[index])
                 index += 1
             }
         }
         let original = query
-        built.reserve(WideScan.behind)
-        query = built.finish()
+        texts.built.reserve(WideScan.behind)
+        query = texts.built.finish()
         queryIsSplit = false
         swap(&pieces, &entityPieces)
         pieces.removeAll()

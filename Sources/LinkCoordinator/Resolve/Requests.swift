@@ -75,12 +75,12 @@ extension Resolver {
     private mutating func fillCapture(_ capture: CompiledCapture, _ matcher: Ref<CompiledMatcher>) throws(Rejection) {
         let name = image.names[Int(capture.name)]
         guard let value = param(capture.name) else { throw Rejection(.paramMissing, ByteView("path"), dot: name) }
-        built.begin()
-        if matcher.kind == .affix { built.append(matcher.text) }
-        built.append(value)
-        if matcher.kind == .affix { built.append(matcher.suffix) }
-        let text = built.finish()
-        let segment = Segment(text: text, key: image.foldsCase ? folded(text) : text)
+        texts.built.begin()
+        if matcher.kind == .affix { texts.built.append(matcher.text) }
+        texts.built.append(value)
+        if matcher.kind == .affix { texts.built.append(matcher.suffix) }
+        let text = texts.built.finish()
+        let segment = Segment(text: text, key: image.foldsCase ? texts.folded(text) : text)
         segments.append(segment)
         guard !value.isEmpty, matcher.matches(Ref(segments.base + (segments.count - 1))), !isDots(text) else {
             throw Rejection(.paramInvalid, ByteView("path"), dot: name)
@@ -121,7 +121,7 @@ extension Resolver {
             throw Rejection(.badEncoding, "segment ", number: segments.count)
         }
         if isDots(text) { throw Rejection(.dotSegment, "segment ", number: segments.count) }
-        segments.append(Segment(text: text, key: image.foldsCase ? folded(text) : text))
+        segments.append(Segment(text: text, key: image.foldsCase ? texts.folded(text) : text))
     }
 
     // MARK: Parameters
@@ -163,11 +163,11 @@ extension Resolver {
                 texts.begin()
                 let raw = path.slice(at, end)
                 let decodes =
-                    PercentDecoding.decode(raw, plusIsSpace: false, into: &texts)
+                    PercentDecoding.decode(raw, plusIsSpace: false, into: &texts.arena)
                     && ByteScan.firstForbidden(in: raw) == nil
-                let text = finishText(hasNonASCII: false)
+                let text = texts.finish()
                 let isSegment = decodes && PercentDecoding.isClean(text, invisiblesAllowed: false) && !isDots(text)
-                valid = isSegment && addItem(normalForm(text), field) && valid
+                valid = isSegment && addItem(texts.normalForm(text), field) && valid
                 if !valid { return false }
             }
             at = end + 1

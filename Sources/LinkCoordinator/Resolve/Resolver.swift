@@ -90,11 +90,7 @@ package struct Resolver: ~Copyable {
     var pointerNumbers: UnsafePointer<Int32>?
 
     // MARK: Normalization
-    var texts = OutputArena(chunkBytes: 16 << 10)
-    var textsUsed = false
-    var composer = Composer()
-    /// The texts that templates produce.
-    var built = OutputArena(chunkBytes: 4 << 10)
+    var texts = ResolutionTexts(chunkBytes: 16 << 10, builtChunkBytes: 4 << 10)
     /// The link block that reads the link.
     package var block: Ref<CompiledLinkBlock>
     /// The scheme of the link.
@@ -231,11 +227,7 @@ extension Resolver {
         stamp = lastStamp
         deviceStamp = lastStamp
         readings.forget(stamp: stamp)
-        if textsUsed {
-            texts.reset()
-            textsUsed = false
-        }
-        if built.bytesInUse != 0 { built.reset() }
+        texts.reset()
         block = image.blocks.at(0)
         scheme = .empty
         schemeNumber = -1
@@ -301,43 +293,5 @@ extension Resolver {
         mutating get {
             UnsafeBufferPointer(start: segments.base + firstSegment, count: segments.count &- firstSegment)
         }
-    }
-
-    /// Returns a copy of a text with the padding that `WideScan` requires.
-    @inline(never)
-    mutating func padded(_ text: ByteView) -> ByteView {
-        textsUsed = true
-        texts.begin()
-        texts.reserve(text.count &+ WideScan.behind)
-        texts.appendReserved(text)
-        return texts.finish()
-    }
-
-    /// Finishes the open record of `texts` and returns its text, in NFC if it has non-ASCII characters.
-    mutating func finishText(hasNonASCII: Bool) -> ByteView {
-        textsUsed = true
-        let text = texts.finish()
-        return hasNonASCII ? normalForm(text) : text
-    }
-
-    /// Returns the text in NFC, without a copy if it is already composed.
-    ///
-    /// See RouteTableReference, "Text".
-    @inline(never)
-    mutating func normalForm(_ text: ByteView) -> ByteView {
-        if text.isSurelyComposed { return text }
-        textsUsed = true
-        texts.begin()
-        composer.append(text, to: &texts)
-        return texts.finish()
-    }
-
-    /// Returns the text with lowercase ASCII letters.
-    mutating func folded(_ text: ByteView) -> ByteView {
-        textsUsed = true
-        texts.begin()
-        texts.reserve(text.count)
-        for index in 0..<text.count { texts.append(byte: ByteScan.foldASCII(text[index])) }
-        return texts.finish()
     }
 }

@@ -95,11 +95,10 @@ extension Resolver {
     }
 
     private mutating func rootWithPort(scheme: Int32) -> Int {
-        textsUsed = true
         texts.begin()
-        texts.append(host)
-        texts.append(byte: UInt8(ascii: ":"))
-        texts.append(decimal: Int64(port))
+        texts.arena.append(host)
+        texts.arena.append(byte: UInt8(ascii: ":"))
+        texts.arena.append(decimal: Int64(port))
         let key = texts.finish()
         return image.literals.find(node: LiteralTable.origins(scheme: scheme, kind: 0), text: key)
     }
@@ -208,13 +207,13 @@ extension Resolver {
         // The position of an empty segment that resets the path moves with its tail. Before a tail, it would remove no
         // screens.
         var reset = resetAt < 0 ? -1 : 0
-        built.begin()
+        texts.built.begin()
         for part in template {
             switch part.kind {
-            case .bytes: built.append(part.bytes)
+            case .bytes: texts.built.append(part.bytes)
             case .segmentEnd:
-                try addFilled(built.finish(), after: old)
-                built.begin()
+                try addFilled(texts.built.finish(), after: old)
+                texts.built.begin()
             case .capture, .query:
                 if let first = tail(part.name) {
                     for index in (firstSegment + first)..<max(old, firstSegment + first) {
@@ -223,7 +222,7 @@ extension Resolver {
                     }
                     if resetAt == old { reset = segments.count }
                 } else {
-                    built.append(capture(part.name) ?? rewritten(part.name) ?? .empty)
+                    texts.built.append(capture(part.name) ?? rewritten(part.name) ?? .empty)
                 }
             }
         }
@@ -238,7 +237,7 @@ extension Resolver {
     private mutating func addFilled(_ text: ByteView, after old: Int) throws(Rejection) {
         if text.isEmpty { return }
         if isDots(text) { throw Rejection(.dotSegment, "segment ", number: segments.count - old) }
-        let normal = normalForm(text)
-        segments.append(Segment(text: normal, key: image.foldsCase ? folded(normal) : normal))
+        let normal = texts.normalForm(text)
+        segments.append(Segment(text: normal, key: image.foldsCase ? texts.folded(normal) : normal))
     }
 }

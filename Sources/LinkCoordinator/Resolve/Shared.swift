@@ -9,8 +9,7 @@ struct SharedPart: ~Copyable {
     var isOpen = false
     /// Text memory that is exchanged with that of the resolver: one holds the texts of the request, the other one those
     /// of the device.
-    var texts = OutputArena(chunkBytes: 4096)
-    var built = OutputArena(chunkBytes: 4096)
+    var texts = ResolutionTexts(chunkBytes: 4096, builtChunkBytes: 4096)
     /// The number of notes after the selection, and the reason if it failed.
     var notes = 0
     var failure: Rejection?
@@ -42,7 +41,6 @@ extension Resolver {
         self.device = Ref(device)
         self.head = head.map { Ref($0) }
         texts.reset()
-        built.reset()
         notes.truncate(to: shared.notes)
         items.truncate(to: shared.items)
         versionsRead = false
@@ -83,14 +81,12 @@ extension Resolver {
             shared.isBound = true
         }
         closeShared()
-        textsUsed = true
     }
 
     /// Stores new texts in the memory of the request until `closeShared`.
     mutating func openShared() {
         shared.isOpen = true
         swap(&texts, &shared.texts)
-        swap(&built, &shared.built)
     }
 
     /// Keeps the list items of the request and stores new texts in the memory of the device again.
@@ -98,7 +94,6 @@ extension Resolver {
         shared.items = items.count
         shared.isOpen = false
         swap(&texts, &shared.texts)
-        swap(&built, &shared.built)
     }
 
     /// Repeats the notes and the failure of binding the route's own values.
@@ -112,7 +107,6 @@ extension Resolver {
         shared.isKept = false
         shared.isBound = false
         shared.texts.reset()
-        shared.built.reset()
     }
 
     /// Decodes each value of the query once.
