@@ -64,7 +64,7 @@ extension Resolver {
     /// A Boolean value that indicates whether the route, or a route that supplies its parent entries, binds fields from
     /// the payload.
     private var bindsPayload: Bool {
-        mutating get { route >= 0 && image.routes.at(route).bindsPayload }
+        mutating get { selection.route.map { $0.bindsPayload } ?? false }
     }
 
     /// Writes the original link or path, or the link that was found in a payload.

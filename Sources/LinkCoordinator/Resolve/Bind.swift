@@ -3,6 +3,26 @@ internal import ByteStorage
 // Phase 5: binds values of the link to the fields of the models that the stack needs.
 // See RouteTableReference, "Bindings".
 extension Resolver {
+    /// Binds the values of a composed stack and checks it.
+    ///
+    /// Returns the composition without the parents that lack data.
+    @inline(__always)
+    mutating func bind(_ composition: Composition, of route: Ref<CompiledRoute>) throws(Rejection) -> Composition {
+        try bindRoute(route)
+        if composition.isLean {
+            return lacksAny(composition.target.required) ? try requireData(of: composition) : composition
+        }
+        return try bindOthers(composition)
+    }
+
+    /// Binds the values of parent routes and checks the data and presentation of all screens.
+    private mutating func bindOthers(_ composition: Composition) throws(Rejection) -> Composition {
+        try bindParents()
+        let bound = try requireData(of: composition)
+        try checkPresentation(bound)
+        return bound
+    }
+
     /// Reads every bound value of the route.
     ///
     /// A value that is present must have the type of its field, even if no screen needs it.
@@ -101,7 +121,7 @@ extension Resolver {
     private mutating func repairs(
         _ binding: Ref<CompiledBinding>, _ field: Ref<CompiledField>, _ place: Int
     ) -> Bool {
-        guard block.repair, binding.source == .query else { return false }
+        guard link.block.repair, binding.source == .query else { return false }
         return repair(binding, field, place)
     }
 
@@ -112,12 +132,14 @@ extension Resolver {
         case .query: return find(binding.ref(\.query))
         case .rewrite: return rewritten(binding.name).map { .text($0) } ?? .absent
         case .payload: return payloadValue(binding.place)
-        case .fragment: return hasFragment ? fragmentText() : .absent
+        case .fragment:
+            guard let fragment = link.fragment else { return .absent }
+            return fragmentText(fragment)
         case .constant: return .text(binding.constant)
         }
     }
 
-    private mutating func fragmentText() -> Found {
+    private mutating func fragmentText(_ fragment: ByteView) -> Found {
         texts.begin()
         let decodes = PercentDecoding.decode(fragment, plusIsSpace: false, into: &texts.arena)
         let text = texts.finish()
@@ -166,9 +188,8 @@ extension Resolver {
         guard text.count <= FieldType.maxTextBytes, let url = WebURL(text), equalsFolded(url.scheme, "https"),
             let host = WebURL.normalHost(url.host), !host.isEmpty
         else { return false }
-        let port = url.port.map { Int32($0) } ?? -1
         return host.withUnsafeBufferPointer { bytes in
-            hosts.contains { $0.matches(host: ByteView(bytes), port: port) }
+            hosts.contains { $0.matches(host: ByteView(bytes), port: url.port) }
         }
     }
 
@@ -218,15 +239,15 @@ extension Resolver {
     /// Returns `false` if a value is invalid.
     mutating func addQueryItems(_ name: Ref<CompiledQueryName>, _ field: Ref<CompiledField>) -> Bool {
         if usesParams { return addParamItems(name, field) }
-        splitQuery()
-        var index = firstPiece(name)
+        query.split(&texts)
+        var index = query.firstPiece(name)
         while index >= 0 {
-            if pieces[index].hasValue {
-                guard let text = text(ofPiece: index), addItem(text, field) else { return false }
+            if query.pieces[index].hasValue {
+                guard let text = query.text(ofPiece: index, &texts), addItem(text, field) else { return false }
             }
             // In a flat list, only the piece after the first occurrence counts, even for a list.
-            if block.flatten { break }
-            index = nextPiece(after: index, name)
+            if link.block.flatten { break }
+            index = query.nextPiece(after: index, name)
         }
         return true
     }
@@ -245,12 +266,14 @@ extension Resolver {
     /// Checks that the screens of the stack have their required data.
     ///
     /// A parent without its data is removed. Any other such entry fails the request.
-    package mutating func requireData(of target: Ref<CompiledTarget>) throws(Rejection) {
-        if target.isLean && stackIsStatic {
-            if !lacksAny(target.required) { return }
-            makeStack(of: target)
+    package mutating func requireData(of composition: Composition) throws(Rejection) -> Composition {
+        if composition.target.isLean && composition.isStatic {
+            if !lacksAny(composition.target.required) { return composition }
+            makeStack(of: composition)
         }
-        try requireEntryData()
+        var bound = composition
+        if try dropParents() { bound.isStatic = false }
+        return bound
     }
 
     /// Returns a Boolean value that indicates whether the route has no value for one of the fields.
@@ -260,7 +283,11 @@ extension Resolver {
         return false
     }
 
-    private mutating func requireEntryData() throws(Rejection) {
+    /// Removes the parents without their required data.
+    ///
+    /// Returns a Boolean value that indicates whether there were any.
+    private mutating func dropParents() throws(Rejection) -> Bool {
+        let before = stack.count
         var index = 0
         while index < stack.count {
             let entry = stack[index]
@@ -274,11 +301,11 @@ extension Resolver {
             guard entry.isParent else { throw Rejection(.paramMissing, field.modelName, dot: field.name) }
             let (coordinator, name) = names(of: entry)
             notes.append(Note("parent dropped:", coordinator, ".", name))
-            stackIsStatic = false
             for later in index..<stack.count - 1 { stack[later] = stack[later + 1] }
             stack.truncate(to: stack.count - 1)
         }
         if stack.count > Self.maxEntries { throw Rejection(.budget, "stack") }
+        return stack.count < before
     }
 
     /// Returns a field without which a screen cannot be shown, or -1.

@@ -3,6 +3,23 @@ package import ByteStorage
 // Phase 3: reads the facts about the device and selects the first variant whose condition holds.
 // See RouteTableReference, "Variants".
 extension Resolver {
+    /// Chooses the part of the selected route that applies to the device.
+    @inline(__always)
+    mutating func choose(_ selection: Selection) -> Choice {
+        guard let route = selection.route else { return request.form == .path ? .coordinatorPath : .nothing }
+        if route.action != .variants { return .exclusion(route.action) }
+        noteFacts()
+        return .variant(chooseVariant(of: route), of: route)
+    }
+
+    /// Chooses the first variant of the selected route whose condition holds, and makes the decision name it.
+    @inline(__always)
+    package mutating func chooseVariant(of route: Ref<CompiledRoute>) -> Ref<CompiledVariant> {
+        let chosen = firstVariant(of: route)
+        variant = chosen
+        return chosen
+    }
+
     /// Adds notes about facts that cannot be read and about unknown versions that the table uses.
     @inline(__always)
     package mutating func noteFacts() {
@@ -52,14 +69,17 @@ extension Resolver {
         osVersion = device.has(.os) ? osVersions.read(device.os) : nil
     }
 
-    /// Returns the index of the first variant of a route whose condition holds.
+    /// Returns the first variant of a route whose condition holds.
+    ///
+    /// The last variant of a route has no condition.
     @inline(__always)
-    package mutating func chooseVariant(of route: Ref<CompiledRoute>) -> Int {
-        for index in 0..<route.variants.count {
+    mutating func firstVariant(of route: Ref<CompiledRoute>) -> Ref<CompiledVariant> {
+        let last = route.variants.count - 1
+        for index in 0..<last {
             let candidate = route.variants.at(index)
-            if !candidate.isConditional || holds(candidate.ref(\.condition)) { return index }
+            if !candidate.isConditional || holds(candidate.ref(\.condition)) { return candidate }
         }
-        return max(0, route.variants.count - 1)
+        return route.variants.at(last)
     }
 
     /// Returns a Boolean value that indicates whether all parts of a condition hold.

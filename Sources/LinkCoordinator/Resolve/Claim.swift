@@ -19,7 +19,8 @@ extension Resolver {
     }
 
     private mutating func claims(_ link: ByteView) -> Bool {
-        link.count <= image.maxBytes && (try? readOrigin(link)) != nil
+        var parts = NormalizedLink(block: image.blocks.at(0))
+        return link.count <= image.maxBytes && (try? readOrigin(link, into: &parts)) != nil
     }
 }
 

@@ -10,17 +10,16 @@ extension Resolver {
     /// - Returns: The index of the route whose pattern is the best match, or nil.
     package mutating func lookUp(_ path: ByteView, bytesBehind: Int, in table: TableHandle) -> Int? {
         image = table.image
-        block = image.blocks.at(0)
+        open(NormalizedLink(block: image.blocks.at(0)))
         segments.removeAll()
-        firstSegment = 0
-        hasHost = false
         texts.resetArena()
         let text = bytesBehind >= WideScan.behind ? path : texts.padded(path)
-        if splitPlainSegments(text.start, text.end, text.lease) != text.end {
+        if splitPlainSegments(text.start, text.end, text.lease, link.block) != text.end {
             segments.removeAll()
-            guard (try? readSegments(authority: .empty, path: text)) != nil else { return nil }
+            var positions = LinkPath()
+            let block = link.block
+            guard (try? readSegments(authority: .empty, path: text, block, into: &positions)) != nil else { return nil }
         }
-        let found = search()
-        return found < 0 ? nil : Int(image.patterns[found].route)
+        return search().map { Int($0.route) }
     }
 }

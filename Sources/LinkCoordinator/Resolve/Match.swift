@@ -109,8 +109,8 @@ extension Resolver {
     /// Tails are not included.
     @inline(__always)
     private mutating func find(capture name: Int32) -> Ref<CompiledCapture>? {
-        guard pattern >= 0, var capture = image.patterns[pattern].captures.baseAddress else { return nil }
-        let end = capture + image.patterns[pattern].captures.count
+        guard let pattern = selection.pattern, var capture = pattern.captures.baseAddress else { return nil }
+        let end = capture + pattern.captures.count
         while capture < end {
             if capture.pointee.name == name && !capture.pointee.isTail { return Ref(capture) }
             capture += 1
@@ -120,8 +120,8 @@ extension Resolver {
 
     /// Returns the index of the first segment of a tail that the selected pattern captures, or nil.
     mutating func tail(_ name: Int32) -> Int? {
-        guard pattern >= 0 else { return nil }
-        for capture in image.patterns[pattern].captures where capture.name == name && capture.isTail {
+        guard let pattern = selection.pattern else { return nil }
+        for capture in pattern.captures where capture.name == name && capture.isTail {
             return Int(capture.segment)
         }
         return nil

@@ -23,28 +23,25 @@ extension Resolver {
 
     /// Finds a link, or otherwise a route, in a payload.
     ///
-    /// Returns `false` if there is neither.
+    /// Returns nil if there is neither.
     ///
     /// See RouteTableReference, "Payload".
-    package mutating func readPayload() throws(Rejection) -> Bool {
+    package mutating func readPayload() throws(Rejection) -> Selection? {
         let link = try findPayloadLink()
         if !link.isEmpty {
             payloadLink = link
-            try normalize(link)
-            try select()
-            return true
+            return try select(normalize(link))
         }
-        guard image.payloadRoute >= 0 else { return false }
+        guard image.payloadRoute >= 0 else { return nil }
         for root in 0..<payload.roots {
             guard let id = string(number(image.payloadRoute), in: root) else { continue }
             payloadRoute = recordTexts.normalForm(id)
             if image.payloadParams >= 0, payload.kind(number(image.payloadParams), in: root) == .object {
                 payloadParams = payload.raw(number(image.payloadParams), in: root)
             }
-            try readRoute(payloadRoute, params: payloadParams)
-            return true
+            return try readRoute(payloadRoute, params: payloadParams)
         }
-        return false
+        return nil
     }
 
     /// Returns the first nonempty string at one of the table's pointers, root by root, or an empty view.

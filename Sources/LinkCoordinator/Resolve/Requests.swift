@@ -7,26 +7,29 @@ extension Resolver {
     /// Reads a coordinator path, in which `?` and `#` are ordinary characters.
     ///
     /// See RouteTableReference, "Other request forms".
-    package mutating func readPath(_ text: ByteView) throws(Rejection) {
+    package mutating func readPath(_ text: ByteView) throws(Rejection) -> Selection {
         if text.count > image.maxBytes { throw Rejection(.budget, "bytes") }
         if let bad = ByteScan.firstForbidden(in: text) { throw Rejection(.badEncoding, "byte ", number: bad) }
-        isRelative = text.isEmpty || text[0] != UInt8(ascii: "/")
-        try readPathSegments(text)
+        var link = NormalizedLink(block: image.blocks.at(0))
+        link.isRelative = text.isEmpty || text[0] != UInt8(ascii: "/")
+        try readPathSegments(text, into: &link.path)
+        open(link)
+        return selection
     }
 
-    private mutating func readPathSegments(_ text: ByteView) throws(Rejection) {
+    private mutating func readPathSegments(_ text: ByteView, into path: inout LinkPath) throws(Rejection) {
         if text.count > 1 || (text.count == 1 && text[0] != UInt8(ascii: "/")) {
             var raw = ByteScan.count(of: UInt8(ascii: "/"), in: text) + 1
             if text[0] == UInt8(ascii: "/") { raw -= 1 }
             if text[text.count - 1] == UInt8(ascii: "/") { raw -= 1 }
             if raw > image.maxSegments { throw Rejection(.budget, "segments") }
         }
-        try readSegments(authority: .empty, path: text)
+        try readSegments(authority: .empty, path: text, image.blocks.at(0), into: &path)
     }
 
     /// Reads a route and its parameters, and builds the path as if the route's first pattern had matched it.
-    package mutating func readRoute(_ id: ByteView, params json: ByteView) throws(Rejection) {
-        queryIsSplit = true
+    package mutating func readRoute(_ id: ByteView, params json: ByteView) throws(Rejection) -> Selection {
+        open(NormalizedLink(block: image.blocks.at(0)))
         usesParams = true
         hasReadings = true
         if !json.isEmpty {
@@ -38,12 +41,13 @@ extension Resolver {
         }
         let found = image.literals.find(node: LiteralTable.routes, text: recordTexts.normalForm(id))
         if found < 0 { throw Rejection(.noRoute, recordTexts.normalForm(id)) }
-        route = found
-        let first = Int(image.routes.at(found).firstPattern)
-        if first >= 0 {
-            pattern = try fillPattern(first)
+        let route = image.routes.at(found)
+        selection.route = route
+        if route.firstPattern >= 0 {
+            let number = try fillPattern(Int(route.firstPattern))
+            selection.pattern = Ref(image.patterns + number)
         }
-        if try !follow() { try select() }
+        return try follow() ? selection : try searchRoute()
     }
 
     // MARK: Path of a route request
@@ -101,7 +105,9 @@ extension Resolver {
             let text = params.text(number, item: 0, &recordTexts)
             // A path has the same forbidden bytes as a link, whose bytes are checked before splitting.
             if let bad = ByteScan.firstForbidden(in: text) { throw Rejection(.badEncoding, "byte ", number: bad) }
-            try readPathSegments(text)
+            var path = selection.path
+            try readPathSegments(text, into: &path)
+            selection.path = path
         }
         let isEmpty = segments.count == before
         let isWrong =
@@ -184,26 +190,26 @@ extension Resolver {
 
     /// Returns the value of the parameter with a query name, under the dialect's rule for duplicates.
     mutating func findParam(_ name: Ref<CompiledQueryName>) -> Found {
-        guard let found = params.find(name.text, folds: block.namesFold, &recordTexts) else { return .absent }
-        if found.count > 1 && block.duplicates == .reject { return .invalid }
-        let number = block.duplicates == .last ? found.last : found.first
+        guard let found = params.find(name.text, folds: link.block.namesFold, &recordTexts) else { return .absent }
+        if found.count > 1 && link.block.duplicates == .reject { return .invalid }
+        let number = link.block.duplicates == .last ? found.last : found.first
         return params.itemCount(number) > 0 ? .text(params.text(number, item: 0, &recordTexts)) : .null
     }
 
     /// Returns a Boolean value that indicates whether there is a parameter with a query name.
     mutating func hasParam(_ name: Ref<CompiledQueryName>) -> Bool {
-        params.find(name.text, folds: block.namesFold, &recordTexts) != nil
+        params.find(name.text, folds: link.block.namesFold, &recordTexts) != nil
     }
 
     /// Adds the items of all parameters with a query name.
     ///
     /// Returns `false` if an item is invalid.
     mutating func addParamItems(_ name: Ref<CompiledQueryName>, _ field: Ref<CompiledField>) -> Bool {
-        guard let found = params.find(name.text, folds: block.namesFold, &recordTexts) else { return true }
+        guard let found = params.find(name.text, folds: link.block.namesFold, &recordTexts) else { return true }
         var number = found.first
         while number >= 0 {
             if !addItems(of: number, field) { return false }
-            number = params.next(number, folds: block.namesFold)
+            number = params.next(number, folds: link.block.namesFold)
         }
         return true
     }
@@ -216,7 +222,7 @@ extension Resolver {
         for number in 0..<Int32(truncatingIfNeeded: params.count) {
             let name = params.name(number)
             for item in 0..<params.itemCount(number) {
-                pieces.append(
+                query.pieces.append(
                     QueryPiece(
                         name: name, value: params.text(number, item: item, &recordTexts),
                         key: ByteScan.foldedKey(name), hasValue: true, isBad: false, isDecoded: true))

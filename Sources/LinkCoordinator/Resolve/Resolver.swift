@@ -76,6 +76,14 @@ struct BoundValue {
 /// Every method is `mutating`, even without changes, because Swift 6.3 passes `self` to other methods as a copy of its
 /// 900 bytes.
 package struct Resolver: ~Copyable {
+    // MARK: Results of the phases, which fallbacks, further devices, and explanations read
+    /// The result of phase 1.
+    package var link: NormalizedLink
+    /// The result of phase 2, also while it runs.
+    package var selection = Selection()
+    /// The chosen variant of the selected route.
+    package var variant: Ref<CompiledVariant>?
+
     // MARK: Table
     /// The compiled values of the table that resolves the request.
     package var image: Ref<CompiledTableData>
@@ -91,51 +99,16 @@ package struct Resolver: ~Copyable {
 
     // MARK: Normalization
     var texts = ResolutionTexts(chunkBytes: 16 << 10, builtChunkBytes: 4 << 10)
-    /// The link block that reads the link.
-    package var block: Ref<CompiledLinkBlock>
-    /// The scheme of the link.
-    package var scheme: ByteView = .empty
-    /// The number of the scheme in the table, or -1.
-    package var schemeNumber: Int32 = -1
-    /// The normalized host of the link.
-    package var host: ByteView = .empty
-    /// A Boolean value that indicates whether the link has a host that patterns can match.
-    package var hasHost = false
-    /// The port of the link, or -1.
-    package var port: Int32 = -1
     /// The segments of the path, preceded by those of each path before a redirect.
     package var segments = Growable<Segment>(capacity: 80)
-    /// The index in `segments` at which the current path begins.
-    package var firstSegment = 0
-    var isRelative = false
-    /// The index of the segment after the last empty one if empty segments reset a coordinator path, or -1.
-    var resetAt = -1
-    var query: ByteView = .empty
-    var hasQuery = false
-    var queryIsSplit = false
-    /// The pieces of the query.
-    package var pieces = QueryPieces(capacity: 140)
-    /// The pieces for the repairs `space` and `entity`, made once for a resolution at the first attempt.
-    var trimmedPieces = QueryPieces(capacity: 4)
-    var entityPieces = QueryPieces(capacity: 4)
-    var trimStamp: UInt32 = 0
-    var entityStamp: UInt32 = 0
-    /// The undecoded fragment of the link.
-    package var fragment: ByteView = .empty
-    /// A Boolean value that indicates whether the link has a fragment.
-    package var hasFragment = false
+    /// The query of the link.
+    package var query = QueryReader()
     var rewrites = Growable<RewriteValue>(capacity: 8)
     var origins = OriginCache()
 
     // MARK: Selection
-    /// A Boolean value that indicates whether normalization and selection are complete.
-    var isRouted = false
     /// The bit of the path's last segment, which excludes nodes from the search, or 0 before its first use.
     var lastBit: UInt64 = 0
-    /// The number of the selected pattern, or -1.
-    package var pattern = -1
-    /// The index of the selected route, or -1.
-    package var route = -1
     /// The indices of the routes that redirected.
     package var via = Growable<Int32>(capacity: 8)
 
@@ -147,12 +120,8 @@ package struct Resolver: ~Copyable {
     var appVersions = VersionCache()
     var osVersions = VersionCache()
     var versionsRead = false
-    /// The index of the selected variant, or -1.
-    package var variant = -1
     /// The composed stack, from the bottom to the top.
     package var stack = Growable<CompiledEntry>(capacity: 80)
-    var stackIsStatic = false
-    var mode = RequestView.Mode.replace
     var values: Growable<BoundValue>
     var items = Growable<BoundValue>(capacity: 16)
     /// The parent routes of the composed stack, starting with that of scope 1.
@@ -192,7 +161,7 @@ package struct Resolver: ~Copyable {
     /// Creates a resolver, which can be used with any number of tables.
     package init() {
         image = .unset
-        block = .unset
+        link = NormalizedLink(block: .unset)
         values = Growable(capacity: 64)
         request = .unset
         device = .unset
@@ -228,31 +197,14 @@ extension Resolver {
         deviceStamp = lastStamp
         readings.forget(stamp: stamp)
         texts.reset()
-        block = image.blocks.at(0)
-        scheme = .empty
-        schemeNumber = -1
-        host = .empty
-        hasHost = false
-        port = -1
-        isRouted = false
         segments.removeAll()
-        firstSegment = 0
-        isRelative = false
-        resetAt = -1
-        query = .empty
-        hasQuery = false
-        queryIsSplit = false
-        pieces.removeAll()
-        fragment = .empty
-        hasFragment = false
+        open(NormalizedLink(block: image.blocks.at(0)))
         rewrites.removeAll()
-        pattern = -1
-        route = -1
         via.removeAll()
         versionsRead = false
-        variant = -1
+        variant = nil
         stack.removeAll()
-        stackIsStatic = false
+        parentRoutes.removeAll()
         items.removeAll()
         notes.removeAll()
         payloadLink = .empty
@@ -265,8 +217,6 @@ extension Resolver {
     mutating func clearValues() {
         for index in 0..<values.count { values[index] = BoundValue() }
         readings.clear()
-        trimStamp = 0
-        entityStamp = 0
         lastStamp = 1
     }
 
@@ -288,10 +238,11 @@ extension Resolver {
         hasReadings = false
     }
 
-    /// The segments of the path after rewrites.
+    /// The segments of the current path: that of the link after rewrites, or that after a redirect.
     package var path: UnsafeBufferPointer<Segment> {
         mutating get {
-            UnsafeBufferPointer(start: segments.base + firstSegment, count: segments.count &- firstSegment)
+            UnsafeBufferPointer(
+                start: segments.base + selection.path.first, count: segments.count &- selection.path.first)
         }
     }
 }

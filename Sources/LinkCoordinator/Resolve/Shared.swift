@@ -4,9 +4,6 @@ package import ByteStorage
 struct SharedPart: ~Copyable {
     /// A Boolean value that indicates whether there was a second device, so that the results are kept.
     var isKept = false
-    /// A Boolean value that indicates whether new texts are stored in the memory of the request and can be kept for all
-    /// devices.
-    var isOpen = false
     /// Text memory that is exchanged with that of the resolver: one holds the texts of the request, the other one those
     /// of the device.
     var texts = ResolutionTexts(chunkBytes: 4096, builtChunkBytes: 4096)
@@ -44,36 +41,31 @@ extension Resolver {
         notes.truncate(to: shared.notes)
         items.truncate(to: shared.items)
         versionsRead = false
-        variant = -1
+        variant = nil
         stack.removeAll()
-        stackIsStatic = false
-        do throws(Rejection) {
-            if let failure = shared.failure { throw failure }
-            return try decide(&out)
-        } catch {
-            return fallBack(error, &out)
-        }
+        parentRoutes.removeAll()
+        if let failure = shared.failure { return fallBack(failure, &out) }
+        return decide(selection, &out)
     }
 
     /// Completes the parts that do not depend on the device and stores their texts in memory that persists.
     @inline(never)
     private mutating func keepShared() {
         shared.isKept = true
-        shared.isOpen = true
         hasReadings = true
         notes.truncate(to: shared.notes)
         items.removeAll()
         lastStamp &+= 1
         readings.forget(stamp: lastStamp)
         // Results that would be made on first use by a device are made now, in the memory of the request.
-        splitQuery()
-        decodePieces()
+        query.split(&texts)
+        query.decodeAll(&texts)
         shared.isBound = false
         shared.boundFailure = nil
         shared.boundNotes.removeAll()
-        if isRouted, route >= 0, case let chosen = image.routes.at(route), chosen.action == .variants {
+        if shared.failure == nil, let route = selection.route, route.action == .variants {
             do throws(Rejection) {
-                try bindRoute(chosen)
+                try bindRoute(route)
             } catch {
                 shared.boundFailure = error
             }
@@ -85,14 +77,14 @@ extension Resolver {
 
     /// Stores new texts in the memory of the request until `closeShared`.
     mutating func openShared() {
-        shared.isOpen = true
+        query.isSealed = false
         swap(&texts, &shared.texts)
     }
 
     /// Keeps the list items of the request and stores new texts in the memory of the device again.
     mutating func closeShared() {
         shared.items = items.count
-        shared.isOpen = false
+        query.isSealed = true
         swap(&texts, &shared.texts)
     }
 
@@ -107,10 +99,5 @@ extension Resolver {
         shared.isKept = false
         shared.isBound = false
         shared.texts.reset()
-    }
-
-    /// Decodes each value of the query once.
-    private mutating func decodePieces() {
-        for index in 0..<pieces.count where pieces[index].hasValue { _ = text(ofPiece: index) }
     }
 }

@@ -51,19 +51,15 @@ extension Resolver {
         _ request: UnsafePointer<RequestView>, _ device: UnsafePointer<DeviceView>, table: TableHandle
     ) throws(Rejection) {
         start(request, device, table: table)
-        try normalize(request.pointee.text)
-        try select()
-        let chosen = image.routes.at(route)
-        if chosen.action == .variants { try bindRoute(chosen) }
+        let selection = try select(normalize(request.pointee.text))
+        if let route = selection.route, route.action == .variants { try bindRoute(route) }
     }
 
     /// Returns a description of the difference between the last resolution and the given route with these values, or
     /// nil if there is none.
     mutating func difference(from route: Int, _ arguments: LinkArguments) -> String? {
-        if self.route != route || !via.isEmpty {
-            guard self.route >= 0 else { return "no route" }
-            return "route \(image.routes.at(self.route).id.string)"
-        }
+        guard let selected = selection.route else { return "no route" }
+        if image.number(of: selected) != route || !via.isEmpty { return "route \(selected.id.string)" }
         for (number, value) in arguments.expected where boundValue(number) != value {
             let field = image.fields.at(number)
             return "another \(field.modelName.string).\(field.name.string)"

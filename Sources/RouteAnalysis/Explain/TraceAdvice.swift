@@ -177,7 +177,7 @@ extension Tracer {
     private mutating func corrected(_ link: LinkEdit, _ one: RejectedPattern) -> String? {
         let pattern = table.source.routes[one.route].patterns[one.pattern].path
         var link = link
-        let shift = resolver.firstSegment
+        let shift = resolver.selection.path.first
         let segments = resolver.path.map(\.text.array)
         var isChanged = false
         for step in one.alignment.steps.reversed() {
