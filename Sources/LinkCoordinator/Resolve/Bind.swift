@@ -304,7 +304,7 @@ extension Resolver {
             for later in index..<stack.count - 1 { stack[later] = stack[later + 1] }
             stack.truncate(to: stack.count - 1)
         }
-        if stack.count > Self.maxEntries { throw Rejection(.budget, "stack") }
+        if stack.count > StaticStack.maxEntries { throw Rejection(.budget, "stack") }
         return stack.count < before
     }
 

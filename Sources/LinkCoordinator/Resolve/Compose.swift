@@ -3,11 +3,6 @@ package import ByteStorage
 // Phase 4: composes the stack of a target with its parents and checks that the device supports it.
 // See RouteTableReference, "Stacks".
 extension Resolver {
-    /// The maximum number of entries in a stack.
-    ///
-    /// A longer stack is rejected with the reason `budget`.
-    package static var maxEntries: Int { 64 }
-
     /// Composes the stack of a variant, or that of the route's rule if the device does not support a screen.
     @inline(__always)
     mutating func compose(

@@ -74,7 +74,7 @@ extension Resolver {
         do throws(Rejection) {
             _ = try readPath(request.pointee.text)
             _ = try composePlain()
-            if stack.count > Self.maxEntries { throw Rejection(.budget, "stack") }
+            if stack.count > StaticStack.maxEntries { throw Rejection(.budget, "stack") }
         } catch {
             return .failure(PathError(reason: Decision.Reason(error.reason), detail: error.detail))
         }

@@ -12,7 +12,7 @@ extension Tracer {
         case (.budget, "bytes"): return "the link has more than \(limits.maxBytes) bytes"
         case (.budget, "segments"): return "the path has more than \(limits.maxSegments) segments"
         case (.budget, "query items"): return "the query has more than \(limits.maxQueryItems) items"
-        case (.budget, _): return "the stack has more than \(Resolver.maxEntries) screens"
+        case (.budget, _): return "the stack has more than \(StaticStack.maxEntries) screens"
         case (.badEncoding, _): return "\(detail) is not valid in a link"
         case (.scheme, ""): return "the link has no scheme"
         case (.scheme, _): return "the scheme `\(detail)` is not listed"
