@@ -234,8 +234,8 @@ extension Resolver {
     /// Writes the JSON of a field's value, or of its absence.
     @inline(__always)
     private mutating func writeValue(_ field: Int, scope: UInt8, reserve constant: Int, _ out: inout OutputArena) {
-        let value = values.base + slot(field, scope: scope)
-        if value.pointee.stamp != stamp(of: scope) || value.pointee.state.isAbsent {
+        let value = values.base + values.slot(field, scope: scope)
+        if value.pointee.stamp != values.stamp(of: scope) || value.pointee.state.isAbsent {
             let absent = image.fields.at(field).absentJSON
             out.reserve(absent.count &+ constant)
             out.putPadded(absent)
@@ -251,7 +251,7 @@ extension Resolver {
         out.append(byte: UInt8(ascii: "["))
         for index in 0..<Int(value.count) {
             if index > 0 { out.append(byte: UInt8(ascii: ",")) }
-            write(items.base + (Int(value.first) &+ index), reserve: OutputArena.slack, &out)
+            write(values.items.base + (Int(value.first) &+ index), reserve: OutputArena.slack, &out)
         }
         out.append(byte: UInt8(ascii: "]"))
     }
@@ -284,10 +284,10 @@ extension Resolver {
 
     /// Writes the canonical text of a field into a JSON string, for an identity.
     private mutating func writeText(_ field: Int, scope: UInt8, reserve constant: Int, _ out: inout OutputArena) {
-        if isMissing(field, scope: scope) {
+        if values.isMissing(field, scope: scope) {
             out.appendEscaped(image.fields.at(field).absentText)
         } else {
-            let value = values[slot(field, scope: scope)]
+            let value = values[values.slot(field, scope: scope)]
             if value.state == .uuid { out.appendUppercased(value.view) } else { out.appendEscaped(value.view) }
         }
         out.reserve(constant)

@@ -9,10 +9,10 @@ extension Resolver {
     mutating func writeResume(_ guarding: Ref<CompiledGuard>, _ out: inout OutputArena) {
         out.append(",\"resume\":{\"claim\":")
         out.appendString(guarding.claim)
-        if resumed.isEmpty {
+        if record.resumed.isEmpty {
             writeRequest(&out)
         } else {
-            out.append(resumed)
+            out.append(record.resumed)
         }
         out.append(",\"ttl\":")
         out.append(decimal: guarding.ttlSeconds)
@@ -25,15 +25,15 @@ extension Resolver {
     /// Only parameters and payloads are made in advance, because the text in the record may be far longer than the
     /// compact form.
     mutating func makeResumed() throws(Rejection) {
-        guard resumed.isEmpty else { return }
+        guard record.resumed.isEmpty else { return }
         let json: ByteView
         if request.form == .route {
             json = request.params
-        } else if request.form == .payload && !bindsPayload && payloadLink.isEmpty {
-            json = payloadParams
+        } else if request.form == .payload && !bindsPayload && requested.link.isEmpty {
+            json = requested.params
         } else if request.form == .payload && bindsPayload {
-            hasReadings = true
-            resumed = recordTexts.write { arena in
+            record.hasData = true
+            record.resumed = record.texts.write { arena in
                 arena.append(",\"payload\":")
                 arena.appendCompact(request.payload)
                 switch request.payloadType {
@@ -46,10 +46,10 @@ extension Resolver {
         } else {
             return
         }
-        hasReadings = true
-        let id = request.form == .route ? request.text : payloadRoute
+        record.hasData = true
+        let id = request.form == .route ? request.text : requested.route
         do throws(JSONError) {
-            resumed = try recordTexts.write { arena throws(JSONError) in
+            record.resumed = try record.texts.write { arena throws(JSONError) in
                 arena.append(",\"route\":")
                 arena.appendString(id)
                 if json.isEmpty { return }
@@ -71,7 +71,7 @@ extension Resolver {
     private mutating func writeRequest(_ out: inout OutputArena) {
         guard request.form == .path else {
             out.append(",\"link\":")
-            return out.appendString(request.form == .link ? request.text : payloadLink)
+            return out.appendString(request.form == .link ? request.text : requested.link)
         }
         out.append(",\"path\":")
         out.appendString(request.text)

@@ -10,7 +10,7 @@ extension Resolver {
     mutating func bind(_ composition: Composition, of route: Ref<CompiledRoute>) throws(Rejection) -> Composition {
         try bindRoute(route)
         if composition.isLean {
-            return lacksAny(composition.target.required) ? try requireData(of: composition) : composition
+            return values.lacksAny(composition.target.required) ? try requireData(of: composition) : composition
         }
         return try bindOthers(composition)
     }
@@ -32,44 +32,30 @@ extension Resolver {
             let binding = route.bindings.at(index)
             let field = Int(binding.field)
             if bind(binding, scope: 0) { continue }
-            if isBroken { break }
+            if record.isBroken { break }
             let type = image.fields.at(field)
             if route.drops && type.absence != .required {
-                values[field] = BoundValue(stamp: stamp)
+                values[field] = BoundValue(stamp: values.stamp)
                 notes.append(Note("dropped:", type.modelName, ".", type.name))
                 continue
             }
             throw Rejection(.paramInvalid, type.modelName, dot: type.name)
         }
-        if isBroken { throw Rejection(.internalError) }
+        if record.isBroken { throw Rejection(.internalError) }
         if route.requireAll { try requireAll(route) }
     }
 
     private mutating func requireAll(_ route: Ref<CompiledRoute>) throws(Rejection) {
         for binding in route.bindings {
             let field = image.fields.at(Int(binding.field))
-            if field.absence == .required && isMissing(Int(binding.field), scope: 0) {
+            if field.absence == .required && values.isMissing(Int(binding.field), scope: 0) {
                 throw Rejection(.paramMissing, field.modelName, dot: field.name)
             }
         }
     }
 
-    /// Returns the position of a field's value in a scope.
-    @inline(__always)
-    mutating func slot(_ field: Int, scope: UInt8) -> Int { Int(scope) &* image.fields.count &+ field }
-
     /// Returns a Boolean value that indicates whether a field has no value in a scope.
-    @inline(__always)
-    package mutating func isMissing(_ field: Int, scope: UInt8) -> Bool {
-        let value = values.base + slot(field, scope: scope)
-        return value.pointee.stamp != stamp(of: scope) || value.pointee.state.isAbsent
-    }
-
-    /// Returns the stamp of values in a scope.
-    ///
-    /// The values of parent routes depend on the device.
-    @inline(__always)
-    mutating func stamp(of scope: UInt8) -> UInt32 { scope == 0 ? stamp : deviceStamp }
+    package mutating func isMissing(_ field: Int, scope: UInt8) -> Bool { values.isMissing(field, scope: scope) }
 
     /// Reads one value.
     ///
@@ -79,8 +65,8 @@ extension Resolver {
         let field = image.fields.at(Int(binding.field))
         if field.kind == .list { return bindList(binding, field, scope: scope) }
         if binding.trusted, let text = captureSlice(binding.name) {
-            let value = values.base + slot(Int(binding.field), scope: scope)
-            value.pointee.stamp = stamp(of: scope)
+            let value = values.base + values.slot(Int(binding.field), scope: scope)
+            value.pointee.stamp = values.stamp(of: scope)
             value.pointee.state = field.kind == .uuid ? .uuid : .plain
             value.pointee.view = text
             return true
@@ -92,9 +78,9 @@ extension Resolver {
     @inline(__always)
     mutating func bindSingle(_ binding: Ref<CompiledBinding>, scope: UInt8) -> Bool {
         let field = image.fields.at(Int(binding.field))
-        let place = slot(Int(binding.field), scope: scope)
+        let place = values.slot(Int(binding.field), scope: scope)
         let value = values.base + place
-        value.pointee.stamp = stamp(of: scope)
+        value.pointee.stamp = values.stamp(of: scope)
         value.pointee.state = .missing
         switch source(binding) {
         case .absent, .null:
@@ -197,9 +183,9 @@ extension Resolver {
     private mutating func bindList(
         _ binding: Ref<CompiledBinding>, _ field: Ref<CompiledField>, scope: UInt8
     ) -> Bool {
-        let place = slot(Int(binding.field), scope: scope)
+        let place = values.slot(Int(binding.field), scope: scope)
         let read = readList(binding, field)
-        values[place] = BoundValue(stamp: stamp(of: scope))
+        values[place] = BoundValue(stamp: values.stamp(of: scope))
         if read.isValid && read.count == 0 {
             repairWanting(binding, field, place)
             return true
@@ -207,7 +193,7 @@ extension Resolver {
         guard read.isValid, read.count >= field.minCount, read.count <= field.maxCount else {
             return repairs(binding, field, place)
         }
-        values[place] = BoundValue(stamp: stamp(of: scope), state: .list, first: read.first, count: read.count)
+        values[place] = BoundValue(stamp: values.stamp(of: scope), state: .list, first: read.first, count: read.count)
         return true
     }
 
@@ -257,9 +243,10 @@ extension Resolver {
     /// Returns `false` if the item does not have the list's type, or if the list would exceed the maximum length of any
     /// list. In both cases, the remaining items need not be read.
     mutating func addItem(_ text: ByteView, _ field: Ref<CompiledField>) -> Bool {
-        guard items.count &- listStart < FieldType.maxListCount, let value = canonical(text, field, kind: field.item)
+        guard values.items.count &- values.listStart < FieldType.maxListCount,
+            let value = canonical(text, field, kind: field.item)
         else { return false }
-        items.append(value)
+        values.items.append(value)
         return true
     }
 
@@ -268,19 +255,12 @@ extension Resolver {
     /// A parent without its data is removed. Any other such entry fails the request.
     package mutating func requireData(of composition: Composition) throws(Rejection) -> Composition {
         if composition.target.isLean && composition.isStatic {
-            if !lacksAny(composition.target.required) { return composition }
+            if !values.lacksAny(composition.target.required) { return composition }
             makeStack(of: composition)
         }
         var bound = composition
         if try dropParents() { bound.isStatic = false }
         return bound
-    }
-
-    /// Returns a Boolean value that indicates whether the route has no value for one of the fields.
-    @inline(__always)
-    mutating func lacksAny(_ fields: UnsafeBufferPointer<Int32>) -> Bool {
-        for field in fields where isMissing(Int(field), scope: 0) { return true }
-        return false
     }
 
     /// Removes the parents without their required data.
@@ -312,15 +292,9 @@ extension Resolver {
     ///
     /// It is a required field without a value, or an invalid field of a parent route.
     private mutating func wantingField(of screen: Ref<CompiledScreen>, scope: UInt8) -> Int {
-        for field in screen.required where isMissing(Int(field), scope: scope) { return Int(field) }
+        for field in screen.required where values.isMissing(Int(field), scope: scope) { return Int(field) }
         if scope == 0 { return -1 }
-        for field in screen.fields where isInvalid(Int(field), scope: scope) { return Int(field) }
+        for field in screen.fields where values.isInvalid(Int(field), scope: scope) { return Int(field) }
         return -1
-    }
-
-    /// Returns a Boolean value that indicates whether a parent route binds a value of the wrong type to a field.
-    private mutating func isInvalid(_ field: Int, scope: UInt8) -> Bool {
-        let value = values.base + slot(field, scope: scope)
-        return value.pointee.stamp == stamp(of: scope) && value.pointee.state == .invalid
     }
 }

@@ -7,7 +7,7 @@ extension Resolver {
     mutating func claims(
         _ request: UnsafePointer<RequestView>, table: TableHandle, keepsReadings: Bool
     ) throws(Rejection) -> Bool {
-        start(request, device.pointer, table: table, keepsReadings: keepsReadings)
+        start(request, device.facts.pointer, table: table, keepsReadings: keepsReadings)
         switch request.pointee.form {
         case .link: return claims(request.pointee.text)
         // The link is valid as long as the data that was read from the record, which this check does not change.
@@ -19,8 +19,7 @@ extension Resolver {
     }
 
     private mutating func claims(_ link: ByteView) -> Bool {
-        var parts = NormalizedLink(block: image.blocks.at(0))
-        return link.count <= image.maxBytes && (try? readOrigin(link, into: &parts)) != nil
+        link.count <= image.maxBytes && (try? readOrigin(link)) != nil
     }
 }
 

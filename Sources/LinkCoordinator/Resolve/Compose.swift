@@ -124,8 +124,8 @@ extension Resolver {
     /// The name of a coordinator switches to it. Any other segment must be a screen of the current coordinator.
     package mutating func composePath(from first: Int, policy: TableSource.Route.UnknownScreen) throws(Rejection) {
         var current = -1
-        if link.isRelative && device.has(.coordinator) {
-            current = image.literals.find(node: LiteralTable.coordinators, text: device.coordinator)
+        if link.isRelative && device.facts.has(.coordinator) {
+            current = image.literals.find(node: LiteralTable.coordinators, text: device.facts.coordinator)
         }
         var waiting = -1
         var index = first

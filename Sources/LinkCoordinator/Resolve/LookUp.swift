@@ -9,16 +9,16 @@ extension Resolver {
     ///   - table: The table, whose first block determines how the path is split.
     /// - Returns: The index of the route whose pattern is the best match, or nil.
     package mutating func lookUp(_ path: ByteView, bytesBehind: Int, in table: TableHandle) -> Int? {
-        image = table.image
-        open(NormalizedLink(block: image.blocks.at(0)))
+        self.table = table
+        link.block = image.blocks.at(0)
+        link.host = nil
+        selection.path = LinkPath()
         segments.removeAll()
         texts.resetArena()
         let text = bytesBehind >= WideScan.behind ? path : texts.padded(path)
-        if splitPlainSegments(text.start, text.end, text.lease, link.block) != text.end {
+        if splitPlainSegments(text.start, text.end, text.lease) != text.end {
             segments.removeAll()
-            var positions = LinkPath()
-            let block = link.block
-            guard (try? readSegments(authority: .empty, path: text, block, into: &positions)) != nil else { return nil }
+            guard (try? readSegments(authority: .empty, path: text)) != nil else { return nil }
         }
         return search().map { Int($0.route) }
     }

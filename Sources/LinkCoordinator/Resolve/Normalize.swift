@@ -4,28 +4,20 @@ package import ByteStorage
 //
 // The query is only counted here. It is split when it is first used.
 extension Resolver {
-    /// Makes a link the one that the next phases read.
-    @inline(__always)
-    package mutating func open(_ link: NormalizedLink) {
-        self.link = link
-        query.open(link)
-        selection = Selection(path: link.path)
-    }
-
-    /// Returns the parts of a link, and stores the segments of its path in the resolver.
+    /// Normalizes a link and returns its path.
+    ///
+    /// The other parts of the link are kept in `link`, and the segments of its path in `segments`.
     ///
     /// A screened link is known to have no forbidden bytes. If enough bytes after the link are readable, it is split in
     /// place.
-    @inline(__always)
     package mutating func normalize(
         _ text: ByteView, isScreened: Bool = false, bytesBehind: Int = 0
-    ) throws(Rejection) -> NormalizedLink {
+    ) throws(Rejection) -> LinkPath {
         let text = bytesBehind >= WideScan.behind || text.count > image.maxBytes ? text : texts.padded(text)
         if text.count > image.maxBytes { throw Rejection(.budget, "bytes") }
         if !isScreened, let bad = ByteScan.firstForbidden(in: text) {
             throw Rejection(.badEncoding, "byte ", number: bad)
         }
-        var link = NormalizedLink(block: image.blocks.at(0))
         let start: Int
         let known = origins.find(text, table: image.serial)
         var authority = ByteView.empty
@@ -41,26 +33,27 @@ extension Resolver {
             }
             start = entry.pointee.count
         } else {
-            (authority, start) = try readOrigin(text, into: &link)
+            (authority, start) = try readOrigin(text)
         }
-        if authority.isEmpty && !image.foldsCase && splitPlainPath(of: text, from: start, into: &link) {
-            try checkQueryBudget(link)
+        if authority.isEmpty && !image.foldsCase && splitPlainPath(of: text, from: start) {
+            try checkQueryBudget()
         } else {
-            try splitAnyPath(of: text, authority: authority, from: start, into: &link)
+            try splitAnyPath(of: text, authority: authority, from: start)
         }
-        if !link.block.rewrites.isEmpty { rewrite(&link) }
-        return link
+        query.open(link.query, link.block)
+        if !link.block.rewrites.isEmpty { rewrite() }
+        return link.path
     }
 
     /// Splits a path of any form.
     @inline(never)
     private mutating func splitAnyPath(
-        of text: ByteView, authority: ByteView, from start: Int, into link: inout NormalizedLink
+        of text: ByteView, authority: ByteView, from start: Int
     ) throws(Rejection) {
         let path = Self.splitTail(text, from: start, into: &link)
         try checkBudget(authority: authority, path: path)
-        try checkQueryBudget(link)
-        try readSegments(authority: authority, path: path, link.block, into: &link.path)
+        try checkQueryBudget()
+        link.path = try readSegments(authority: authority, path: path)
     }
 
     /// Stores the query and fragment and returns the path, which begins at `start`.
@@ -85,17 +78,15 @@ extension Resolver {
     /// Returns the authority that becomes a segment, and the start of the path.
     ///
     /// See RouteTableReference, "Scheme" and "Authority".
-    mutating func readOrigin(
-        _ text: ByteView, into link: inout NormalizedLink
-    ) throws(Rejection) -> (authority: ByteView, start: Int) {
+    mutating func readOrigin(_ text: ByteView) throws(Rejection) -> (authority: ByteView, start: Int) {
         let colon = Self.schemeLength(text)
         if colon == 0 { throw Rejection(.scheme) }
         link.scheme = text.slice(0, colon)
-        try findBlock(of: &link)
+        try findBlock()
         let afterColon = text.dropFirst(colon &+ 1)
         guard afterColon.hasPrefix(ByteView("//")) else {
             link.isRelative = afterColon.isEmpty || afterColon[0] != UInt8(ascii: "/")
-            if !link.block.hostIsSegment { try matchHost(.empty, isWeb: WebURL.isWeb(link.scheme), of: &link) }
+            if !link.block.hostIsSegment { try matchHost(.empty, isWeb: WebURL.isWeb(link.scheme)) }
             return (.empty, colon &+ 1)
         }
         var end = colon &+ 3
@@ -105,7 +96,7 @@ extension Resolver {
             end &+= 1
         }
         let written = text.slice(colon &+ 3, end)
-        let authority = try readAuthority(written, into: &link)
+        let authority = try readAuthority(written)
         if authority.count == written.count {
             origins.keep(
                 text.slice(0, end), host: link.host ?? .empty,
@@ -139,7 +130,7 @@ extension Resolver {
         return 0
     }
 
-    private mutating func findBlock(of link: inout NormalizedLink) throws(Rejection) {
+    private mutating func findBlock() throws(Rejection) {
         for candidate in image.schemes {
             let exact = image.blocks.at(Int(candidate.block)).schemesAreExact
             let same = exact ? candidate.text == link.scheme : ByteScan.equalFolded(candidate.text, link.scheme)
@@ -158,9 +149,7 @@ extension Resolver {
     /// With `host: authority`, it checks and stores the host.
     ///
     /// See RouteTableReference, "Authority".
-    private mutating func readAuthority(
-        _ written: ByteView, into link: inout NormalizedLink
-    ) throws(Rejection) -> ByteView {
+    private mutating func readAuthority(_ written: ByteView) throws(Rejection) -> ByteView {
         var authority = written
         let isWeb = WebURL.isWeb(link.scheme)
         var at = authority.count
@@ -177,16 +166,14 @@ extension Resolver {
         }
         if link.block.hostIsSegment { return name }
         guard let host = WebURL.normalHost(lowered: texts.folded(name)) else { throw Rejection(.host, "syntax") }
-        try matchHost(host, isWeb: isWeb, of: &link)
+        try matchHost(host, isWeb: isWeb)
         return name
     }
 
     /// Checks a host against the list of the block and stores it.
     ///
     /// In `http` and `https` links an empty host is rejected, because a browser reads the next segment as the host.
-    private mutating func matchHost(
-        _ host: ByteView, isWeb: Bool, of link: inout NormalizedLink
-    ) throws(Rejection) {
+    private mutating func matchHost(_ host: ByteView, isWeb: Bool) throws(Rejection) {
         link.host = host
         if isWeb && host.isEmpty { throw Rejection(.host, "missing") }
         for rule in link.block.hosts where rule.matches(host: host, port: link.port) { return }
@@ -210,24 +197,26 @@ extension Resolver {
     }
 
     @inline(__always)
-    private mutating func checkQueryBudget(_ link: NormalizedLink) throws(Rejection) {
+    private mutating func checkQueryBudget() throws(Rejection) {
         guard let query = link.query, query.count &+ 1 > image.maxQueryItems else { return }
-        try countQueryItems(query, link.block)
+        try countQueryItems(query)
     }
 
     @inline(never)
-    private mutating func countQueryItems(_ query: ByteView, _ block: Ref<CompiledLinkBlock>) throws(Rejection) {
+    private mutating func countQueryItems(_ query: ByteView) throws(Rejection) {
         var count = 1
-        for separator in block.separators { count &+= ByteScan.count(of: separator, in: query) }
+        for separator in link.block.separators { count &+= ByteScan.count(of: separator, in: query) }
         if count > image.maxQueryItems { throw Rejection(.budget, "query items") }
     }
 
     /// Splits the undecoded path, decodes each segment once, and checks it.
     ///
+    /// Returns the path, which begins with the segments that were added before.
+    ///
     /// See RouteTableReference, "Path segments".
-    mutating func readSegments(
-        authority: ByteView, path: ByteView, _ block: Ref<CompiledLinkBlock>, into positions: inout LinkPath
-    ) throws(Rejection) {
+    mutating func readSegments(authority: ByteView, path: ByteView) throws(Rejection) -> LinkPath {
+        var read = LinkPath()
+        let block = link.block
         if !authority.isEmpty { try addSegment(authority, isPlain: Self.isPlain(authority)) }
         var at = path.count > 0 && path[0] == UInt8(ascii: "/") ? 1 : 0
         var hadEmpty = false
@@ -244,7 +233,7 @@ extension Resolver {
                     throw Rejection(.emptySegment, "segment ", number: segments.count)
                 }
                 hadEmpty = true
-                if resets { positions.resetAt = segments.count }
+                if resets { read.resetAt = segments.count }
             } else {
                 try addSegment(path.slice(at, stop), isPlain: plain)
             }
@@ -254,9 +243,10 @@ extension Resolver {
         let least = authority.isEmpty ? 1 : 0
         if resets && path.count > least && path[path.count &- 1] == UInt8(ascii: "/") {
             hadEmpty = true
-            positions.resetAt = segments.count
+            read.resetAt = segments.count
         }
         if hadEmpty { notes.append(resets ? Note("empty segments reset") : Note("empty segments collapsed")) }
+        return read
     }
 
     private static func isPlain(_ text: ByteView) -> Bool {
@@ -289,35 +279,35 @@ extension Resolver {
     /// Applies the rewrites of the block, which remove known prefixes.
     ///
     /// See RouteTableReference, "Rewrites".
-    private mutating func rewrite(_ link: inout NormalizedLink) {
+    private mutating func rewrite() {
         for number in 0..<link.block.rewrites.count {
             let rule = link.block.rewrites.at(number)
-            if fits(rule, link.path) { takeOff(rule, from: &link.path) }
+            if fits(rule) { takeOff(rule) }
         }
     }
 
     @inline(__always)
-    private mutating func fits(_ rule: Ref<CompiledRewrite>, _ path: LinkPath) -> Bool {
+    private mutating func fits(_ rule: Ref<CompiledRewrite>) -> Bool {
         let length = rule.segments.count
-        if segments.count &- path.first < length { return false }
+        if segments.count &- link.path.first < length { return false }
         let matchers = rule.segments.baseAddress.unsafelyUnwrapped
-        let first = segments.base + path.first
+        let first = segments.base + link.path.first
         for index in 0..<length where !Ref(matchers + index).matches(Ref(first + index)) { return false }
         return true
     }
 
     @inline(never)
-    private mutating func takeOff(_ rule: Ref<CompiledRewrite>, from path: inout LinkPath) {
+    private mutating func takeOff(_ rule: Ref<CompiledRewrite>) {
         if rule.captured >= 0 {
             let index = Int(rule.captured)
-            let value = captured(rule.segments.at(index), in: segments[path.first &+ index])
+            let value = captured(rule.segments.at(index), in: segments[link.path.first &+ index])
             rewrites.append(RewriteValue(name: rule.name, value: value))
             notes.append(Note("rewrite:", rule.nameText, "=", value))
         } else {
             notes.append(Note("rewrite:", rule.prefixText))
         }
-        path.first &+= rule.segments.count
-        if let resetAt = path.resetAt { path.resetAt = max(resetAt, path.first) }
+        link.path.first &+= rule.segments.count
+        if let resetAt = link.path.resetAt { link.path.resetAt = max(resetAt, link.path.first) }
     }
 }
 

@@ -24,14 +24,50 @@ package struct NormalizedLink: BitwiseCopyable {
     package var fragment: ByteView?
 
     init(block: Ref<CompiledLinkBlock>) { self.block = block }
+
+    /// Removes the parts of the last link.
+    @inline(__always)
+    mutating func reset(block: Ref<CompiledLinkBlock>) {
+        self.block = block
+        scheme = .empty
+        schemeNumber = nil
+        host = nil
+        port = nil
+        path = LinkPath()
+        isRelative = false
+        query = nil
+        fragment = nil
+    }
 }
 
 /// A path as positions in the resolver's list of segments, of which it is the end.
 package struct LinkPath: BitwiseCopyable {
+    /// The position of the first segment, in four bytes to be passed in a register.
+    private var packedFirst: Int32
+    /// The position in `resetAt`, or -1.
+    private var packedReset: Int32
+
+    /// Creates a path.
+    init(first: Int = 0, resetAt: Int? = nil) {
+        packedFirst = Int32(truncatingIfNeeded: first)
+        packedReset = Int32(truncatingIfNeeded: resetAt ?? -1)
+    }
+
     /// The position of the first segment.
     ///
     /// The segments before it belong to rewrites, or to the path before a redirect.
-    package var first = 0
+    package var first: Int {
+        @inline(__always)
+        get { Int(packedFirst) }
+        @inline(__always)
+        set { packedFirst = Int32(truncatingIfNeeded: newValue) }
+    }
+
     /// The position of the segment after the last empty one if empty segments reset a coordinator path.
-    var resetAt: Int?
+    var resetAt: Int? {
+        @inline(__always)
+        get { packedReset < 0 ? nil : Int(packedReset) }
+        @inline(__always)
+        set { packedReset = Int32(truncatingIfNeeded: newValue ?? -1) }
+    }
 }

@@ -7,9 +7,8 @@ extension Resolver {
     ///
     /// Returns `false` if a part must be decoded, checked, or noted. No part is stored in that case, and the caller
     /// falls back to the slow path. `text` must be padded.
-    @inline(__always)
-    mutating func splitPlainPath(of text: ByteView, from start: Int, into link: inout NormalizedLink) -> Bool {
-        guard let stop = splitPlainSegments(text.start + start, text.end, text.lease, link.block) else {
+    mutating func splitPlainPath(of text: ByteView, from start: Int) -> Bool {
+        guard let stop = splitPlainSegments(text.start + start, text.end, text.lease) else {
             segments.removeAll()
             return false
         }
@@ -35,8 +34,7 @@ extension Resolver {
     /// plain.
     @inline(__always)
     mutating func splitPlainSegments(
-        _ start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>, _ lease: ViewLease,
-        _ block: Ref<CompiledLinkBlock>
+        _ start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>, _ lease: ViewLease
     ) -> UnsafePointer<UInt8>? {
         var at = start
         if at < end && at.pointee == UInt8(ascii: "/") { at += 1 }
@@ -44,24 +42,24 @@ extension Resolver {
             let stop = Self.segmentEnd(from: at, to: end)
             let byte = stop < end ? stop.pointee : UInt8(ascii: "?")
             let isEnd = byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
-            if stop == at { return isEnd ? Self.endPlain(at, from: start, block) : nil }
+            if stop == at { return isEnd ? endPlain(at, from: start) : nil }
             let text = ByteView(start: at, count: stop - at, lease: lease)
             if at.pointee == UInt8(ascii: ".") || segments.count >= image.maxSegments { return nil }
             segments.append(Segment(plain: text, head: WideScan.head(at, text.count)))
             if byte != UInt8(ascii: "/") { return isEnd ? stop : nil }
             at = stop + 1
         }
-        return Self.endPlain(at, from: start, block)
+        return endPlain(at, from: start)
     }
 
     /// Ends a path that ends with a slash or has no segments.
     ///
     /// Such a path is plain unless empty segments have a meaning.
     @inline(__always)
-    private static func endPlain(
-        _ stop: UnsafePointer<UInt8>, from start: UnsafePointer<UInt8>, _ block: Ref<CompiledLinkBlock>
+    private mutating func endPlain(
+        _ stop: UnsafePointer<UInt8>, from start: UnsafePointer<UInt8>
     ) -> UnsafePointer<UInt8>? {
-        block.emptySegments == .reset && stop > start ? nil : stop
+        link.block.emptySegments == .reset && stop > start ? nil : stop
     }
 
     /// Returns the position of the first slash, `?`, `#`, percent sign, or byte above 0x7F, or `end`.

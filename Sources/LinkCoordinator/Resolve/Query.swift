@@ -20,11 +20,11 @@ package struct QueryReader: ~Copyable {
     /// one of several devices.
     var isSealed = false
 
-    /// Reads the query of another link.
+    /// Begins another query.
     @inline(__always)
-    mutating func open(_ link: NormalizedLink) {
-        block = link.block
-        query = link.query
+    mutating func open(_ query: ByteView?, _ block: Ref<CompiledLinkBlock>) {
+        self.block = block
+        self.query = query
         isSplit = false
         isTrimmed = false
         isWithoutEntities = false

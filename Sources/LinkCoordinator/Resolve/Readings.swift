@@ -37,6 +37,8 @@ struct Readings: ~Copyable {
     var parents = Growable<ParentBinding>(capacity: 4)
     var parentValues = Growable<BoundValue>(capacity: 4)
     var parentNotes = Growable<Note>(capacity: 4)
+    /// The most recent repair.
+    var lastRepair = Repair.dash
 
     /// The number of results and values for which memory is kept for the next request.
     private static var kept: Int { 1024 }
@@ -67,19 +69,19 @@ extension Resolver {
     /// Binds a value that several bindings of the route read in the same way.
     @inline(never)
     mutating func bindAgain(_ binding: Ref<CompiledBinding>, scope: UInt8) -> Bool {
-        let target = slot(Int(binding.field), scope: scope)
+        let target = values.slot(Int(binding.field), scope: scope)
         let place = readings.place(binding.reading, nil)
         if readings.all[place].stamp != readings.stamp {
             let notesBefore = notes.count
             let isValid = bindSingle(binding, scope: scope)
             var reading = Reading(stamp: readings.stamp, isValid: isValid, value: values[target])
-            if notes.count > notesBefore { reading.repair = lastRepair.rawValue &+ 1 }
+            if notes.count > notesBefore { reading.repair = readings.lastRepair.rawValue &+ 1 }
             readings.all[place] = reading
             return isValid
         }
         let reading = readings.all[place]
         values[target] = reading.value
-        values[target].stamp = stamp(of: scope)
+        values[target].stamp = values.stamp(of: scope)
         if reading.repair > 0, let repair = Repair(rawValue: reading.repair &- 1) { note(repair, binding) }
         return reading.isValid
     }
@@ -93,12 +95,12 @@ extension Resolver {
         // A constant is read in place.
         let place = binding.reading < 0 ? -1 : readings.place(binding.reading, repair)
         if place >= 0 && readings.all[place].stamp == readings.stamp { return readings.all[place] }
-        listStart = items.count
+        values.listStart = values.items.count
         let isValid = addItems(binding, field)
-        if !isValid { items.truncate(to: listStart) }
+        if !isValid { values.items.truncate(to: values.listStart) }
         let reading = Reading(
-            stamp: readings.stamp, isValid: isValid, first: Int32(truncatingIfNeeded: listStart),
-            count: Int32(truncatingIfNeeded: items.count &- listStart))
+            stamp: readings.stamp, isValid: isValid, first: Int32(truncatingIfNeeded: values.listStart),
+            count: Int32(truncatingIfNeeded: values.items.count &- values.listStart))
         if place >= 0 { readings.all[place] = reading }
         return reading
     }

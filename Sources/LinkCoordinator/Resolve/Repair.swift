@@ -18,7 +18,7 @@ extension Resolver {
         let stamp = values[place].stamp
         values[place] = value
         values[place].stamp = stamp
-        lastRepair = repair
+        readings.lastRepair = repair
         note(repair, binding)
         return true
     }

@@ -47,8 +47,8 @@ extension Resolver {
     private mutating func read() throws(Rejection) -> Selection {
         switch request.form {
         case .link:
-            let link = try normalize(request.text, isScreened: request.isScreened, bytesBehind: request.bytesBehind)
-            return try select(link)
+            let path = try normalize(request.text, isScreened: request.isScreened, bytesBehind: request.bytesBehind)
+            return try select(path)
         case .path: return try readPath(request.text)
         case .route: return try readRoute(request.text, params: request.params)
         case .payload: return try readPayload() ?? Selection()
@@ -121,7 +121,7 @@ extension Resolver {
     ) throws(Rejection) -> DecisionSummary {
         switch action {
         case .excludeExternal:
-            let link = request.form == .link ? request.text : payloadLink
+            let link = request.form == .link ? request.text : requested.link
             guard isAllowed(link) else { throw Rejection(.externalRefused) }
             writeExternal(link, notice: .empty, nil, &out)
             return DecisionSummary(.external)

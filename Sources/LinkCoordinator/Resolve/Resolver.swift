@@ -38,33 +38,6 @@ package enum Found {
     case invalid
 }
 
-/// A bound value.
-struct BoundValue {
-    enum State: UInt8 {
-        /// There is no value.
-        case missing
-        /// A parent route binds a value of the wrong type.
-        case invalid
-        case text, plain, uuid, list
-
-        /// A Boolean value that indicates whether there is no valid value.
-        var isAbsent: Bool {
-            @inline(__always)
-            get { rawValue <= State.invalid.rawValue }
-        }
-    }
-    /// The stamp of the resolution.
-    ///
-    /// Values with an older stamp are missing.
-    var stamp: UInt32 = 0
-    var state = State.missing
-    /// The text, or the JSON of a number or Boolean value.
-    var view: ByteView = .empty
-    /// The position and number of the items of a list in `items`.
-    var first: Int32 = 0
-    var count: Int32 = 0
-}
-
 /// The five phases of a resolution and their scratch memory, which one lane reuses for every request.
 ///
 /// The parts of a request that do not depend on the device are processed once. `resolveNext` then decides for further
@@ -76,95 +49,66 @@ struct BoundValue {
 /// Every method is `mutating`, even without changes, because Swift 6.3 passes `self` to other methods as a copy of its
 /// 900 bytes.
 package struct Resolver: ~Copyable {
-    // MARK: Results of the phases, which fallbacks, further devices, and explanations read
-    /// The result of phase 1.
+    // MARK: Input
+    /// The table that resolves the request.
+    var table: TableHandle
+    var request: Ref<RequestView>
+    var head: Ref<DecisionHead>?
+    /// The facts about the device.
+    var device = DeviceReader()
+    /// The data of the record.
+    package var record = RecordReadings()
+
+    // MARK: Results, which fallbacks, further devices, and explanations read
+    /// The result of phase 1, also while it runs.
     package var link: NormalizedLink
     /// The result of phase 2, also while it runs.
     package var selection = Selection()
-    /// The chosen variant of the selected route.
+    /// The variant that phase 3 chose.
     package var variant: Ref<CompiledVariant>?
+    /// The result of phase 5.
+    var values = BoundValues()
+    /// The notes of all phases.
+    package var notes = Growable<Note>(capacity: 16)
+    /// The results that do not depend on the device, kept for further devices.
+    var shared = SharedPart()
 
-    // MARK: Table
-    /// The compiled values of the table that resolves the request.
-    package var image: Ref<CompiledTableData>
-    /// The stamps of values that were bound for this request, and of those bound only for this device.
-    var stamp: UInt32 = 0
-    var deviceStamp: UInt32 = 0
-    /// The last assigned stamp.
-    var lastStamp: UInt32 = 0
-
-    /// The pointers to read in payloads, and the positions of the table's own pointers among them.
-    var pointers: Ref<PointerTrie> = .unset
-    var pointerNumbers: UnsafePointer<Int32>?
-
-    // MARK: Normalization
+    // MARK: Memory of all phases
     var texts = ResolutionTexts(chunkBytes: 16 << 10, builtChunkBytes: 4 << 10)
+
+    // MARK: Memory of phase 1, normalization
     /// The segments of the path, preceded by those of each path before a redirect.
     package var segments = Growable<Segment>(capacity: 80)
     /// The query of the link.
     package var query = QueryReader()
     var rewrites = Growable<RewriteValue>(capacity: 8)
     var origins = OriginCache()
+    /// The request that a payload contains.
+    var requested = PayloadRequest()
+    /// A Boolean value that indicates whether parameters replace the query.
+    package var usesParams = false
 
-    // MARK: Selection
+    // MARK: Memory of phase 2, selection
     /// The bit of the path's last segment, which excludes nodes from the search, or 0 before its first use.
     var lastBit: UInt64 = 0
     /// The indices of the routes that redirected.
     package var via = Growable<Int32>(capacity: 8)
 
-    // MARK: Variant, stack, and values
-    var device: Ref<DeviceView>
-    var appVersion: UnsafePointer<Version>?
-    var osVersion: UnsafePointer<Version>?
-    /// Separate caches, because reading one version must not overwrite the other one.
-    var appVersions = VersionCache()
-    var osVersions = VersionCache()
-    var versionsRead = false
+    // MARK: Memory of phase 4, composition
     /// The composed stack, from the bottom to the top.
     package var stack = Growable<CompiledEntry>(capacity: 80)
-    var values: Growable<BoundValue>
-    var items = Growable<BoundValue>(capacity: 16)
     /// The parent routes of the composed stack, starting with that of scope 1.
     var parentRoutes = Growable<Int32>(capacity: 4)
-    /// The notes that have been added.
-    package var notes = Growable<Note>(capacity: 16)
-    var request: Ref<RequestView>
-    var head: Ref<DecisionHead>?
-    /// The link, or the route and its parameters, that a payload contains.
-    var payloadLink: ByteView = .empty
-    var payloadRoute: ByteView = .empty
-    var payloadParams: ByteView = .empty
 
-    // MARK: Data read once for a record, regardless of its devices and tables
-    /// A Boolean value that indicates whether any of the next three properties, or the shared part, has data.
-    var hasReadings = false
-    var recordTexts = RecordTexts()
-    var payload = PayloadReading()
-    /// The parameters of the request.
-    package var params = ParamTable()
-    /// A Boolean value that indicates whether parameters replace the query.
-    package var usesParams = false
-    /// The request as members of `resume`, after it was first written.
-    var resumed: ByteView = .empty
-    /// A Boolean value that indicates whether strictly validated data could not be read again.
-    var isBroken = false
+    // MARK: Memory of phase 5, binding
     /// The values of the request that other bindings and devices read again.
     var readings = Readings()
-    /// The position in `items` at which the current list begins.
-    var listStart = 0
-    /// The most recent repair.
-    var lastRepair = Repair.dash
-
-    // The results that do not depend on the device, kept for further devices.
-    var shared = SharedPart()
 
     /// Creates a resolver, which can be used with any number of tables.
     package init() {
-        image = .unset
+        table = TableHandle(image: .unset, pointers: .unset, numbers: nil)
         link = NormalizedLink(block: .unset)
-        values = Growable(capacity: 64)
         request = .unset
-        device = .unset
     }
 }
 
@@ -182,47 +126,32 @@ extension Resolver {
         _ request: UnsafePointer<RequestView>, _ device: UnsafePointer<DeviceView>, table: TableHandle,
         keepsReadings: Bool = false
     ) {
-        image = table.image
-        pointers = table.pointers
-        pointerNumbers = table.numbers
+        self.table = table
         self.request = Ref(request)
         usesParams = false
-        resumed = .empty
-        isBroken = false
-        if hasReadings { forgetReadings(all: !keepsReadings) }
-        self.device = Ref(device)
-        lastStamp &+= 1
-        if lastStamp == 0 { clearValues() }
-        stamp = lastStamp
-        deviceStamp = lastStamp
-        readings.forget(stamp: stamp)
+        record.resumed = .empty
+        record.isBroken = false
+        if record.hasData { forgetReadings(all: !keepsReadings) }
+        self.device.open(device)
+        if !values.start(fields: image.fields.count, scopes: image.scopes) { readings.clear() }
+        readings.forget(stamp: values.stamp)
         texts.reset()
         segments.removeAll()
-        open(NormalizedLink(block: image.blocks.at(0)))
+        link.reset(block: image.blocks.at(0))
+        query.open(nil, link.block)
+        selection = Selection()
         rewrites.removeAll()
         via.removeAll()
-        versionsRead = false
         variant = nil
         stack.removeAll()
         parentRoutes.removeAll()
-        items.removeAll()
         notes.removeAll()
-        payloadLink = .empty
-        payloadRoute = .empty
-        payloadParams = .empty
-        let needed = image.fields.count &* image.scopes
-        while values.count < needed { values.append(BoundValue()) }
-    }
-
-    mutating func clearValues() {
-        for index in 0..<values.count { values[index] = BoundValue() }
-        readings.clear()
-        lastStamp = 1
+        requested = PayloadRequest()
     }
 
     /// Removes the data that was read from the last record.
     mutating func forgetRecord() {
-        if hasReadings { forgetReadings(all: true) }
+        if record.hasData { forgetReadings(all: true) }
     }
 
     /// Removes the data that was read from a record.
@@ -230,12 +159,15 @@ extension Resolver {
     /// If the same record is resolved with another table, only the results of the previous table are removed.
     @inline(never)
     private mutating func forgetReadings(all: Bool) {
-        params.forget()
+        record.params.forget()
         if shared.isKept { forgetShared() }
-        if !all { return }
-        payload.forget()
-        recordTexts.forget()
-        hasReadings = false
+        if all { record.forget() }
+    }
+
+    /// The compiled values of the table.
+    package var image: Ref<CompiledTableData> {
+        @inline(__always)
+        mutating get { table.image }
     }
 
     /// The segments of the current path: that of the link after rewrites, or that after a redirect.

@@ -5,14 +5,8 @@ internal import ByteStorage
 extension Resolver {
     /// Selects the route of the matching pattern with the highest precedence and follows redirects.
     @inline(__always)
-    mutating func select(_ link: NormalizedLink) throws(Rejection) -> Selection {
-        open(link)
-        return try searchRoute()
-    }
-
-    /// Searches for the route of the current path until no redirect changes the path.
-    @inline(__always)
-    mutating func searchRoute() throws(Rejection) -> Selection {
+    mutating func select(_ path: LinkPath) throws(Rejection) -> Selection {
+        selection.path = path
         while true {
             try searchPattern()
             if try follow() { return selection }

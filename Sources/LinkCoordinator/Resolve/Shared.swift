@@ -27,20 +27,16 @@ extension Resolver {
     package mutating func resolveNext(
         _ device: UnsafePointer<DeviceView>, head: UnsafePointer<DecisionHead>?, into out: inout OutputArena
     ) -> DecisionSummary {
-        if lastStamp >= .max - 2 {
+        if values.needsRestart {
             // Resetting the stamps also removes the bound values.
-            let table = TableHandle(image: image, pointers: pointers, numbers: pointerNumbers)
             return resolve(request.pointer, device, table: table, head: head, keepsReadings: true, into: &out)
         }
         if !shared.isKept { keepShared() }
-        lastStamp &+= 1
-        deviceStamp = lastStamp
-        self.device = Ref(device)
+        values.startDevice(keepingItems: shared.items)
+        self.device.open(device)
         self.head = head.map { Ref($0) }
         texts.reset()
         notes.truncate(to: shared.notes)
-        items.truncate(to: shared.items)
-        versionsRead = false
         variant = nil
         stack.removeAll()
         parentRoutes.removeAll()
@@ -52,11 +48,10 @@ extension Resolver {
     @inline(never)
     private mutating func keepShared() {
         shared.isKept = true
-        hasReadings = true
+        record.hasData = true
         notes.truncate(to: shared.notes)
-        items.removeAll()
-        lastStamp &+= 1
-        readings.forget(stamp: lastStamp)
+        values.items.removeAll()
+        readings.forget(stamp: values.nextStamp())
         // Results that would be made on first use by a device are made now, in the memory of the request.
         query.split(&texts)
         query.decodeAll(&texts)
@@ -83,7 +78,7 @@ extension Resolver {
 
     /// Keeps the list items of the request and stores new texts in the memory of the device again.
     mutating func closeShared() {
-        shared.items = items.count
+        shared.items = values.items.count
         query.isSealed = true
         swap(&texts, &shared.texts)
     }

@@ -7,11 +7,11 @@ extension Resolver {
     package mutating func boundValue(_ number: Int) -> ModelValue {
         let field = image.fields.at(number)
         let value = values[number]
-        guard value.stamp == stamp, !value.state.isAbsent else { return absentValue(field) }
+        guard value.stamp == values.stamp, !value.state.isAbsent else { return absentValue(field) }
         guard value.state == .list else { return modelValue(value, field.kind) }
         let kind = field.item
         var list: [ModelValue] = []
-        for index in 0..<Int(value.count) { list.append(modelValue(items[Int(value.first) + index], kind)) }
+        for index in 0..<Int(value.count) { list.append(modelValue(values.items[Int(value.first) + index], kind)) }
         return .list(list)
     }
 

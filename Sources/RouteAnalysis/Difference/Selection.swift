@@ -37,11 +37,11 @@ extension Resolver {
     /// Normalizes a link or the link of a payload; returns false if there is none.
     fileprivate mutating func normalizeLink(of request: UnsafePointer<RequestView>) throws(Rejection) -> Bool {
         switch request.pointee.form {
-        case .link: open(try normalize(request.pointee.text))
+        case .link: selection.path = try normalize(request.pointee.text)
         case .payload:
             let link = try findPayloadLink()
             if link.isEmpty { return false }
-            open(try normalize(link))
+            selection.path = try normalize(link)
         case .path, .route: return false
         }
         return true

@@ -72,7 +72,7 @@ extension Tracer {
 
     /// Returns a description of a parameter of a route request, with the given parameters.
     private mutating func parameterWords(_ field: String, _ fault: String) -> String {
-        let given = (0..<resolver.params.count).map { "`\(resolver.params.name(Int32($0)).string)`" }
+        let given = (0..<resolver.record.params.count).map { "`\(resolver.record.params.name(Int32($0)).string)`" }
         let parameters =
             given.isEmpty ? "no parameters were given" : "given: \(given.prefix(8).joined(separator: ", "))"
         return "the parameter `\(field.dropFirst(5))` \(fault); \(parameters)"

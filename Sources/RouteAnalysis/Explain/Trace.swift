@@ -113,7 +113,7 @@ extension Tracer {
         let block = table.source.blocks[blockNumber]
         places = LinkParts(bytes, block)
         explanation.parts = places?.parts ?? []
-        resolver.open(try resolver.normalize(link))
+        resolver.selection.path = try resolver.normalize(link)
         resolver.splitQuery()
         var query: [(name: String, value: String?)] = []
         for index in 0..<resolver.query.pieces.count {
