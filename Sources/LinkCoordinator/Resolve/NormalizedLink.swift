@@ -71,3 +71,9 @@ package struct LinkPath: BitwiseCopyable {
         set { packedReset = Int32(truncatingIfNeeded: newValue ?? -1) }
     }
 }
+
+/// The value that a rewrite captured.
+struct RewriteValue {
+    var name: Int32
+    var value: ByteView
+}

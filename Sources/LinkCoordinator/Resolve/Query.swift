@@ -2,6 +2,8 @@ package import ByteStorage
 
 /// The query of a request, which is split when it is first used and decoded value by value.
 ///
+/// Every method is `mutating`, as those of `Resolver` are.
+///
 /// See RouteTableReference, "Query".
 package struct QueryReader: ~Copyable {
     /// The link block that reads the query.
@@ -58,13 +60,13 @@ package struct QueryReader: ~Copyable {
         }
     }
 
-    private func isSeparator(_ byte: UInt8) -> Bool {
+    private mutating func isSeparator(_ byte: UInt8) -> Bool {
         for separator in block.separators where separator == byte { return true }
         return false
     }
 
     /// Returns the whole query decoded once, or unchanged if it cannot be decoded (`decode: before`).
-    private func decodedWhole(_ text: ByteView, _ texts: inout ResolutionTexts) -> ByteView {
+    private mutating func decodedWhole(_ text: ByteView, _ texts: inout ResolutionTexts) -> ByteView {
         texts.begin()
         let decodes = PercentDecoding.decode(text, plusIsSpace: false, into: &texts.arena)
         texts.arena.reserve(WideScan.behind)
@@ -112,7 +114,7 @@ package struct QueryReader: ~Copyable {
     }
 
     /// Returns a name or value decoded by the rules of the dialect, in NFC, or nil if it cannot be decoded.
-    func decoded(_ raw: ByteView, _ texts: inout ResolutionTexts) -> ByteView? {
+    mutating func decoded(_ raw: ByteView, _ texts: inout ResolutionTexts) -> ByteView? {
         if !needsDecoding(raw) { return raw }
         if block.decode == .none { return texts.normalForm(raw) }
         texts.begin()

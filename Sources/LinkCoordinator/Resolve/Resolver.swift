@@ -1,42 +1,4 @@
-package import ByteStorage
-
-/// A decoded segment of the path.
-package struct Segment: BitwiseCopyable {
-    /// The text, decoded once, in NFC.
-    package var text: ByteView
-    /// The text to compare with literals, affixes, and enumerations.
-    ///
-    /// It is folded if the table folds case.
-    var key: ByteView
-    /// The first eight bytes of `key` as a word, padded with zeros.
-    var head: UInt64
-
-    init(text: ByteView, key: ByteView) {
-        self.text = text
-        self.key = key
-        head = ByteScan.head(of: key)
-    }
-
-    /// Creates a segment whose text is its key, with the first word of the text.
-    @inline(__always)
-    init(plain text: ByteView, head: UInt64) {
-        self.text = text
-        key = text
-        self.head = head
-    }
-}
-
-/// The result of looking up a value.
-package enum Found {
-    /// The name is absent.
-    case absent
-    /// The name has no value.
-    case null
-    /// A decoded value.
-    case text(ByteView)
-    /// A value that cannot be decoded, or a name that occurs twice although duplicates are rejected.
-    case invalid
-}
+internal import ByteStorage
 
 /// The five phases of a resolution and their scratch memory, which one lane reuses for every request.
 ///
@@ -110,12 +72,6 @@ package struct Resolver: ~Copyable {
         link = NormalizedLink(block: .unset)
         request = .unset
     }
-}
-
-/// The value that a rewrite captured.
-struct RewriteValue {
-    var name: Int32
-    var value: ByteView
 }
 
 extension Resolver {

@@ -73,7 +73,7 @@ extension QueryReader {
 
     /// Returns a Boolean value that indicates whether a text of the query may differ from its decoded form.
     @inline(__always)
-    func needsDecoding(_ text: ByteView) -> Bool {
+    mutating func needsDecoding(_ text: ByteView) -> Bool {
         let plus = WideBytes.all(block.plusIsSpace ? UInt8(ascii: "+") : UInt8(ascii: "%"))
         let stop = WideScan.first(from: text.start, to: text.end) { bytes in
             WideBytes.equal(WideBytes.all(UInt8(ascii: "%")), in: bytes) | WideBytes.equal(plus, in: bytes)
