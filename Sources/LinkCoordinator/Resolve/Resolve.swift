@@ -1,5 +1,15 @@
 package import ByteStorage
 
+// A resolution runs five phases. Each takes the result of the one before and returns its own:
+//
+// 1. `normalize` checks, splits, and decodes a link, and returns its `LinkPath`. The other parts are in `link`.
+// 2. `select` searches for the route of the path, follows redirects, and returns a `Selection`.
+// 3. `choose` tests the device, and returns a `Choice`: a variant, or the end of an excluded route.
+// 4. `compose` composes the stack of the variant's target, and returns a `Composition`.
+// 5. `bind` reads the values that the stack needs into `values`, and returns the composition that it can show.
+//
+// Phases 1 and 2 do not depend on the device. The first `Rejection` ends the phases, and the table's fallback rule for
+// its reason decides. `Encode.swift` writes the decision.
 extension Resolver {
     /// Resolves a request for one device and appends the decision's JSON to the open record of `out`.
     ///
