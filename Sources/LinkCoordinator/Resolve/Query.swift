@@ -22,16 +22,23 @@ package struct QueryReader: ~Copyable {
     /// one of several devices.
     var isSealed = false
 
-    /// Begins another query.
+    /// Removes the last query.
     @inline(__always)
-    mutating func open(_ query: ByteView?, _ block: Ref<CompiledLinkBlock>) {
+    mutating func reset(_ block: Ref<CompiledLinkBlock>) {
         self.block = block
-        self.query = query
+        query = nil
         isSplit = false
         isTrimmed = false
         isWithoutEntities = false
         isSealed = false
         pieces.removeAll()
+    }
+
+    /// Begins the query of a link, after `reset`.
+    @inline(__always)
+    mutating func open(_ query: ByteView?, _ block: Ref<CompiledLinkBlock>) {
+        self.block = block
+        self.query = query
     }
 
     /// Splits the query into pieces, once.

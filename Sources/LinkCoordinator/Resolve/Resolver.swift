@@ -94,7 +94,7 @@ extension Resolver {
         texts.reset()
         segments.removeAll()
         link.reset(block: image.blocks.at(0))
-        query.open(nil, link.block)
+        query.reset(link.block)
         selection = Selection()
         rewrites.removeAll()
         via.removeAll()
