@@ -1,4 +1,3 @@
-internal import ByteStorage
 
 /// A route table, which resolves links into decisions, identically on a server and in an app.
 ///
