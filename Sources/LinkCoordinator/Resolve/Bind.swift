@@ -272,12 +272,11 @@ extension Resolver {
         while index < stack.count {
             let entry = stack[index]
             let screen = image.screens.at(Int(entry.screen))
-            let wanting = wantingField(of: screen, scope: entry.scope)
-            if wanting < 0 {
+            guard let lacking = lackingField(of: screen, scope: entry.scope) else {
                 index &+= 1
                 continue
             }
-            let field = image.fields.at(wanting)
+            let field = image.fields.at(lacking)
             guard entry.isParent else { throw Rejection(.paramMissing, field.modelName, dot: field.name) }
             let (coordinator, name) = names(of: entry)
             notes.append(Note("parent dropped:", coordinator, ".", name))
@@ -288,13 +287,13 @@ extension Resolver {
         return stack.count < before
     }
 
-    /// Returns a field without which a screen cannot be shown, or -1.
+    /// Returns a field without which a screen cannot be shown, or nil.
     ///
     /// It is a required field without a value, or an invalid field of a parent route.
-    private mutating func wantingField(of screen: Ref<CompiledScreen>, scope: UInt8) -> Int {
+    private mutating func lackingField(of screen: Ref<CompiledScreen>, scope: UInt8) -> Int? {
         for field in screen.required where values.isMissing(Int(field), scope: scope) { return Int(field) }
-        if scope == 0 { return -1 }
+        if scope == 0 { return nil }
         for field in screen.fields where values.isInvalid(Int(field), scope: scope) { return Int(field) }
-        return -1
+        return nil
     }
 }
