@@ -1,4 +1,3 @@
-
 /// A route table, which resolves links into decisions, identically on a server and in an app.
 ///
 /// A table is loaded, checked, and compiled from the JSON of one file. It is immutable and can be used from any thread.
