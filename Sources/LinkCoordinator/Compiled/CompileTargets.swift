@@ -74,7 +74,7 @@ extension TableCompiler {
         image.isGuarded = whole.contains { coordinators[Int(screens[Int($0.screen)].coordinator)].guarding >= 0 }
         if image.isStatic { image.program = program(whole, target).store(in: slab) }
         image.isLean =
-            image.isStatic && !image.asksDevice && !image.isGuarded && whole.count <= Resolver.maxEntries
+            image.isStatic && !image.asksDevice && !image.isGuarded && whole.count <= StaticStack.maxEntries
         image.required = slab.store(whole.flatMap { Array(screens[Int($0.screen)].required) })
         return image
     }

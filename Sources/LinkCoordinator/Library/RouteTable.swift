@@ -1,5 +1,3 @@
-internal import ByteStorage
-
 /// A route table, which resolves links into decisions, identically on a server and in an app.
 ///
 /// A table is loaded, checked, and compiled from the JSON of one file. It is immutable and can be used from any thread.
@@ -130,26 +128,6 @@ package struct TableLoader {
         let found = problems.located(in: json)
         if problems.hasErrors { return (nil, found) }
         return (RouteTable(source: source, compiled: compiled, hash: hash, warnings: found), found)
-    }
-}
-
-extension CompiledTable {
-    /// Returns the JSON of the decision for a request.
-    package func resolve(_ request: LinkRequest, _ device: DeviceFacts) -> [UInt8] {
-        var resolver = Resolver()
-        var arena = OutputArena(chunkBytes: 4096)
-        arena.begin()
-        device.withFacts { facts in
-            request.withRequest { request in
-                withUnsafePointer(to: facts) { facts in
-                    withUnsafePointer(to: request) { request in
-                        _ = resolver.resolve(request, facts, table: handle, head: nil, into: &arena)
-                    }
-                }
-            }
-        }
-        withExtendedLifetime(self) {}
-        return arena.finish().array
     }
 }
 

@@ -3,6 +3,26 @@ internal import ByteStorage
 // Phase 5: binds values of the link to the fields of the models that the stack needs.
 // See RouteTableReference, "Bindings".
 extension Resolver {
+    /// Binds the values of a composed stack and checks it.
+    ///
+    /// Returns the composition without the parents that lack data.
+    @inline(__always)
+    mutating func bind(_ composition: Composition, of route: Ref<CompiledRoute>) throws(Rejection) -> Composition {
+        try bindRoute(route)
+        if composition.isLean {
+            return values.lacksAny(composition.target.required) ? try requireData(of: composition) : composition
+        }
+        return try bindOthers(composition)
+    }
+
+    /// Binds the values of parent routes and checks the data and presentation of all screens.
+    private mutating func bindOthers(_ composition: Composition) throws(Rejection) -> Composition {
+        try bindParents()
+        let bound = try requireData(of: composition)
+        try checkPresentation(bound)
+        return bound
+    }
+
     /// Reads every bound value of the route.
     ///
     /// A value that is present must have the type of its field, even if no screen needs it.
@@ -12,44 +32,30 @@ extension Resolver {
             let binding = route.bindings.at(index)
             let field = Int(binding.field)
             if bind(binding, scope: 0) { continue }
-            if isBroken { break }
+            if record.isBroken { break }
             let type = image.fields.at(field)
             if route.drops && type.absence != .required {
-                values[field] = BoundValue(stamp: stamp)
+                values[field] = BoundValue(stamp: values.stamp)
                 notes.append(Note("dropped:", type.modelName, ".", type.name))
                 continue
             }
             throw Rejection(.paramInvalid, type.modelName, dot: type.name)
         }
-        if isBroken { throw Rejection(.internalError) }
+        if record.isBroken { throw Rejection(.internalError) }
         if route.requireAll { try requireAll(route) }
     }
 
     private mutating func requireAll(_ route: Ref<CompiledRoute>) throws(Rejection) {
         for binding in route.bindings {
             let field = image.fields.at(Int(binding.field))
-            if field.absence == .required && isMissing(Int(binding.field), scope: 0) {
+            if field.absence == .required && values.isMissing(Int(binding.field), scope: 0) {
                 throw Rejection(.paramMissing, field.modelName, dot: field.name)
             }
         }
     }
 
-    /// Returns the position of a field's value in a scope.
-    @inline(__always)
-    mutating func slot(_ field: Int, scope: UInt8) -> Int { Int(scope) &* image.fields.count &+ field }
-
     /// Returns a Boolean value that indicates whether a field has no value in a scope.
-    @inline(__always)
-    package mutating func isMissing(_ field: Int, scope: UInt8) -> Bool {
-        let value = values.base + slot(field, scope: scope)
-        return value.pointee.stamp != stamp(of: scope) || value.pointee.state.isAbsent
-    }
-
-    /// Returns the stamp of values in a scope.
-    ///
-    /// The values of parent routes depend on the device.
-    @inline(__always)
-    mutating func stamp(of scope: UInt8) -> UInt32 { scope == 0 ? stamp : deviceStamp }
+    package mutating func isMissing(_ field: Int, scope: UInt8) -> Bool { values.isMissing(field, scope: scope) }
 
     /// Reads one value.
     ///
@@ -59,8 +65,8 @@ extension Resolver {
         let field = image.fields.at(Int(binding.field))
         if field.kind == .list { return bindList(binding, field, scope: scope) }
         if binding.trusted, let text = captureSlice(binding.name) {
-            let value = values.base + slot(Int(binding.field), scope: scope)
-            value.pointee.stamp = stamp(of: scope)
+            let value = values.base + values.slot(Int(binding.field), scope: scope)
+            value.pointee.stamp = values.stamp(of: scope)
             value.pointee.state = field.kind == .uuid ? .uuid : .plain
             value.pointee.view = text
             return true
@@ -72,9 +78,9 @@ extension Resolver {
     @inline(__always)
     mutating func bindSingle(_ binding: Ref<CompiledBinding>, scope: UInt8) -> Bool {
         let field = image.fields.at(Int(binding.field))
-        let place = slot(Int(binding.field), scope: scope)
+        let place = values.slot(Int(binding.field), scope: scope)
         let value = values.base + place
-        value.pointee.stamp = stamp(of: scope)
+        value.pointee.stamp = values.stamp(of: scope)
         value.pointee.state = .missing
         switch source(binding) {
         case .absent, .null:
@@ -101,7 +107,7 @@ extension Resolver {
     private mutating func repairs(
         _ binding: Ref<CompiledBinding>, _ field: Ref<CompiledField>, _ place: Int
     ) -> Bool {
-        guard block.repair, binding.source == .query else { return false }
+        guard link.block.repair, binding.source == .query else { return false }
         return repair(binding, field, place)
     }
 
@@ -112,17 +118,19 @@ extension Resolver {
         case .query: return find(binding.ref(\.query))
         case .rewrite: return rewritten(binding.name).map { .text($0) } ?? .absent
         case .payload: return payloadValue(binding.place)
-        case .fragment: return hasFragment ? fragmentText() : .absent
+        case .fragment:
+            guard let fragment = link.fragment else { return .absent }
+            return fragmentText(fragment)
         case .constant: return .text(binding.constant)
         }
     }
 
-    private mutating func fragmentText() -> Found {
+    private mutating func fragmentText(_ fragment: ByteView) -> Found {
         texts.begin()
-        let decodes = PercentDecoding.decode(fragment, plusIsSpace: false, into: &texts)
-        let text = finishText(hasNonASCII: false)
+        let decodes = PercentDecoding.decode(fragment, plusIsSpace: false, into: &texts.arena)
+        let text = texts.finish()
         guard decodes, PercentDecoding.isClean(text, invisiblesAllowed: true) else { return .invalid }
-        return .text(normalForm(text))
+        return .text(texts.normalForm(text))
     }
 
     /// Returns the canonical form of a text under a field's type, or nil.
@@ -168,9 +176,8 @@ extension Resolver {
         guard text.count <= FieldType.maxTextBytes, let url = WebURL(text), equalsFolded(url.scheme, "https"),
             let host = WebURL.normalHost(url.host), !host.isEmpty
         else { return false }
-        let port = url.port.map { Int32($0) } ?? -1
         return host.withUnsafeBufferPointer { bytes in
-            hosts.contains { $0.matches(host: ByteView(bytes), port: port) }
+            hosts.contains { $0.matches(host: ByteView(bytes), port: url.port) }
         }
     }
 
@@ -178,9 +185,9 @@ extension Resolver {
     private mutating func bindList(
         _ binding: Ref<CompiledBinding>, _ field: Ref<CompiledField>, scope: UInt8
     ) -> Bool {
-        let place = slot(Int(binding.field), scope: scope)
+        let place = values.slot(Int(binding.field), scope: scope)
         let read = readList(binding, field)
-        values[place] = BoundValue(stamp: stamp(of: scope))
+        values[place] = BoundValue(stamp: values.stamp(of: scope))
         if read.isValid && read.count == 0 {
             repairWanting(binding, field, place)
             return true
@@ -188,7 +195,7 @@ extension Resolver {
         guard read.isValid, read.count >= field.minCount, read.count <= field.maxCount else {
             return repairs(binding, field, place)
         }
-        values[place] = BoundValue(stamp: stamp(of: scope), state: .list, first: read.first, count: read.count)
+        values[place] = BoundValue(stamp: values.stamp(of: scope), state: .list, first: read.first, count: read.count)
         return true
     }
 
@@ -220,15 +227,15 @@ extension Resolver {
     /// Returns `false` if a value is invalid.
     mutating func addQueryItems(_ name: Ref<CompiledQueryName>, _ field: Ref<CompiledField>) -> Bool {
         if usesParams { return addParamItems(name, field) }
-        splitQuery()
-        var index = firstPiece(name)
+        query.split(&texts)
+        var index = query.firstPiece(name)
         while index >= 0 {
-            if pieces[index].hasValue {
-                guard let text = text(ofPiece: index), addItem(text, field) else { return false }
+            if query.pieces[index].hasValue {
+                guard let text = query.text(ofPiece: index, &texts), addItem(text, field) else { return false }
             }
-            // In a flat list, only the item after the first occurrence is used, even for a list.
-            if block.flatten { break }
-            index = nextPiece(after: index, name)
+            // In a flat list, only the piece after the first occurrence counts, even for a list.
+            if link.block.flatten { break }
+            index = query.nextPiece(after: index, name)
         }
         return true
     }
@@ -238,64 +245,57 @@ extension Resolver {
     /// Returns `false` if the item does not have the list's type, or if the list would exceed the maximum length of any
     /// list. In both cases, the remaining items need not be read.
     mutating func addItem(_ text: ByteView, _ field: Ref<CompiledField>) -> Bool {
-        guard items.count &- listStart < FieldType.maxListCount, let value = canonical(text, field, kind: field.item)
+        guard values.items.count &- values.listStart < FieldType.maxListCount,
+            let value = canonical(text, field, kind: field.item)
         else { return false }
-        items.append(value)
+        values.items.append(value)
         return true
     }
 
     /// Checks that the screens of the stack have their required data.
     ///
-    /// A parent entry without its data is removed. Any other entry without its data fails the request.
-    package mutating func requireData(of target: Ref<CompiledTarget>) throws(Rejection) {
-        if target.isLean && stackIsStatic {
-            if !lacksAny(target.required) { return }
-            makeStack(of: target)
+    /// A parent without its data is removed. Any other such entry fails the request.
+    package mutating func requireData(of composition: Composition) throws(Rejection) -> Composition {
+        if composition.target.isLean && composition.isStatic {
+            if !values.lacksAny(composition.target.required) { return composition }
+            makeStack(of: composition)
         }
-        try requireEntryData()
+        var bound = composition
+        if try dropParents() { bound.isStatic = false }
+        return bound
     }
 
-    /// Returns a Boolean value that indicates whether the route has no value for one of the fields.
-    @inline(__always)
-    mutating func lacksAny(_ fields: UnsafeBufferPointer<Int32>) -> Bool {
-        for field in fields where isMissing(Int(field), scope: 0) { return true }
-        return false
-    }
-
-    private mutating func requireEntryData() throws(Rejection) {
+    /// Removes the parents without their required data.
+    ///
+    /// Returns a Boolean value that indicates whether there were any.
+    private mutating func dropParents() throws(Rejection) -> Bool {
+        let before = stack.count
         var index = 0
         while index < stack.count {
             let entry = stack[index]
             let screen = image.screens.at(Int(entry.screen))
-            let wanting = wantingField(of: screen, scope: entry.scope)
-            if wanting < 0 {
+            guard let lacking = lackingField(of: screen, scope: entry.scope) else {
                 index &+= 1
                 continue
             }
-            let field = image.fields.at(wanting)
+            let field = image.fields.at(lacking)
             guard entry.isParent else { throw Rejection(.paramMissing, field.modelName, dot: field.name) }
             let (coordinator, name) = names(of: entry)
             notes.append(Note("parent dropped:", coordinator, ".", name))
-            stackIsStatic = false
             for later in index..<stack.count - 1 { stack[later] = stack[later + 1] }
             stack.truncate(to: stack.count - 1)
         }
-        if stack.count > Self.maxEntries { throw Rejection(.budget, "stack") }
+        if stack.count > StaticStack.maxEntries { throw Rejection(.budget, "stack") }
+        return stack.count < before
     }
 
     /// Returns the index of a field without which a screen cannot be shown, or -1.
     ///
     /// It is a required field without a value, or an invalid field of a parent route.
-    private mutating func wantingField(of screen: Ref<CompiledScreen>, scope: UInt8) -> Int {
-        for field in screen.required where isMissing(Int(field), scope: scope) { return Int(field) }
-        if scope == 0 { return -1 }
-        for field in screen.fields where isInvalid(Int(field), scope: scope) { return Int(field) }
-        return -1
-    }
-
-    /// Returns a Boolean value that indicates whether a parent route binds a value of the wrong type to a field.
-    private mutating func isInvalid(_ field: Int, scope: UInt8) -> Bool {
-        let value = values.base + slot(field, scope: scope)
-        return value.pointee.stamp == stamp(of: scope) && value.pointee.state == .invalid
+    private mutating func lackingField(of screen: Ref<CompiledScreen>, scope: UInt8) -> Int? {
+        for field in screen.required where values.isMissing(Int(field), scope: scope) { return Int(field) }
+        if scope == 0 { return nil }
+        for field in screen.fields where values.isInvalid(Int(field), scope: scope) { return Int(field) }
+        return nil
     }
 }

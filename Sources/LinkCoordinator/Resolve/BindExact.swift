@@ -22,9 +22,8 @@ extension Resolver {
     mutating func dateTimeForm(_ text: ByteView) -> (state: BoundValue.State, view: ByteView) {
         guard let time = UTCDateTime(text) else { return (.missing, text) }
         if time.isCanonical { return (.text, text) }
-        textsUsed = true
         texts.begin()
-        time.write { texts.append(byte: $0) }
+        time.write { texts.arena.append(byte: $0) }
         return (.text, texts.finish())
     }
 }

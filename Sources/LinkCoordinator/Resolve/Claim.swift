@@ -7,7 +7,7 @@ extension Resolver {
     mutating func claims(
         _ request: UnsafePointer<RequestView>, table: TableHandle, keepsReadings: Bool
     ) throws(Rejection) -> Bool {
-        start(request, device.pointer, table: table, keepsReadings: keepsReadings)
+        start(request, device.facts.pointer, table: table, keepsReadings: keepsReadings)
         switch request.pointee.form {
         case .link: return claims(request.pointee.text)
         // The link is valid as long as the data that was read from the record, which this check does not change.

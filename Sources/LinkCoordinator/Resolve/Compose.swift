@@ -3,35 +3,62 @@ package import ByteStorage
 // Phase 4: composes the stack of a target with its parents and checks that the device supports it.
 // See RouteTableReference, "Stacks".
 extension Resolver {
-    /// The maximum number of entries in a stack.
-    ///
-    /// A longer stack is rejected with the reason `budget`.
-    package static var maxEntries: Int { 64 }
-
-    /// Composes the stack of a target, preceded by its parents.
-    package mutating func compose(_ target: Ref<CompiledTarget>, policy: TableSource.Route.UnknownScreen)
-        throws(Rejection)
-    {
-        stack.removeAll()
-        parentRoutes.removeAll()
-        mode = target.mode == .unsaid ? .replace : target.mode
-        stackIsStatic = target.isStatic
-        if target.isLean { return }
-        switch target.kind {
-        case .external: return
-        case .path: appendTarget(target, scope: 0)
-        case .captured:
-            if target.mode == .unsaid && appendsPath { mode = .append }
-            let first = tail(target.name) ?? path.count
-            try composePath(from: firstSegment &+ first, policy: policy)
-            if !stack.isEmpty { insertParents(of: target) }
+    /// Composes the stack of a variant, or that of the route's rule if the device does not support a screen.
+    @inline(__always)
+    mutating func compose(
+        _ variant: Ref<CompiledVariant>, of route: Ref<CompiledRoute>
+    ) throws(Rejection) -> Composition {
+        let target = variant.ref(\.target)
+        if target.kind == .external || target.isLean {
+            var composition = Composition(target)
+            composition.isLean = target.isLean
+            return composition
         }
-        if !stackIsStatic { keepSingleSlots() }
+        return try checkSupport(compose(target, policy: route.unknownScreen), route: route)
     }
 
-    /// Creates the entries of a target that is normally written without composing a stack (`isLean`).
-    package mutating func makeStack(of target: Ref<CompiledTarget>) {
-        if target.isLean && stack.isEmpty { appendTarget(target, scope: 0) }
+    /// Composes the stack of a requested coordinator path.
+    mutating func composeRequest() throws(Rejection) -> Composition {
+        noteFacts()
+        let composition = try composePlain()
+        return try checkSupport(composition, route: nil)
+    }
+
+    /// Composes the stack of a requested coordinator path, whatever a device supports.
+    package mutating func composePlain() throws(Rejection) -> Composition {
+        var composition = Composition(image.plainTarget)
+        composition.isStatic = false
+        try composePath(from: 0, policy: .reject)
+        keepSingleSlots()
+        composition.mode = request.mode == .unsaid ? (appendsPath ? .append : .replace) : request.mode
+        return composition
+    }
+
+    /// Composes the stack of a target, preceded by its parents.
+    package mutating func compose(
+        _ target: Ref<CompiledTarget>, policy: TableSource.Route.UnknownScreen
+    ) throws(Rejection) -> Composition {
+        stack.removeAll()
+        parentRoutes.removeAll()
+        var composition = Composition(target)
+        if target.isLean { return composition }
+        switch target.kind {
+        case .external: return composition
+        case .path: appendTarget(target, scope: 0)
+        case .captured:
+            if target.mode == .unsaid && appendsPath { composition.mode = .append }
+            composition.isStatic = false
+            let first = tail(target.name) ?? path.count
+            try composePath(from: selection.path.first &+ first, policy: policy)
+            if !stack.isEmpty { insertParents(of: target) }
+        }
+        if !composition.isStatic { keepSingleSlots() }
+        return composition
+    }
+
+    /// Creates the entries of a lean target, which is otherwise written without them.
+    package mutating func makeStack(of composition: Composition) {
+        if composition.target.isLean && stack.isEmpty { appendTarget(composition.target, scope: 0) }
     }
 
     /// Appends the entries of a static path, preceded by those of parent routes, which bind in their own scopes.
@@ -51,9 +78,8 @@ extension Resolver {
     private mutating func appendParentRoute(_ target: Ref<CompiledTarget>, scope: UInt8) {
         let number = target.parentRoute
         let parent = image.routes.at(Int(number))
-        let chosen = chooseVariant(of: parent)
-        guard chosen < parent.variants.count, Int(scope) + 1 < image.scopes else { return }
-        let inner = parent.variants.at(chosen).ref(\.target)
+        guard !parent.variants.isEmpty, Int(scope) + 1 < image.scopes else { return }
+        let inner = firstVariant(of: parent).ref(\.target)
         if inner.entries.isEmpty { return }
         parentRoutes.append(number)
         appendTarget(inner, scope: scope + 1)
@@ -91,20 +117,20 @@ extension Resolver {
     /// This is the case if the path is relative and no empty segment reset it.
     ///
     /// See RouteTableReference, "Empty segments".
-    var appendsPath: Bool { mutating get { isRelative && resetAt < 0 } }
+    var appendsPath: Bool { mutating get { link.isRelative && selection.path.resetAt == nil } }
 
     /// Reads segments as a coordinator path.
     ///
     /// The name of a coordinator switches to it. Any other segment must be a screen of the current coordinator.
     package mutating func composePath(from first: Int, policy: TableSource.Route.UnknownScreen) throws(Rejection) {
-        stackIsStatic = false
         var current = -1
-        if isRelative && device.has(.coordinator) {
-            current = image.literals.find(node: LiteralTable.coordinators, text: device.coordinator)
+        if link.isRelative && device.facts.has(.coordinator) {
+            current = image.literals.find(node: LiteralTable.coordinators, text: device.facts.coordinator)
         }
         var waiting = -1
         var index = first
         let end = segments.count
+        let resetAt = selection.path.resetAt
         while index < end {
             if index == resetAt {
                 stack.removeAll()
@@ -167,13 +193,11 @@ extension Resolver {
     }
 
     /// Checks that the device supports all entries, and otherwise applies the route's rule.
-    ///
-    /// Returns the target to use.
-    package mutating func checkSupport(_ target: Ref<CompiledTarget>, route: Ref<CompiledRoute>?)
-        throws(Rejection) -> Ref<CompiledTarget>
-    {
-        if stackIsStatic && !target.asksDevice { return target }
-        guard let lacking = firstUnsupported() else { return target }
+    package mutating func checkSupport(
+        _ composition: Composition, route: Ref<CompiledRoute>?
+    ) throws(Rejection) -> Composition {
+        if composition.isStatic && !composition.target.asksDevice { return composition }
+        guard let lacking = firstUnsupported() else { return composition }
         let name = unsupportedName(lacking)
         guard let route else { throw name }
         switch route.unsupported {
@@ -182,11 +206,12 @@ extension Resolver {
             if lacking == 0 { throw name }
             notes.append(Note("unsupported:", name.head, ".", name.tail))
             stack.truncate(to: lacking)
-            stackIsStatic = false
-            return target
+            var shorter = composition
+            shorter.isStatic = false
+            return shorter
         case .target:
-            guard let other = route.unsupportedTarget else { throw name }
-            try compose(other, policy: .reject)
+            guard let target = route.unsupportedTarget else { throw name }
+            let other = try compose(target, policy: .reject)
             if firstUnsupported() != nil { throw name }
             notes.append(Note("unsupported:", name.head, ".", name.tail))
             return other
@@ -213,8 +238,12 @@ extension Resolver {
     /// Checks the rules of presentation on the composed stack.
     ///
     /// Static stacks are checked when the table is loaded.
-    package mutating func checkPresentation() throws(Rejection) {
-        if stackIsStatic { return }
+    package mutating func checkPresentation(_ composition: Composition) throws(Rejection) {
+        if composition.isStatic { return }
+        try checkPresentation()
+    }
+
+    private mutating func checkPresentation() throws(Rejection) {
         var modals = 0
         for index in 0..<stack.count {
             let entry = stack[index]
@@ -236,14 +265,20 @@ extension Resolver {
         }
     }
 
-    /// Returns the guard of the first entry whose guard requires a claim that the device does not have, or -1.
-    mutating func stoppingGuard(_ target: Ref<CompiledTarget>) -> Int {
-        if stackIsStatic && !target.isGuarded { return -1 }
+    /// Returns the guard of the first entry whose guard requires a claim that the device does not have, or nil.
+    @inline(__always)
+    mutating func stoppingGuard(_ composition: Composition) -> Ref<CompiledGuard>? {
+        composition.isStatic && !composition.target.isGuarded ? nil : stoppingGuard()
+    }
+
+    private mutating func stoppingGuard() -> Ref<CompiledGuard>? {
         for index in 0..<stack.count {
             let coordinator = image.screens.at(Int(stack[index].screen)).coordinator
             let number = image.coordinators.at(Int(coordinator)).guarding
-            if number >= 0 && !hasClaim(image.guards.at(Int(number)).claim) { return Int(number) }
+            if number >= 0, case let guarding = image.guards.at(Int(number)), !hasClaim(guarding.claim) {
+                return guarding
+            }
         }
-        return -1
+        return nil
     }
 }

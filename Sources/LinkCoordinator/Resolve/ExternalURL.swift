@@ -4,32 +4,32 @@ extension Resolver {
     /// Builds the URL of an external target, with percent-encoded captures and each segment of a tail encoded
     /// separately.
     ///
-    /// The bytes are valid until the next template is built.
+    /// The bytes are valid until the next template is texts.built.
     ///
     /// See RouteTableReference, "Targets".
     package mutating func externalURL(_ template: UnsafeBufferPointer<CompiledTemplatePart>) throws(Rejection)
         -> ByteView
     {
-        built.begin()
+        texts.built.begin()
         for index in 0..<template.count {
             let part = template.at(index)
             switch part.kind {
-            case .bytes: built.append(part.bytes)
+            case .bytes: texts.built.append(part.bytes)
             case .segmentEnd: break
             case .query:
-                if case .text(let value) = find(part.ref(\.query)) { PercentDecoding.encode(value, into: &built) }
+                if case .text(let value) = find(part.ref(\.query)) { PercentDecoding.encode(value, into: &texts.built) }
             case .capture:
                 if let first = tail(part.name) {
                     for index in first..<max(first, path.count) {
-                        if index > first { built.append(byte: UInt8(ascii: "/")) }
-                        PercentDecoding.encode(path[index].text, into: &built)
+                        if index > first { texts.built.append(byte: UInt8(ascii: "/")) }
+                        PercentDecoding.encode(path[index].text, into: &texts.built)
                     }
                 } else {
-                    PercentDecoding.encode(capture(part.name) ?? rewritten(part.name) ?? .empty, into: &built)
+                    PercentDecoding.encode(capture(part.name) ?? rewritten(part.name) ?? .empty, into: &texts.built)
                 }
             }
         }
-        let url = built.finish()
+        let url = texts.built.finish()
         if Self.hasDotSegment(url) { throw Rejection(.dotSegment) }
         return url
     }

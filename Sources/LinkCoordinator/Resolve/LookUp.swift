@@ -9,21 +9,17 @@ extension Resolver {
     ///   - table: The table, whose first block determines how the path is split.
     /// - Returns: The index of the route whose pattern is the best match, or nil.
     package mutating func lookUp(_ path: ByteView, bytesBehind: Int, in table: TableHandle) -> Int? {
-        image = table.image
-        block = image.blocks.at(0)
+        self.table = table
+        link.block = image.blocks.at(0)
+        link.host = nil
+        selection.path = LinkPath()
         segments.removeAll()
-        firstSegment = 0
-        hasHost = false
-        if textsUsed {
-            texts.reset()
-            textsUsed = false
-        }
-        let text = bytesBehind >= WideScan.behind ? path : padded(path)
+        texts.resetArena()
+        let text = bytesBehind >= WideScan.behind ? path : texts.padded(path)
         if splitPlainSegments(text.start, text.end, text.lease) != text.end {
             segments.removeAll()
             guard (try? readSegments(authority: .empty, path: text)) != nil else { return nil }
         }
-        let found = search()
-        return found < 0 ? nil : Int(image.patterns[found].route)
+        return search().map { Int($0.route) }
     }
 }

@@ -4,70 +4,73 @@ package import ByteStorage
 //
 // The query is only counted here. It is split when it is first used.
 extension Resolver {
-    /// Splits a link and stores its parts in the resolver.
+    /// Normalizes a link and returns its path.
+    ///
+    /// The other parts of the link are kept in `link`, and the segments of its path in `segments`.
     ///
     /// A screened link is known to have no forbidden bytes. If enough bytes after the link are readable, it is split in
     /// place.
     package mutating func normalize(
         _ text: ByteView, isScreened: Bool = false, bytesBehind: Int = 0
-    ) throws(Rejection) {
-        let link = bytesBehind >= WideScan.behind || text.count > image.maxBytes ? text : padded(text)
-        if link.count > image.maxBytes { throw Rejection(.budget, "bytes") }
-        if !isScreened, let bad = ByteScan.firstForbidden(in: link) {
+    ) throws(Rejection) -> LinkPath {
+        let text = bytesBehind >= WideScan.behind || text.count > image.maxBytes ? text : texts.padded(text)
+        if text.count > image.maxBytes { throw Rejection(.budget, "bytes") }
+        if !isScreened, let bad = ByteScan.firstForbidden(in: text) {
             throw Rejection(.badEncoding, "byte ", number: bad)
         }
         let start: Int
-        let known = origins.find(link, table: image.serial)
+        let known = origins.find(text, table: image.serial)
         var authority = ByteView.empty
         if known >= 0 {
             let entry = origins.entry(known)
-            block = image.blocks.at(Int(entry.pointee.block))
-            scheme = link.slice(0, entry.pointee.schemeCount)
-            schemeNumber = entry.pointee.schemeNumber
-            host = origins.host(known)
-            hasHost = !block.hostIsSegment
-            if !hasHost { authority = link.slice(entry.pointee.schemeCount &+ 3, entry.pointee.count) }
+            link.block = image.blocks.at(Int(entry.pointee.block))
+            link.scheme = text.slice(0, entry.pointee.schemeCount)
+            link.schemeNumber = entry.pointee.schemeNumber
+            if link.block.hostIsSegment {
+                authority = text.slice(entry.pointee.schemeCount &+ 3, entry.pointee.count)
+            } else {
+                link.host = origins.host(known)
+            }
             start = entry.pointee.count
         } else {
-            (authority, start) = try readOrigin(link)
+            (authority, start) = try readOrigin(text)
         }
-        if authority.isEmpty && !image.foldsCase && splitPlainPath(of: link, from: start) {
-            if hasQuery && query.count &+ 1 > image.maxQueryItems { try checkQueryBudget() }
+        if authority.isEmpty && !image.foldsCase && splitPlainPath(of: text, from: start) {
+            try checkQueryBudget()
         } else {
-            try splitAnyPath(of: link, authority: authority, from: start)
+            try splitAnyPath(of: text, authority: authority, from: start)
         }
-        if !block.rewrites.isEmpty { rewrite() }
+        query.open(link.query, link.block)
+        if !link.block.rewrites.isEmpty { rewrite() }
+        return link.path
     }
 
     /// Splits a path of any form.
     @inline(never)
     private mutating func splitAnyPath(
-        of link: ByteView, authority: ByteView, from start: Int
+        of text: ByteView, authority: ByteView, from start: Int
     ) throws(Rejection) {
-        let path = splitTail(link, from: start)
+        let path = Self.splitTail(text, from: start, into: &link)
         try checkBudget(authority: authority, path: path)
-        try readSegments(authority: authority, path: path)
+        try checkQueryBudget()
+        link.path = try readSegments(authority: authority, path: path)
     }
 
     /// Stores the query and fragment and returns the path, which begins at `start`.
-    private mutating func splitTail(_ link: ByteView, from start: Int) -> ByteView {
-        let stop = ByteScan.first(UInt8(ascii: "?"), or: UInt8(ascii: "#"), in: link, from: start)
-        var end = link.count
-        if stop < link.count {
+    private static func splitTail(_ text: ByteView, from start: Int, into link: inout NormalizedLink) -> ByteView {
+        let stop = ByteScan.first(UInt8(ascii: "?"), or: UInt8(ascii: "#"), in: text, from: start)
+        var end = text.count
+        if stop < text.count {
             let hash =
-                link.start[stop] == UInt8(ascii: "#")
-                ? stop : ByteScan.first(UInt8(ascii: "#"), in: link, from: stop)
-            if hash < link.count {
-                hasFragment = true
-                fragment = link.slice(hash &+ 1, link.count)
+                text.start[stop] == UInt8(ascii: "#")
+                ? stop : ByteScan.first(UInt8(ascii: "#"), in: text, from: stop)
+            if hash < text.count {
+                link.fragment = text.slice(hash &+ 1, text.count)
                 end = hash
             }
-            if stop < end {
-                hasQuery = true
-                query = link.slice(stop &+ 1, end)
-            }
+            if stop < end { link.query = text.slice(stop &+ 1, end) }
         }
-        return link.slice(start, min(stop, end))
+        return text.slice(start, min(stop, end))
     }
 
     /// Reads the scheme and authority of a link whose origin is not cached.
@@ -75,34 +78,33 @@ extension Resolver {
     /// Returns the authority that becomes a segment, and the start of the path.
     ///
     /// See RouteTableReference, "Scheme" and "Authority".
-    mutating func readOrigin(_ link: ByteView) throws(Rejection) -> (authority: ByteView, start: Int) {
-        let colon = Self.schemeLength(link)
+    mutating func readOrigin(_ text: ByteView) throws(Rejection) -> (authority: ByteView, start: Int) {
+        let colon = Self.schemeLength(text)
         if colon == 0 { throw Rejection(.scheme) }
-        scheme = link.slice(0, colon)
+        link.scheme = text.slice(0, colon)
         try findBlock()
-        let afterColon = link.dropFirst(colon &+ 1)
+        let afterColon = text.dropFirst(colon &+ 1)
         guard afterColon.hasPrefix(ByteView("//")) else {
-            isRelative = afterColon.isEmpty || afterColon[0] != UInt8(ascii: "/")
-            hasHost = !block.hostIsSegment
-            if hasHost { try matchHost(isWeb: WebURL.isWeb(scheme)) }
+            link.isRelative = afterColon.isEmpty || afterColon[0] != UInt8(ascii: "/")
+            if !link.block.hostIsSegment { try matchHost(.empty, isWeb: WebURL.isWeb(link.scheme)) }
             return (.empty, colon &+ 1)
         }
         var end = colon &+ 3
-        while end < link.count {
-            let byte = link.start[end]
+        while end < text.count {
+            let byte = text.start[end]
             if byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") { break }
             end &+= 1
         }
-        let written = link.slice(colon &+ 3, end)
+        let written = text.slice(colon &+ 3, end)
         let authority = try readAuthority(written)
         if authority.count == written.count {
             origins.keep(
-                link.slice(0, end), host: host,
+                text.slice(0, end), host: link.host ?? .empty,
                 entry: OriginCache.Entry(
-                    block: Int32(block.pointer - image.blocks.baseAddress.unsafelyUnwrapped),
-                    schemeNumber: schemeNumber, schemeCount: colon, table: image.serial))
+                    block: Int32(link.block.pointer - image.blocks.baseAddress.unsafelyUnwrapped),
+                    schemeNumber: link.schemeNumber, schemeCount: colon, table: image.serial))
         }
-        return (hasHost ? .empty : authority, end)
+        return (link.host != nil ? .empty : authority, end)
     }
 
     /// Returns the length of the scheme before its colon (RFC 3986, section 3.1), or 0.
@@ -131,15 +133,15 @@ extension Resolver {
     private mutating func findBlock() throws(Rejection) {
         for candidate in image.schemes {
             let exact = image.blocks.at(Int(candidate.block)).schemesAreExact
-            let same = exact ? candidate.text == scheme : ByteScan.equalFolded(candidate.text, scheme)
+            let same = exact ? candidate.text == link.scheme : ByteScan.equalFolded(candidate.text, link.scheme)
             if same {
-                block = image.blocks.at(Int(candidate.block))
-                schemeNumber = candidate.number
+                link.block = image.blocks.at(Int(candidate.block))
+                link.schemeNumber = candidate.number < 0 ? nil : candidate.number
                 return
             }
         }
-        guard image.otherSchemes >= 0 else { throw Rejection(.scheme, scheme) }
-        block = image.blocks.at(Int(image.otherSchemes))
+        guard image.otherSchemes >= 0 else { throw Rejection(.scheme, link.scheme) }
+        link.block = image.blocks.at(Int(image.otherSchemes))
     }
 
     /// Removes userinfo and port from an authority.
@@ -149,7 +151,7 @@ extension Resolver {
     /// See RouteTableReference, "Authority".
     private mutating func readAuthority(_ written: ByteView) throws(Rejection) -> ByteView {
         var authority = written
-        let isWeb = WebURL.isWeb(scheme)
+        let isWeb = WebURL.isWeb(link.scheme)
         var at = authority.count
         while at > 0 && authority[at - 1] != UInt8(ascii: "@") { at -= 1 }
         if at > 0 {
@@ -157,25 +159,24 @@ extension Resolver {
             notes.append(Note("userinfo dropped"))
             authority = authority.dropFirst(at)
         }
-        guard let (name, portNumber) = WebURL.splitPort(authority) else { throw Rejection(.host, "port") }
-        if let portNumber {
-            let own: UInt16 = scheme.count == 5 ? 443 : 80
-            port = isWeb && portNumber == own ? -1 : Int32(portNumber)
+        guard let (name, port) = WebURL.splitPort(authority) else { throw Rejection(.host, "port") }
+        if let port {
+            let own: UInt16 = link.scheme.count == 5 ? 443 : 80
+            link.port = isWeb && port == own ? nil : port
         }
-        hasHost = !block.hostIsSegment
-        guard hasHost else { return name }
-        guard let normal = WebURL.normalHost(lowered: folded(name)) else { throw Rejection(.host, "syntax") }
-        host = normal
-        try matchHost(isWeb: isWeb)
+        if link.block.hostIsSegment { return name }
+        guard let host = WebURL.normalHost(lowered: texts.folded(name)) else { throw Rejection(.host, "syntax") }
+        try matchHost(host, isWeb: isWeb)
         return name
     }
 
-    /// Checks the host against the list of the block.
+    /// Checks a host against the list of the block and stores it.
     ///
     /// In `http` and `https` links an empty host is rejected, because a browser reads the next segment as the host.
-    private mutating func matchHost(isWeb: Bool) throws(Rejection) {
+    private mutating func matchHost(_ host: ByteView, isWeb: Bool) throws(Rejection) {
+        link.host = host
         if isWeb && host.isEmpty { throw Rejection(.host, "missing") }
-        for rule in block.hosts where rule.matches(host: host, port: port) { return }
+        for rule in link.block.hosts where rule.matches(host: host, port: link.port) { return }
         throw Rejection(.host, "unlisted")
     }
 
@@ -193,20 +194,29 @@ extension Resolver {
             if path[path.count &- 1] == UInt8(ascii: "/") { raw &-= 1 }
         }
         if raw > image.maxSegments { throw Rejection(.budget, "segments") }
-        if hasQuery && query.count &+ 1 > image.maxQueryItems { try checkQueryBudget() }
+    }
+
+    @inline(__always)
+    private mutating func checkQueryBudget() throws(Rejection) {
+        guard let query = link.query, query.count &+ 1 > image.maxQueryItems else { return }
+        try countQueryItems(query)
     }
 
     @inline(never)
-    private mutating func checkQueryBudget() throws(Rejection) {
+    private mutating func countQueryItems(_ query: ByteView) throws(Rejection) {
         var count = 1
-        for separator in block.separators { count &+= ByteScan.count(of: separator, in: query) }
+        for separator in link.block.separators { count &+= ByteScan.count(of: separator, in: query) }
         if count > image.maxQueryItems { throw Rejection(.budget, "query items") }
     }
 
     /// Splits the undecoded path, decodes each segment once, and checks it.
     ///
+    /// Returns the path, which begins with the segments that were added before.
+    ///
     /// See RouteTableReference, "Path segments".
-    mutating func readSegments(authority: ByteView, path: ByteView) throws(Rejection) {
+    mutating func readSegments(authority: ByteView, path: ByteView) throws(Rejection) -> LinkPath {
+        var read = LinkPath()
+        let block = link.block
         if !authority.isEmpty { try addSegment(authority, isPlain: Self.isPlain(authority)) }
         var at = path.count > 0 && path[0] == UInt8(ascii: "/") ? 1 : 0
         var hadEmpty = false
@@ -223,7 +233,7 @@ extension Resolver {
                     throw Rejection(.emptySegment, "segment ", number: segments.count)
                 }
                 hadEmpty = true
-                if resets { resetAt = segments.count }
+                if resets { read.resetAt = segments.count }
             } else {
                 try addSegment(path.slice(at, stop), isPlain: plain)
             }
@@ -233,9 +243,10 @@ extension Resolver {
         let least = authority.isEmpty ? 1 : 0
         if resets && path.count > least && path[path.count &- 1] == UInt8(ascii: "/") {
             hadEmpty = true
-            resetAt = segments.count
+            read.resetAt = segments.count
         }
         if hadEmpty { notes.append(resets ? Note("empty segments reset") : Note("empty segments collapsed")) }
+        return read
     }
 
     private static func isPlain(_ text: ByteView) -> Bool {
@@ -248,7 +259,7 @@ extension Resolver {
         if text.start[0] == UInt8(ascii: ".") && isDots(text) {
             throw Rejection(.dotSegment, "segment ", number: segments.count)
         }
-        let key = image.foldsCase ? folded(text) : text
+        let key = image.foldsCase ? texts.folded(text) : text
         segments.append(Segment(text: text, key: key))
     }
 
@@ -257,20 +268,20 @@ extension Resolver {
     @inline(never)
     private mutating func decodeSegment(_ raw: ByteView) throws(Rejection) -> ByteView {
         texts.begin()
-        let decodes = PercentDecoding.decode(raw, plusIsSpace: false, into: &texts)
-        let text = finishText(hasNonASCII: false)
+        let decodes = PercentDecoding.decode(raw, plusIsSpace: false, into: &texts.arena)
+        let text = texts.finish()
         guard decodes, PercentDecoding.isClean(text, invisiblesAllowed: false) else {
             throw Rejection(.badEncoding, "segment ", number: segments.count)
         }
-        return normalForm(text)
+        return texts.normalForm(text)
     }
 
     /// Applies the rewrites of the block, which remove known prefixes.
     ///
     /// See RouteTableReference, "Rewrites".
     private mutating func rewrite() {
-        for number in 0..<block.rewrites.count {
-            let rule = block.rewrites.at(number)
+        for number in 0..<link.block.rewrites.count {
+            let rule = link.block.rewrites.at(number)
             if fits(rule) { takeOff(rule) }
         }
     }
@@ -278,9 +289,9 @@ extension Resolver {
     @inline(__always)
     private mutating func fits(_ rule: Ref<CompiledRewrite>) -> Bool {
         let length = rule.segments.count
-        if segments.count &- firstSegment < length { return false }
+        if segments.count &- link.path.first < length { return false }
         let matchers = rule.segments.baseAddress.unsafelyUnwrapped
-        let first = segments.base + firstSegment
+        let first = segments.base + link.path.first
         for index in 0..<length where !Ref(matchers + index).matches(Ref(first + index)) { return false }
         return true
     }
@@ -289,26 +300,26 @@ extension Resolver {
     private mutating func takeOff(_ rule: Ref<CompiledRewrite>) {
         if rule.captured >= 0 {
             let index = Int(rule.captured)
-            let value = captured(rule.segments.at(index), in: segments[firstSegment &+ index])
+            let value = captured(rule.segments.at(index), in: segments[link.path.first &+ index])
             rewrites.append(RewriteValue(name: rule.name, value: value))
             notes.append(Note("rewrite:", rule.nameText, "=", value))
         } else {
             notes.append(Note("rewrite:", rule.prefixText))
         }
-        firstSegment &+= rule.segments.count
-        if resetAt >= 0 { resetAt = max(resetAt, firstSegment) }
+        link.path.first &+= rule.segments.count
+        if let resetAt = link.path.resetAt { link.path.resetAt = max(resetAt, link.path.first) }
     }
 }
 
 extension CompiledHostRule {
     /// Returns a Boolean value that indicates whether the rule matches a host.
     ///
-    /// The host is lowercase, and `port` is -1 for none.
-    func matches(host: ByteView, port: Int32) -> Bool {
+    /// The host is lowercase.
+    func matches(host: ByteView, port: UInt16?) -> Bool {
         switch kind {
         case .any: true
         case .empty: host.isEmpty
-        case .exact: (self.port < 0 || self.port == port) && host == text
+        case .exact: (self.port < 0 || port.map { self.port == Int32($0) } ?? false) && host == text
         case .suffix:
             host.count > text.count &+ 1 && host.start[host.count &- text.count &- 1] == UInt8(ascii: ".")
                 && host.hasSuffix(text)

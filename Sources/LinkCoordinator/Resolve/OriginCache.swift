@@ -11,7 +11,7 @@ struct OriginCache: ~Copyable {
     struct Entry {
         var count = 0
         var block: Int32 = 0
-        var schemeNumber: Int32 = -1
+        var schemeNumber: Int32?
         var schemeCount = 0
         /// The length of the lowercase host.
         var hostCount = 0

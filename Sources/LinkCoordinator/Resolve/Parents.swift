@@ -13,7 +13,7 @@ extension Resolver {
             let number = parentRoutes[index]
             bind(parent: image.routes.at(Int(number)), number: number, scope: UInt8(truncatingIfNeeded: index + 1))
         }
-        if isBroken { throw Rejection(.internalError) }
+        if record.isBroken { throw Rejection(.internalError) }
     }
 
     /// Binds the values of a parent route.
@@ -35,17 +35,17 @@ extension Resolver {
                 noteCount: Int32(truncatingIfNeeded: notes.count &- notesBefore)))
         for index in 0..<parent.bindings.count {
             let field = Int(parent.bindings.at(index).field)
-            readings.parentValues.append(values[slot(field, scope: scope)])
+            readings.parentValues.append(values[values.slot(field, scope: scope)])
         }
         for index in notesBefore..<notes.count { readings.parentNotes.append(notes[index]) }
     }
 
     /// Copies the values that a parent route bound before into a scope.
     private mutating func replay(_ bound: ParentBinding, _ parent: Ref<CompiledRoute>, scope: UInt8) {
-        let stamp = stamp(of: scope)
+        let stamp = values.stamp(of: scope)
         let known = readings.parentValues.base + Int(bound.firstValue)
         for index in 0..<parent.bindings.count {
-            let place = slot(Int(parent.bindings.at(index).field), scope: scope)
+            let place = values.slot(Int(parent.bindings.at(index).field), scope: scope)
             values[place] = known[index]
             values[place].stamp = stamp
         }
@@ -57,8 +57,8 @@ extension Resolver {
             let binding = parent.bindings.at(index)
             if bind(binding, scope: scope) { continue }
             let type = image.fields.at(Int(binding.field))
-            let place = slot(Int(binding.field), scope: scope)
-            values[place] = BoundValue(stamp: stamp(of: scope))
+            let place = values.slot(Int(binding.field), scope: scope)
+            values[place] = BoundValue(stamp: values.stamp(of: scope))
             if parent.drops && type.absence != .required {
                 notes.append(Note("dropped:", type.modelName, ".", type.name))
             } else {

@@ -6,10 +6,10 @@ internal import StrictJSON
 extension Resolver {
     /// Reads the payload for the pointers of all tables, once for a record.
     private mutating func readPointers() throws(Rejection) {
-        if payload.isRead { return }
-        hasReadings = true
+        if record.payload.isRead { return }
+        record.hasData = true
         do throws(JSONError) {
-            try payload.read(request.roots, pointers)
+            try record.payload.read(request.roots, table.pointers)
         } catch {
             throw Rejection(.internalError)
         }
@@ -18,39 +18,36 @@ extension Resolver {
     /// Returns the number of one of the table's pointers among the pointers of all tables.
     @inline(__always)
     private mutating func number(_ pointer: Int32) -> Int32 {
-        (pointerNumbers.unsafelyUnwrapped + Int(pointer)).pointee
+        (table.numbers.unsafelyUnwrapped + Int(pointer)).pointee
     }
 
     /// Finds a link, or otherwise a route, in a payload.
     ///
-    /// Returns `false` if there is neither.
+    /// Returns nil if there is neither.
     ///
     /// See RouteTableReference, "Payload".
-    package mutating func readPayload() throws(Rejection) -> Bool {
+    package mutating func readPayload() throws(Rejection) -> Selection? {
         let link = try findPayloadLink()
         if !link.isEmpty {
-            payloadLink = link
-            try normalize(link)
-            try select()
-            return true
+            requested.link = link
+            return try select(normalize(link))
         }
-        guard image.payloadRoute >= 0 else { return false }
-        for root in 0..<payload.roots {
+        guard image.payloadRoute >= 0 else { return nil }
+        for root in 0..<record.payload.roots {
             guard let id = string(number(image.payloadRoute), in: root) else { continue }
-            payloadRoute = recordTexts.normalForm(id)
-            if image.payloadParams >= 0, payload.kind(number(image.payloadParams), in: root) == .object {
-                payloadParams = payload.raw(number(image.payloadParams), in: root)
+            requested.route = record.texts.normalForm(id)
+            if image.payloadParams >= 0, record.payload.kind(number(image.payloadParams), in: root) == .object {
+                requested.params = record.payload.raw(number(image.payloadParams), in: root)
             }
-            try readRoute(payloadRoute, params: payloadParams)
-            return true
+            return try readRoute(requested.route, params: requested.params)
         }
-        return false
+        return nil
     }
 
     /// Returns the first nonempty string at one of the table's pointers, root by root, or an empty view.
     package mutating func findPayloadLink() throws(Rejection) -> ByteView {
         try readPointers()
-        for root in 0..<payload.roots {
+        for root in 0..<record.payload.roots {
             for pointer in image.payloadLinks {
                 if let link = string(number(pointer), in: root) { return link }
             }
@@ -60,27 +57,27 @@ extension Resolver {
 
     /// Returns the string at a pointer, or nil if it is empty or another kind of value.
     private mutating func string(_ number: Int32, in root: Int) -> ByteView? {
-        guard payload.kind(number, in: root) == .string else { return nil }
-        let text = payload.text(number, in: root, &recordTexts)
+        guard record.payload.kind(number, in: root) == .string else { return nil }
+        let text = record.payload.text(number, in: root, &record.texts)
         return text.isEmpty ? nil : text
     }
 
     /// Returns the first root that has a value at a pointer, or nil.
     private mutating func root(with number: Int32) -> Int? {
-        for root in 0..<payload.roots where payload.kind(number, in: root) != .absent { return root }
+        for root in 0..<record.payload.roots where record.payload.kind(number, in: root) != .absent { return root }
         return nil
     }
 
     /// Returns the value of the binding source `payload./pointer` in the first root that has one.
     mutating func payloadValue(_ pointer: Int32) -> Found {
-        if !payload.isRead { return .absent }
+        if !record.payload.isRead { return .absent }
         let number = number(pointer)
         guard let root = root(with: number) else { return .absent }
-        switch payload.kind(number, in: root) {
+        switch record.payload.kind(number, in: root) {
         case .absent: return .absent
         case .null: return .null
         case .object, .array: return .invalid
-        case .string, .scalar: return .text(payload.normalText(number, in: root, &recordTexts))
+        case .string, .scalar: return .text(record.payload.normalText(number, in: root, &record.texts))
         }
     }
 
@@ -88,10 +85,10 @@ extension Resolver {
     ///
     /// Returns `false` if one is invalid.
     mutating func addPayloadItems(_ pointer: Int32, _ field: Ref<CompiledField>) -> Bool {
-        if !payload.isRead { return true }
+        if !record.payload.isRead { return true }
         let number = number(pointer)
         guard let root = root(with: number) else { return true }
-        guard payload.kind(number, in: root) == .array else {
+        guard record.payload.kind(number, in: root) == .array else {
             switch payloadValue(pointer) {
             case .text(let text): return addItem(text, field)
             case .null, .absent: return true
@@ -100,13 +97,13 @@ extension Resolver {
         }
         let found: (first: Int, count: Int, hasOther: Bool)
         do throws(JSONError) {
-            found = try payload.readItems(number, in: root, &recordTexts)
+            found = try record.payload.readItems(number, in: root, &record.texts)
         } catch {
-            isBroken = true
+            record.isBroken = true
             return false
         }
         var valid = !found.hasOther
-        for index in 0..<found.count where valid { valid = addItem(payload.items[found.first + index], field) }
+        for index in 0..<found.count where valid { valid = addItem(record.payload.items[found.first + index], field) }
         return valid
     }
 }

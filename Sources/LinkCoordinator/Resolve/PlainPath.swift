@@ -5,35 +5,29 @@ internal import ByteStorage
 extension Resolver {
     /// Splits the path that begins at `start` if it is plain, and stores the query and fragment.
     ///
-    /// Returns `false` if a part must be decoded or checked, or requires a note. In that case no part is stored, and
-    /// the caller falls back to the slow path. `link` must be padded.
-    mutating func splitPlainPath(of link: ByteView, from start: Int) -> Bool {
-        guard let stop = splitPlainSegments(link.start + start, link.end, link.lease) else {
+    /// Returns `false` if a part must be decoded, checked, or noted. No part is stored in that case, and the caller
+    /// falls back to the slow path. `text` must be padded.
+    mutating func splitPlainPath(of text: ByteView, from start: Int) -> Bool {
+        guard let stop = splitPlainSegments(text.start + start, text.end, text.lease) else {
             segments.removeAll()
             return false
         }
-        if stop < link.end { splitPlainTail(stop, link.end, link.lease) }
+        if stop < text.end { Self.splitPlainTail(stop, text.end, text.lease, into: &link) }
         return true
     }
 
     /// Stores the query and the fragment, the first of which begins at `stop`.
     @inline(__always)
-    private mutating func splitPlainTail(
-        _ stop: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>, _ lease: ViewLease
+    private static func splitPlainTail(
+        _ stop: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>, _ lease: ViewLease, into link: inout NormalizedLink
     ) {
         let isQuery = stop.pointee == UInt8(ascii: "?")
         let hash =
             isQuery
             ? WideScan.first(from: stop + 1, to: end) { WideBytes.equal(WideBytes.all(UInt8(ascii: "#")), in: $0) }
             : stop
-        if isQuery {
-            hasQuery = true
-            query = ByteView(start: stop + 1, count: hash - stop - 1, lease: lease)
-        }
-        if hash < end {
-            hasFragment = true
-            fragment = ByteView(start: hash + 1, count: end - hash - 1, lease: lease)
-        }
+        if isQuery { link.query = ByteView(start: stop + 1, count: hash - stop - 1, lease: lease) }
+        if hash < end { link.fragment = ByteView(start: hash + 1, count: end - hash - 1, lease: lease) }
     }
 
     /// Adds the segments from `start` to `?`, `#`, or the end, and returns that position, or nil if a segment is not
@@ -47,15 +41,12 @@ extension Resolver {
         while at < end {
             let stop = Self.segmentEnd(from: at, to: end)
             let byte = stop < end ? stop.pointee : UInt8(ascii: "?")
-            if stop == at {
-                return byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") ? endPlain(at, from: start) : nil
-            }
+            let isEnd = byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
+            if stop == at { return isEnd ? endPlain(at, from: start) : nil }
             let text = ByteView(start: at, count: stop - at, lease: lease)
             if at.pointee == UInt8(ascii: ".") || segments.count >= image.maxSegments { return nil }
             segments.append(Segment(plain: text, head: WideScan.head(at, text.count)))
-            if byte != UInt8(ascii: "/") {
-                return byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") ? stop : nil
-            }
+            if byte != UInt8(ascii: "/") { return isEnd ? stop : nil }
             at = stop + 1
         }
         return endPlain(at, from: start)
@@ -68,7 +59,7 @@ extension Resolver {
     private mutating func endPlain(
         _ stop: UnsafePointer<UInt8>, from start: UnsafePointer<UInt8>
     ) -> UnsafePointer<UInt8>? {
-        block.emptySegments == .reset && stop > start ? nil : stop
+        link.block.emptySegments == .reset && stop > start ? nil : stop
     }
 
     /// Returns the position of the first slash, `?`, `#`, percent sign, or byte above 0x7F, or `end`.

@@ -1,27 +1,59 @@
-package import ByteStorage
+internal import ByteStorage
 
-// Reads the query, which is split when it is first used and decoded value by value.
-// See RouteTableReference, "Query".
-extension Resolver {
-    /// Splits the query into pieces, once.
+/// The query of a request, which is split when it is first used and decoded value by value.
+///
+/// Every method is `mutating`, as those of `Resolver` are.
+///
+/// See RouteTableReference, "Query".
+package struct QueryReader: ~Copyable {
+    /// The link block that reads the query.
+    private(set) var block = Ref<CompiledLinkBlock>.unset
+    /// The undecoded query.
+    private(set) var query: ByteView?
+    private var isSplit = false
+    /// The pieces of the query.
+    package var pieces = QueryPieces(capacity: 140)
+    /// The pieces for the repairs `space` and `entity`, made once for a request at the first attempt.
+    var trimmedPieces = QueryPieces(capacity: 4)
+    var entityPieces = QueryPieces(capacity: 4)
+    var isTrimmed = false
+    var isWithoutEntities = false
+    /// A Boolean value that indicates whether every value must be decoded already, because a new text would belong to
+    /// one of several devices.
+    var isSealed = false
+
+    /// Removes the last query.
     @inline(__always)
-    package mutating func splitQuery() {
-        if queryIsSplit { return }
-        queryIsSplit = true
-        if hasQuery { splitPieces() }
+    mutating func reset(_ block: Ref<CompiledLinkBlock>) {
+        self.block = block
+        query = nil
+        isSplit = false
+        isTrimmed = false
+        isWithoutEntities = false
+        isSealed = false
+        pieces.removeAll()
     }
 
-    private mutating func splitPieces() {
-        var text = query
-        if block.decode == .before { text = decodedWhole(text) }
-        if block.flatten {
-            splitFlat(text)
-            return
-        }
-        if block.separators.count == 1 {
-            splitPairs(text, block.separators[0])
-            return
-        }
+    /// Begins the query of a link, after `reset`.
+    @inline(__always)
+    mutating func open(_ query: ByteView?, _ block: Ref<CompiledLinkBlock>) {
+        self.block = block
+        self.query = query
+    }
+
+    /// Splits the query into pieces, once.
+    @inline(__always)
+    mutating func split(_ texts: inout ResolutionTexts) {
+        if isSplit { return }
+        isSplit = true
+        if let query { split(query, &texts) }
+    }
+
+    /// Splits a text into pieces by the rules of the dialect.
+    mutating func split(_ query: ByteView, _ texts: inout ResolutionTexts) {
+        let text = block.decode == .before ? decodedWhole(query, &texts) : query
+        if block.flatten { return splitFlat(text, &texts) }
+        if block.separators.count == 1 { return splitPairs(text, block.separators[0], &texts) }
         var at = 0
         while at <= text.count {
             var end = at
@@ -30,7 +62,7 @@ extension Resolver {
                 if equals < 0 && text.start[end] == UInt8(ascii: "=") { equals = end }
                 end &+= 1
             }
-            if end > at { addPiece(text, from: at, equals: equals, to: end) }
+            if end > at { addPiece(text, from: at, equals: equals, to: end, &texts) }
             at = end &+ 1
         }
     }
@@ -41,22 +73,23 @@ extension Resolver {
     }
 
     /// Returns the whole query decoded once, or unchanged if it cannot be decoded (`decode: before`).
-    private mutating func decodedWhole(_ text: ByteView) -> ByteView {
+    private mutating func decodedWhole(_ text: ByteView, _ texts: inout ResolutionTexts) -> ByteView {
         texts.begin()
-        textsUsed = true
-        let decodes = PercentDecoding.decode(text, plusIsSpace: false, into: &texts)
-        texts.reserve(WideScan.behind)
+        let decodes = PercentDecoding.decode(text, plusIsSpace: false, into: &texts.arena)
+        texts.arena.reserve(WideScan.behind)
         let decoded = texts.finish()
         return decodes && PercentDecoding.isClean(decoded, invisiblesAllowed: true) ? decoded : text
     }
 
-    private mutating func addPiece(_ text: ByteView, from: Int, equals: Int, to: Int) {
+    private mutating func addPiece(
+        _ text: ByteView, from: Int, equals: Int, to: Int, _ texts: inout ResolutionTexts
+    ) {
         let name = text.slice(from, equals < 0 ? to : equals)
         let value = equals < 0 ? ByteView.empty : text.slice(equals &+ 1, to)
         var piece = QueryPiece(
             name: name, value: value, key: 0, hasValue: equals >= 0, isBad: false, isDecoded: false)
         if needsDecoding(name) {
-            if let decoded = decodedQueryText(name) { piece.name = decoded } else { piece.isBad = true }
+            if let decoded = decoded(name, &texts) { piece.name = decoded } else { piece.isBad = true }
         }
         piece.key = ByteScan.foldedKey(piece.name)
         pieces.append(piece)
@@ -64,7 +97,7 @@ extension Resolver {
 
     /// Splits the query at separators and `=` signs into one list, in which the value of a name is the next piece
     /// (`flatten`).
-    private mutating func splitFlat(_ text: ByteView) {
+    private mutating func splitFlat(_ text: ByteView, _ texts: inout ResolutionTexts) {
         var parts: [ByteView] = []
         var at = 0
         var index = 0
@@ -80,7 +113,7 @@ extension Resolver {
             var piece = QueryPiece(
                 name: part, value: next ?? .empty, key: 0, hasValue: next != nil, isBad: false, isDecoded: false)
             if needsDecoding(part) {
-                if let decoded = decodedQueryText(part) { piece.name = decoded } else { piece.isBad = true }
+                if let decoded = decoded(part, &texts) { piece.name = decoded } else { piece.isBad = true }
             }
             piece.key = ByteScan.foldedKey(piece.name)
             pieces.append(piece)
@@ -88,41 +121,47 @@ extension Resolver {
     }
 
     /// Returns a name or value decoded by the rules of the dialect, in NFC, or nil if it cannot be decoded.
-    mutating func decodedQueryText(_ raw: ByteView) -> ByteView? {
+    mutating func decoded(_ raw: ByteView, _ texts: inout ResolutionTexts) -> ByteView? {
         if !needsDecoding(raw) { return raw }
-        if block.decode == .none { return normalForm(raw) }
+        if block.decode == .none { return texts.normalForm(raw) }
         texts.begin()
-        let decodes = PercentDecoding.decode(raw, plusIsSpace: block.plusIsSpace, into: &texts)
-        let text = finishText(hasNonASCII: false)
+        let decodes = PercentDecoding.decode(raw, plusIsSpace: block.plusIsSpace, into: &texts.arena)
+        let text = texts.finish()
         guard decodes, PercentDecoding.isClean(text, invisiblesAllowed: true) else { return nil }
-        return normalForm(text)
+        return texts.normalForm(text)
     }
 
     /// Returns the text of a piece's value, or nil if it cannot be decoded.
     ///
     /// Each value is decoded once.
-    package mutating func text(ofPiece index: Int) -> ByteView? {
+    mutating func text(ofPiece index: Int, _ texts: inout ResolutionTexts) -> ByteView? {
         let piece = pieces.base + index
         if !piece.pointee.isDecoded {
-            assert(!shared.isKept || shared.isOpen, "a text for all devices must be stored in the request's memory")
-            let text = decodedQueryText(piece.pointee.value)
+            assert(!isSealed, "a text that is kept for all devices would be stored in the memory of one device")
+            let text = decoded(piece.pointee.value, &texts)
             piece.pointee.value = text ?? .empty
             piece.pointee.isBadValue = text == nil
             piece.pointee.isDecoded = true
         }
         if piece.pointee.isBadValue { return nil }
-        return piece.pointee.repair == .none ? piece.pointee.value : repaired(piece.pointee.value, piece.pointee.repair)
+        return piece.pointee.repair == .none
+            ? piece.pointee.value : Self.repaired(piece.pointee.value, piece.pointee.repair, &texts)
+    }
+
+    /// Decodes each value once.
+    mutating func decodeAll(_ texts: inout ResolutionTexts) {
+        for index in 0..<pieces.count where pieces[index].hasValue { _ = text(ofPiece: index, &texts) }
     }
 
     /// Returns the first piece with a name, or -1.
     @inline(__always)
-    package mutating func firstPiece(_ name: Ref<CompiledQueryName>) -> Int {
+    mutating func firstPiece(_ name: Ref<CompiledQueryName>) -> Int {
         pieces.first(name, folds: block.namesFold)
     }
 
     /// Returns the next piece with the same name after a given one, or -1.
     @inline(__always)
-    package mutating func nextPiece(after index: Int, _ name: Ref<CompiledQueryName>) -> Int {
+    mutating func nextPiece(after index: Int, _ name: Ref<CompiledQueryName>) -> Int {
         pieces.next(after: index, name, folds: block.namesFold)
     }
 
@@ -130,9 +169,8 @@ extension Resolver {
     ///
     /// Nulls that are kept are ignored if the name also has a value. Nulls that erase count like any other item. With
     /// `reject`, every item counts.
-    package mutating func find(_ name: Ref<CompiledQueryName>) -> Found {
-        if usesParams { return findParam(name) }
-        splitQuery()
+    mutating func find(_ name: Ref<CompiledQueryName>, _ texts: inout ResolutionTexts) -> Found {
+        split(&texts)
         var first = -1
         var last = -1
         var count = 0
@@ -151,25 +189,12 @@ extension Resolver {
         if count > 1 && block.duplicates == .reject { return .invalid }
         let chosen = block.duplicates == .last ? last : first
         if chosen < 0 || !pieces[chosen].hasValue { return block.flatten ? .absent : .null }
-        return text(ofPiece: chosen).map { .text($0) } ?? .invalid
+        return text(ofPiece: chosen, &texts).map { .text($0) } ?? .invalid
     }
 
     /// Returns a Boolean value that indicates whether the name is present, with or without a value.
-    private mutating func hasItem(_ name: Ref<CompiledQueryName>) -> Bool {
-        if usesParams { return hasParam(name) }
-        splitQuery()
+    mutating func contains(_ name: Ref<CompiledQueryName>, _ texts: inout ResolutionTexts) -> Bool {
+        split(&texts)
         return firstPiece(name) >= 0
-    }
-
-    /// Returns a Boolean value that indicates whether a constraint of the table holds for this query.
-    package mutating func holds(_ constraint: Ref<CompiledConstraint>) -> Bool {
-        let name = constraint.ref(\.name)
-        switch constraint.test {
-        case .present: return hasItem(name)
-        case .absent: return !hasItem(name)
-        case .equals:
-            if case .text(let value) = find(name) { return value == constraint[dynamicMember: \.value] }
-            return false
-        }
     }
 }

@@ -37,6 +37,8 @@ struct Readings: ~Copyable {
     var parents = Growable<ParentBinding>(capacity: 4)
     var parentValues = Growable<BoundValue>(capacity: 4)
     var parentNotes = Growable<Note>(capacity: 4)
+    /// The most recent repair.
+    var lastRepair = Repair.dash
 
     /// The number of results and values for which memory is kept for the next request.
     private static var kept: Int { 1024 }
@@ -60,46 +62,5 @@ struct Readings: ~Copyable {
         let place = Int(number) &* 4 &+ (repair.map { Int($0.rawValue) &+ 1 } ?? 0)
         while all.count <= place { all.append(Reading()) }
         return place
-    }
-}
-
-extension Resolver {
-    /// Binds a value that several bindings of the route read in the same way.
-    @inline(never)
-    mutating func bindAgain(_ binding: Ref<CompiledBinding>, scope: UInt8) -> Bool {
-        let target = slot(Int(binding.field), scope: scope)
-        let place = readings.place(binding.reading, nil)
-        if readings.all[place].stamp != readings.stamp {
-            let notesBefore = notes.count
-            let isValid = bindSingle(binding, scope: scope)
-            var reading = Reading(stamp: readings.stamp, isValid: isValid, value: values[target])
-            if notes.count > notesBefore { reading.repair = lastRepair.rawValue &+ 1 }
-            readings.all[place] = reading
-            return isValid
-        }
-        let reading = readings.all[place]
-        values[target] = reading.value
-        values[target].stamp = stamp(of: scope)
-        if reading.repair > 0, let repair = Repair(rawValue: reading.repair &- 1) { note(repair, binding) }
-        return reading.isValid
-    }
-
-    /// Reads all items at the source of a binding, each once.
-    ///
-    /// If the list is too long or an item has the wrong type, the result has no items.
-    mutating func readList(
-        _ binding: Ref<CompiledBinding>, _ field: Ref<CompiledField>, _ repair: Repair? = nil
-    ) -> Reading {
-        // A constant has no number, and is read each time.
-        let place = binding.reading < 0 ? -1 : readings.place(binding.reading, repair)
-        if place >= 0 && readings.all[place].stamp == readings.stamp { return readings.all[place] }
-        listStart = items.count
-        let isValid = addItems(binding, field)
-        if !isValid { items.truncate(to: listStart) }
-        let reading = Reading(
-            stamp: readings.stamp, isValid: isValid, first: Int32(truncatingIfNeeded: listStart),
-            count: Int32(truncatingIfNeeded: items.count &- listStart))
-        if place >= 0 { readings.all[place] = reading }
-        return reading
     }
 }

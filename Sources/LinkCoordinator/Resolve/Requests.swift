@@ -7,43 +7,45 @@ extension Resolver {
     /// Reads a coordinator path, in which `?` and `#` are ordinary characters.
     ///
     /// See RouteTableReference, "Other request forms".
-    package mutating func readPath(_ text: ByteView) throws(Rejection) {
+    package mutating func readPath(_ text: ByteView) throws(Rejection) -> Selection {
         if text.count > image.maxBytes { throw Rejection(.budget, "bytes") }
         if let bad = ByteScan.firstForbidden(in: text) { throw Rejection(.badEncoding, "byte ", number: bad) }
-        isRelative = text.isEmpty || text[0] != UInt8(ascii: "/")
-        try readPathSegments(text)
+        link.isRelative = text.isEmpty || text[0] != UInt8(ascii: "/")
+        link.path = try readPathSegments(text)
+        selection.path = link.path
+        return selection
     }
 
-    private mutating func readPathSegments(_ text: ByteView) throws(Rejection) {
+    private mutating func readPathSegments(_ text: ByteView) throws(Rejection) -> LinkPath {
         if text.count > 1 || (text.count == 1 && text[0] != UInt8(ascii: "/")) {
             var raw = ByteScan.count(of: UInt8(ascii: "/"), in: text) + 1
             if text[0] == UInt8(ascii: "/") { raw -= 1 }
             if text[text.count - 1] == UInt8(ascii: "/") { raw -= 1 }
             if raw > image.maxSegments { throw Rejection(.budget, "segments") }
         }
-        try readSegments(authority: .empty, path: text)
+        return try readSegments(authority: .empty, path: text)
     }
 
     /// Reads a route and its parameters, and builds the path as if the route's first pattern had matched it.
-    package mutating func readRoute(_ id: ByteView, params json: ByteView) throws(Rejection) {
-        queryIsSplit = true
+    package mutating func readRoute(_ id: ByteView, params json: ByteView) throws(Rejection) -> Selection {
         usesParams = true
-        hasReadings = true
+        record.hasData = true
         if !json.isEmpty {
             do throws(JSONError) {
-                try params.read(json, &recordTexts)
+                try record.params.read(json, &record.texts)
             } catch {
                 throw Rejection(.internalError)
             }
         }
-        let found = image.literals.find(node: LiteralTable.routes, text: recordTexts.normalForm(id))
-        if found < 0 { throw Rejection(.noRoute, recordTexts.normalForm(id)) }
-        route = found
-        let first = Int(image.routes.at(found).firstPattern)
-        if first >= 0 {
-            pattern = try fillPattern(first)
+        let found = image.literals.find(node: LiteralTable.routes, text: record.texts.normalForm(id))
+        if found < 0 { throw Rejection(.noRoute, record.texts.normalForm(id)) }
+        let route = image.routes.at(found)
+        selection.route = route
+        if route.firstPattern >= 0 {
+            let number = try fillPattern(Int(route.firstPattern))
+            selection.pattern = Ref(image.patterns + number)
         }
-        if try !follow() { try select() }
+        return try follow() ? selection : try select(selection.path)
     }
 
     // MARK: Path of a route request
@@ -75,12 +77,12 @@ extension Resolver {
     private mutating func fillCapture(_ capture: CompiledCapture, _ matcher: Ref<CompiledMatcher>) throws(Rejection) {
         let name = image.names[Int(capture.name)]
         guard let value = param(capture.name) else { throw Rejection(.paramMissing, ByteView("path"), dot: name) }
-        built.begin()
-        if matcher.kind == .affix { built.append(matcher.text) }
-        built.append(value)
-        if matcher.kind == .affix { built.append(matcher.suffix) }
-        let text = built.finish()
-        let segment = Segment(text: text, key: image.foldsCase ? folded(text) : text)
+        texts.built.begin()
+        if matcher.kind == .affix { texts.built.append(matcher.text) }
+        texts.built.append(value)
+        if matcher.kind == .affix { texts.built.append(matcher.suffix) }
+        let text = texts.built.finish()
+        let segment = Segment(text: text, key: image.foldsCase ? texts.folded(text) : text)
         segments.append(segment)
         guard !value.isEmpty, matcher.matches(Ref(segments.base + (segments.count - 1))), !isDots(text) else {
             throw Rejection(.paramInvalid, ByteView("path"), dot: name)
@@ -90,18 +92,21 @@ extension Resolver {
     /// Adds the segments of a tail: those of a text as a path, or the items of a list unchanged.
     private mutating func fillTail(_ rest: CompiledCapture, _ kind: CompiledMatcher.Kind) throws(Rejection) {
         let name = image.names[Int(rest.name)]
-        guard let number = paramNumber(rest.name), params.itemCount(number) > 0 || params.isList(number) else {
+        guard let number = paramNumber(rest.name), record.params.itemCount(number) > 0 || record.params.isList(number)
+        else {
             if kind == .restStar { return }
             throw Rejection(.paramMissing, ByteView("path"), dot: name)
         }
         let before = segments.count
-        if params.isList(number) {
-            for item in 0..<params.itemCount(number) { try addTailItem(params.text(number, item: item, &recordTexts)) }
+        if record.params.isList(number) {
+            for item in 0..<record.params.itemCount(number) {
+                try addTailItem(record.params.text(number, item: item, &record.texts))
+            }
         } else {
-            let text = params.text(number, item: 0, &recordTexts)
+            let text = record.params.text(number, item: 0, &record.texts)
             // A path has the same forbidden bytes as a link, whose bytes are checked before splitting.
             if let bad = ByteScan.firstForbidden(in: text) { throw Rejection(.badEncoding, "byte ", number: bad) }
-            try readPathSegments(text)
+            selection.path = try readPathSegments(text)
         }
         let isEmpty = segments.count == before
         let isWrong =
@@ -121,13 +126,13 @@ extension Resolver {
             throw Rejection(.badEncoding, "segment ", number: segments.count)
         }
         if isDots(text) { throw Rejection(.dotSegment, "segment ", number: segments.count) }
-        segments.append(Segment(text: text, key: image.foldsCase ? folded(text) : text))
+        segments.append(Segment(text: text, key: image.foldsCase ? texts.folded(text) : text))
     }
 
     // MARK: Parameters
 
     private mutating func paramNumber(_ name: Int32) -> Int32? {
-        params.find(image.names[Int(name)], folds: false, &recordTexts)?.first
+        record.params.find(image.names[Int(name)], folds: false, &record.texts)?.first
     }
 
     /// Returns the text of the parameter with a capture's name, or nil.
@@ -136,8 +141,8 @@ extension Resolver {
     ///
     /// See RouteTableReference, "Other request forms".
     private mutating func param(_ name: Int32) -> ByteView? {
-        guard let number = paramNumber(name), params.itemCount(number) > 0 else { return nil }
-        return params.text(number, item: 0, &recordTexts)
+        guard let number = paramNumber(name), record.params.itemCount(number) > 0 else { return nil }
+        return record.params.text(number, item: 0, &record.texts)
     }
 
     /// Returns the parameter of a `route` request in place of a capture that the pattern does not have, or nil.
@@ -150,8 +155,8 @@ extension Resolver {
     /// Returns `false` if an item cannot be decoded or has the wrong type.
     mutating func addParamItems(answering name: Int32, _ field: Ref<CompiledField>) -> Bool {
         guard usesParams, let number = paramNumber(name) else { return true }
-        if params.isList(number) { return addItems(of: number, field) }
-        return addPathItems(params.text(number, item: 0, &recordTexts), field)
+        if record.params.isList(number) { return addItems(of: number, field) }
+        return addPathItems(record.params.text(number, item: 0, &record.texts), field)
     }
 
     private mutating func addPathItems(_ path: ByteView, _ field: Ref<CompiledField>) -> Bool {
@@ -163,11 +168,11 @@ extension Resolver {
                 texts.begin()
                 let raw = path.slice(at, end)
                 let decodes =
-                    PercentDecoding.decode(raw, plusIsSpace: false, into: &texts)
+                    PercentDecoding.decode(raw, plusIsSpace: false, into: &texts.arena)
                     && ByteScan.firstForbidden(in: raw) == nil
-                let text = finishText(hasNonASCII: false)
+                let text = texts.finish()
                 let isSegment = decodes && PercentDecoding.isClean(text, invisiblesAllowed: false) && !isDots(text)
-                valid = isSegment && addItem(normalForm(text), field) && valid
+                valid = isSegment && addItem(texts.normalForm(text), field) && valid
                 if !valid { return false }
             }
             at = end + 1
@@ -176,34 +181,36 @@ extension Resolver {
     }
 
     private mutating func addItems(of number: Int32, _ field: Ref<CompiledField>) -> Bool {
-        for item in 0..<params.itemCount(number) {
-            if !addItem(params.text(number, item: item, &recordTexts), field) { return false }
+        for item in 0..<record.params.itemCount(number) {
+            if !addItem(record.params.text(number, item: item, &record.texts), field) { return false }
         }
         return true
     }
 
     /// Returns the value of the parameter with a query name, under the dialect's rule for duplicates.
     mutating func findParam(_ name: Ref<CompiledQueryName>) -> Found {
-        guard let found = params.find(name.text, folds: block.namesFold, &recordTexts) else { return .absent }
-        if found.count > 1 && block.duplicates == .reject { return .invalid }
-        let number = block.duplicates == .last ? found.last : found.first
-        return params.itemCount(number) > 0 ? .text(params.text(number, item: 0, &recordTexts)) : .null
+        guard let found = record.params.find(name.text, folds: link.block.namesFold, &record.texts) else {
+            return .absent
+        }
+        if found.count > 1 && link.block.duplicates == .reject { return .invalid }
+        let number = link.block.duplicates == .last ? found.last : found.first
+        return record.params.itemCount(number) > 0 ? .text(record.params.text(number, item: 0, &record.texts)) : .null
     }
 
     /// Returns a Boolean value that indicates whether there is a parameter with a query name.
     mutating func hasParam(_ name: Ref<CompiledQueryName>) -> Bool {
-        params.find(name.text, folds: block.namesFold, &recordTexts) != nil
+        record.params.find(name.text, folds: link.block.namesFold, &record.texts) != nil
     }
 
     /// Adds the items of all parameters with a query name.
     ///
     /// Returns `false` if an item is invalid.
     mutating func addParamItems(_ name: Ref<CompiledQueryName>, _ field: Ref<CompiledField>) -> Bool {
-        guard let found = params.find(name.text, folds: block.namesFold, &recordTexts) else { return true }
+        guard let found = record.params.find(name.text, folds: link.block.namesFold, &record.texts) else { return true }
         var number = found.first
         while number >= 0 {
             if !addItems(of: number, field) { return false }
-            number = params.next(number, folds: block.namesFold)
+            number = record.params.next(number, folds: link.block.namesFold)
         }
         return true
     }
@@ -212,13 +219,13 @@ extension Resolver {
     ///
     /// Returns `false` if there are more parameters than a query may have items.
     mutating func makePiecesOfParams() -> Bool {
-        if params.count > image.maxQueryItems { return false }
-        for number in 0..<Int32(truncatingIfNeeded: params.count) {
-            let name = params.name(number)
-            for item in 0..<params.itemCount(number) {
-                pieces.append(
+        if record.params.count > image.maxQueryItems { return false }
+        for number in 0..<Int32(truncatingIfNeeded: record.params.count) {
+            let name = record.params.name(number)
+            for item in 0..<record.params.itemCount(number) {
+                query.pieces.append(
                     QueryPiece(
-                        name: name, value: params.text(number, item: item, &recordTexts),
+                        name: name, value: record.params.text(number, item: item, &record.texts),
                         key: ByteScan.foldedKey(name), hasValue: true, isBad: false, isDecoded: true))
             }
         }

@@ -1,22 +1,15 @@
 package import ByteStorage
 
-/// The result of a decision, for counters and exit codes.
-///
-/// The decision itself is written as JSON.
-package struct DecisionSummary: Sendable, Equatable {
-    /// The kinds of outcomes, with their published names.
-    package enum Outcome: UInt8, Sendable { case navigate, external, deferred, none, reject }
-    /// The outcome.
-    package var outcome: Outcome
-    /// The reason, if the decision has one.
-    package var reason: ReasonCode?
-
-    init(_ outcome: Outcome, _ reason: ReasonCode? = nil) {
-        self.outcome = outcome
-        self.reason = reason
-    }
-}
-
+// A resolution runs five phases. Each takes the result of the one before and returns its own:
+//
+// 1. `normalize` checks, splits, and decodes a link, and returns its `LinkPath`. The other parts are in `link`.
+// 2. `select` searches for the route of the path, follows redirects, and returns a `Selection`.
+// 3. `choose` tests the device, and returns a `Choice`: a variant, or the end of an excluded route.
+// 4. `compose` composes the stack of the variant's target, and returns a `Composition`.
+// 5. `bind` reads the values that the stack needs into `values`, and returns the composition that it can show.
+//
+// Phases 1 and 2 do not depend on the device. The first `Rejection` ends the phases, and the table's fallback rule for
+// its reason decides. `Encode.swift` writes the decision.
 extension Resolver {
     /// Resolves a request for one device and appends the decision's JSON to the open record of `out`.
     ///
@@ -29,120 +22,98 @@ extension Resolver {
     ) -> DecisionSummary {
         start(request, device, table: table, keepsReadings: keepsReadings)
         self.head = head.map { Ref($0) }
+        let selection: Selection
         do throws(Rejection) {
-            return try run(&out)
+            selection = try read()
         } catch {
-            if !isRouted {
-                shared.failure = error
-                shared.notes = notes.count
-            }
+            shared.failure = error
+            shared.notes = notes.count
+            return fallBack(error, &out)
+        }
+        shared.failure = nil
+        shared.notes = notes.count
+        return decide(selection, &out)
+    }
+
+    /// Runs phases 1 and 2, which do not depend on the device: normalizes the request and selects its route.
+    @inline(__always)
+    private mutating func read() throws(Rejection) -> Selection {
+        switch request.form {
+        case .link:
+            let path = try normalize(request.text, isScreened: request.isScreened, bytesBehind: request.bytesBehind)
+            return try select(path)
+        case .path: return try readPath(request.text)
+        case .route: return try readRoute(request.text, params: request.params)
+        case .payload: return try readPayload() ?? Selection()
+        }
+    }
+
+    /// Decides for one device, by the fallback rule if a phase fails.
+    @inline(__always)
+    mutating func decide(_ selection: Selection, _ out: inout OutputArena) -> DecisionSummary {
+        do throws(Rejection) {
+            return try run(selection, &out)
+        } catch {
             return fallBack(error, &out)
         }
     }
 
-    /// Runs the phases in order, up to the first failure.
+    /// Runs phases 3 to 5, up to the first failure: chooses a variant, composes its stack, and binds its values.
     @inline(__always)
-    private mutating func run(
-        _ out: inout OutputArena
-    ) throws(Rejection) -> DecisionSummary {
-        switch request.form {
-        case .link:
-            try normalize(request.text, isScreened: request.isScreened, bytesBehind: request.bytesBehind)
-            try select()
-        case .path: try readPath(request.text)
-        case .route: try readRoute(request.text, params: request.params)
-        case .payload: _ = try readPayload()
+    private mutating func run(_ selection: Selection, _ out: inout OutputArena) throws(Rejection) -> DecisionSummary {
+        switch choose(selection) {
+        case .variant(let variant, let route):
+            let composition = try compose(variant, of: route)
+            if composition.target.kind == .external {
+                return try writeURL(composition.target, route, variant, &out)
+            }
+            let bound = try bind(composition, of: route)
+            return try write(bound, notice: variant.ref(\.notice), &out)
+        case .exclusion(let action): return try runExclusion(action, &out)
+        case .coordinatorPath: return try runPath(&out)
+        case .nothing:
+            writeReasoned(DecisionSummary(.none, .noLink), Rejection(.noLink), &out)
+            return DecisionSummary(.none, .noLink)
         }
-        isRouted = true
-        shared.failure = nil
-        shared.notes = notes.count
-        return try decide(&out)
     }
 
-    /// Runs the phases that depend on the device, after the request has been read and its route selected.
+    /// Runs phases 4 and 5 for a requested coordinator path, which binds nothing.
+    @inline(never)
+    private mutating func runPath(_ out: inout OutputArena) throws(Rejection) -> DecisionSummary {
+        let composition = try requireData(of: composeRequest())
+        try checkPresentation(composition)
+        return try write(composition, notice: nil, &out)
+    }
+
+    /// Writes the decision to apply a stack, or to resume the request later if a guard stops it.
     @inline(__always)
-    mutating func decide(_ out: inout OutputArena) throws(Rejection) -> DecisionSummary {
-        if route < 0 { return try runUnrouted(&out) }
-        let chosen = image.routes.at(route)
-        if chosen.action != .variants { return try runExclusion(chosen.action, &out) }
-        noteFacts()
-        variant = chooseVariant(of: chosen)
-        let candidate = chosen.variants.at(variant)
-        var target = candidate.ref(\.target)
-        if target.kind == .external { return try runExternal(chosen, candidate, target, &out) }
-        if target.isLean { return try runLean(chosen, candidate, &out) }
-        try compose(target, policy: chosen.unknownScreen)
-        target = try checkSupport(target, route: chosen)
-        if target.kind == .external { return try runExternal(chosen, candidate, target, &out) }
-        try bindRoute(chosen)
-        try bindParents()
-        try requireData(of: target)
-        try checkPresentation()
-        let guarding = stoppingGuard(target)
-        if guarding >= 0 { return try deferRequest(guarding, &out) }
-        writeStack(target, notice: notice(candidate.ref(\.notice)), nil, &out)
+    private mutating func write(
+        _ composition: Composition, notice: Ref<CompiledNotice>?, _ out: inout OutputArena
+    ) throws(Rejection) -> DecisionSummary {
+        if let guarding = stoppingGuard(composition) { return try deferRequest(guarding, &out) }
+        writeStack(composition, notice: notice.map { supported($0) } ?? .empty, nil, &out)
         return DecisionSummary(.navigate)
     }
 
     /// Writes the decision for an external target: the target of the variant, or the target of `unsupported`.
     @inline(never)
-    private mutating func runExternal(
-        _ chosen: Ref<CompiledRoute>, _ candidate: Ref<CompiledVariant>, _ target: Ref<CompiledTarget>,
+    private mutating func writeURL(
+        _ target: Ref<CompiledTarget>, _ route: Ref<CompiledRoute>, _ variant: Ref<CompiledVariant>,
         _ out: inout OutputArena
     ) throws(Rejection) -> DecisionSummary {
-        try bindRoute(chosen)
+        try bindRoute(route)
         let url = try externalURL(target.template)
-        writeExternal(url, notice: notice(candidate.ref(\.notice)), nil, &out)
+        writeExternal(url, notice: supported(variant.ref(\.notice)), nil, &out)
         return DecisionSummary(.external)
     }
 
-    /// Writes the decision for a target whose program is complete, without composing a stack or testing the device.
-    @inline(__always)
-    private mutating func runLean(
-        _ chosen: Ref<CompiledRoute>, _ candidate: Ref<CompiledVariant>, _ out: inout OutputArena
-    ) throws(Rejection) -> DecisionSummary {
-        let target = candidate.ref(\.target)
-        mode = target.mode == .unsaid ? .replace : target.mode
-        stackIsStatic = true
-        try bindRoute(chosen)
-        if lacksAny(target.required) { try requireData(of: target) }
-        writeStack(target, notice: notice(candidate.ref(\.notice)), nil, &out)
-        return DecisionSummary(.navigate)
-    }
-
-    /// Writes the decision for a request without a route.
-    ///
-    /// A `path` request continues with the composition of its stack and binds nothing. A payload contained neither a
-    /// link nor a route.
-    @inline(never)
-    private mutating func runUnrouted(
-        _ out: inout OutputArena
-    ) throws(Rejection) -> DecisionSummary {
-        guard request.form == .path else {
-            writeReasoned(DecisionSummary(.none, .noLink), Rejection(.noLink), &out)
-            return DecisionSummary(.none, .noLink)
-        }
-        noteFacts()
-        try composePath(from: 0, policy: .reject)
-        keepSingleSlots()
-        mode = request.mode == .unsaid ? (appendsPath ? .append : .replace) : request.mode
-        let plain = image.plainTarget
-        let target = try checkSupport(plain, route: nil)
-        try requireData(of: target)
-        try checkPresentation()
-        let guarding = stoppingGuard(target)
-        if guarding >= 0 { return try deferRequest(guarding, &out) }
-        writeStack(target, notice: .empty, nil, &out)
-        return DecisionSummary(.navigate)
-    }
-
-    /// Writes the decision for an excluded route, whose resolution ends after the selection.
+    /// Writes the decision for an excluded route, which ends after the selection.
     private mutating func runExclusion(
         _ action: CompiledRoute.Action, _ out: inout OutputArena
     ) throws(Rejection) -> DecisionSummary {
         switch action {
         case .excludeExternal:
-            let link = request.form == .link ? request.text : payloadLink
+            let link = request.form == .link ? request.text : requested.link
             guard isAllowed(link) else { throw Rejection(.externalRefused) }
             writeExternal(link, notice: .empty, nil, &out)
             return DecisionSummary(.external)
@@ -159,38 +130,36 @@ extension Resolver {
     /// targets.
     private mutating func isAllowed(_ link: ByteView) -> Bool {
         guard let url = WebURL(link, allowsSpaces: true), let host = WebURL.normalHost(url.host) else { return false }
-        let port = url.port.map { Int32($0) } ?? -1
         return host.withUnsafeBufferPointer { bytes in
             image.externalSchemes.contains { ByteScan.equalFolded($0, url.scheme) }
-                && image.externalHosts.contains { $0.matches(host: ByteView(bytes), port: port) }
+                && image.externalHosts.contains { $0.matches(host: ByteView(bytes), port: url.port) }
         }
     }
 
     /// Writes a decision that shows the guard's stack and resumes the request later.
     private mutating func deferRequest(
-        _ number: Int, _ out: inout OutputArena
+        _ guarding: Ref<CompiledGuard>, _ out: inout OutputArena
     ) throws(Rejection) -> DecisionSummary {
-        let guarding = image.guards.at(number)
-        let target = guarding.ref(\.target)
-        try compose(target, policy: .reject)
-        makeStack(of: target)
+        let composition = try compose(guarding.ref(\.target), policy: .reject)
+        makeStack(of: composition)
         if let lacking = firstUnsupported() {
             let (coordinator, screen) = names(of: stack[lacking])
             throw Rejection(.unsupported, coordinator, dot: screen)
         }
         if guarding.resumes { try makeResumed() }
-        writeDeferred(guarding, target, &out)
+        writeDeferred(guarding, composition, &out)
         return DecisionSummary(.deferred)
     }
 
-    /// Returns the notice of a variant, or an empty view if the device does not support one of its screens.
+    /// Returns the path of a notice, or an empty view if there is none or the device does not support one of its
+    /// screens.
     @inline(__always)
-    private mutating func notice(_ notice: Ref<CompiledNotice>) -> ByteView {
-        notice.path.isEmpty ? .empty : supported(notice)
+    private mutating func supported(_ notice: Ref<CompiledNotice>) -> ByteView {
+        notice.path.isEmpty ? .empty : checked(notice)
     }
 
     @inline(never)
-    private mutating func supported(_ notice: Ref<CompiledNotice>) -> ByteView {
+    private mutating func checked(_ notice: Ref<CompiledNotice>) -> ByteView {
         for screen in notice.screens where !supports(screen) {
             let image = image.screens.at(Int(screen))
             let coordinator = self.image.coordinators.at(Int(image.coordinator)).name
@@ -213,10 +182,10 @@ extension Resolver {
             writeReasoned(DecisionSummary(.none), rejection, &out)
             return DecisionSummary(.none, rejection.reason)
         case .navigate:
-            guard let target = rule.target, (try? compose(target, policy: .reject)) != nil,
+            guard let target = rule.target, let composition = try? compose(target, policy: .reject),
                 firstUnsupported() == nil
             else { break }
-            writeStack(target, notice: .empty, rejection, &out)
+            writeStack(composition, notice: .empty, rejection, &out)
             return DecisionSummary(.navigate, rejection.reason)
         case .external:
             guard let target = rule.target, let url = try? externalURL(target.template) else { break }

@@ -1,69 +1,4 @@
-package import ByteStorage
-
-/// A decoded segment of the path.
-package struct Segment: BitwiseCopyable {
-    /// The text, decoded once, in NFC.
-    package var text: ByteView
-    /// The text to compare with literals, affixes, and enumerations.
-    ///
-    /// It is folded if the table folds case.
-    var key: ByteView
-    /// The first eight bytes of `key` as a word, padded with zeros.
-    var head: UInt64
-
-    init(text: ByteView, key: ByteView) {
-        self.text = text
-        self.key = key
-        head = ByteScan.head(of: key)
-    }
-
-    /// Creates a segment whose text is its key, with the first word of the text.
-    @inline(__always)
-    init(plain text: ByteView, head: UInt64) {
-        self.text = text
-        key = text
-        self.head = head
-    }
-}
-
-/// The result of looking up a value.
-package enum Found {
-    /// The name is absent.
-    case absent
-    /// The name has no value.
-    case null
-    /// A decoded value.
-    case text(ByteView)
-    /// A value that cannot be decoded, or a name that occurs twice although duplicates are rejected.
-    case invalid
-}
-
-/// A bound value.
-struct BoundValue {
-    enum State: UInt8 {
-        /// There is no value.
-        case missing
-        /// A parent route binds a value of the wrong type.
-        case invalid
-        case text, plain, uuid, list
-
-        /// A Boolean value that indicates whether there is no valid value.
-        var isAbsent: Bool {
-            @inline(__always)
-            get { rawValue <= State.invalid.rawValue }
-        }
-    }
-    /// The stamp of the resolution.
-    ///
-    /// Values with an older stamp are missing.
-    var stamp: UInt32 = 0
-    var state = State.missing
-    /// The text, or the JSON of a number or Boolean value.
-    var view: ByteView = .empty
-    /// The position and number of the items of a list in `items`.
-    var first: Int32 = 0
-    var count: Int32 = 0
-}
+internal import ByteStorage
 
 /// The five phases of a resolution and their scratch memory, which one lane reuses for every request.
 ///
@@ -76,137 +11,67 @@ struct BoundValue {
 /// Every method is `mutating`, even without changes, because Swift 6.3 passes `self` to other methods as a copy of its
 /// 900 bytes.
 package struct Resolver: ~Copyable {
-    // MARK: Table
-    /// The compiled values of the table that resolves the request.
-    package var image: Ref<CompiledTableData>
-    /// The stamps of values that were bound for this request, and of those bound only for this device.
-    var stamp: UInt32 = 0
-    var deviceStamp: UInt32 = 0
-    /// The last assigned stamp.
-    var lastStamp: UInt32 = 0
+    // MARK: Input
+    /// The table that resolves the request.
+    var table: TableHandle
+    var request: Ref<RequestView>
+    var head: Ref<DecisionHead>?
+    /// The facts about the device.
+    var device = DeviceReader()
+    /// The data of the record.
+    package var record = RecordReadings()
 
-    /// The pointers to read in payloads, and the positions of the table's own pointers among them.
-    var pointers: Ref<PointerTrie> = .unset
-    var pointerNumbers: UnsafePointer<Int32>?
+    // MARK: Results, which fallbacks, further devices, and explanations read
+    /// The result of phase 1, also while it runs.
+    package var link: NormalizedLink
+    /// The result of phase 2, also while it runs.
+    package var selection = Selection()
+    /// The variant that phase 3 chose.
+    package var variant: Ref<CompiledVariant>?
+    /// The result of phase 5.
+    var values = BoundValues()
+    /// The notes of all phases.
+    package var notes = Growable<Note>(capacity: 16)
+    /// The results that do not depend on the device, kept for further devices.
+    var shared = SharedPart()
 
-    // MARK: Normalization
-    var texts = OutputArena(chunkBytes: 16 << 10)
-    var textsUsed = false
-    var composer = Composer()
-    /// The texts that templates produce.
-    var built = OutputArena(chunkBytes: 4 << 10)
-    /// The link block that reads the link.
-    package var block: Ref<CompiledLinkBlock>
-    /// The scheme of the link.
-    package var scheme: ByteView = .empty
-    /// The number of the scheme in the table, or -1.
-    package var schemeNumber: Int32 = -1
-    /// The normalized host of the link.
-    package var host: ByteView = .empty
-    /// A Boolean value that indicates whether the link has a host that patterns can match.
-    package var hasHost = false
-    /// The port of the link, or -1.
-    package var port: Int32 = -1
+    // MARK: Memory of all phases
+    var texts = ResolutionTexts(chunkBytes: 16 << 10, builtChunkBytes: 4 << 10)
+
+    // MARK: Memory of phase 1, normalization
     /// The segments of the path, preceded by those of each path before a redirect.
     package var segments = Growable<Segment>(capacity: 80)
-    /// The index in `segments` at which the current path begins.
-    package var firstSegment = 0
-    var isRelative = false
-    /// The index of the segment after the last empty one if empty segments reset a coordinator path, or -1.
-    var resetAt = -1
-    var query: ByteView = .empty
-    var hasQuery = false
-    var queryIsSplit = false
-    /// The pieces of the query.
-    package var pieces = QueryPieces(capacity: 140)
-    /// The pieces for the repairs `space` and `entity`, made once for a resolution at the first attempt.
-    var trimmedPieces = QueryPieces(capacity: 4)
-    var entityPieces = QueryPieces(capacity: 4)
-    var trimStamp: UInt32 = 0
-    var entityStamp: UInt32 = 0
-    /// The undecoded fragment of the link.
-    package var fragment: ByteView = .empty
-    /// A Boolean value that indicates whether the link has a fragment.
-    package var hasFragment = false
+    /// The query of the link.
+    package var query = QueryReader()
     var rewrites = Growable<RewriteValue>(capacity: 8)
     var origins = OriginCache()
+    /// The request that a payload contains.
+    var requested = PayloadRequest()
+    /// A Boolean value that indicates whether parameters replace the query.
+    package var usesParams = false
 
-    // MARK: Selection
-    /// A Boolean value that indicates whether normalization and selection are complete.
-    var isRouted = false
+    // MARK: Memory of phase 2, selection
     /// The bit of the path's last segment, which excludes nodes from the search, or 0 before its first use.
     var lastBit: UInt64 = 0
-    /// The number of the selected pattern, or -1.
-    package var pattern = -1
-    /// The index of the selected route, or -1.
-    package var route = -1
     /// The indices of the routes that redirected.
     package var via = Growable<Int32>(capacity: 8)
 
-    // MARK: Variant, stack, and values
-    var device: Ref<DeviceView>
-    var appVersion: UnsafePointer<Version>?
-    var osVersion: UnsafePointer<Version>?
-    /// Separate caches, because reading one version must not overwrite the other one.
-    var appVersions = VersionCache()
-    var osVersions = VersionCache()
-    var versionsRead = false
-    /// The index of the selected variant, or -1.
-    package var variant = -1
+    // MARK: Memory of phase 4, composition
     /// The composed stack, from the bottom to the top.
     package var stack = Growable<CompiledEntry>(capacity: 80)
-    var stackIsStatic = false
-    var mode = RequestView.Mode.replace
-    var values: Growable<BoundValue>
-    var items = Growable<BoundValue>(capacity: 16)
     /// The parent routes of the composed stack, starting with that of scope 1.
     var parentRoutes = Growable<Int32>(capacity: 4)
-    /// The notes that have been added.
-    package var notes = Growable<Note>(capacity: 16)
-    var request: Ref<RequestView>
-    var head: Ref<DecisionHead>?
-    /// The link, or the route and its parameters, that a payload contains.
-    var payloadLink: ByteView = .empty
-    var payloadRoute: ByteView = .empty
-    var payloadParams: ByteView = .empty
 
-    // MARK: Data read once for a record, regardless of its devices and tables
-    /// A Boolean value that indicates whether any of the next three properties, or the shared part, has data.
-    var hasReadings = false
-    var recordTexts = RecordTexts()
-    var payload = PayloadReading()
-    /// The parameters of the request.
-    package var params = ParamTable()
-    /// A Boolean value that indicates whether parameters replace the query.
-    package var usesParams = false
-    /// The request as members of `resume`, after it was first written.
-    var resumed: ByteView = .empty
-    /// A Boolean value that indicates whether strictly validated data could not be read again.
-    var isBroken = false
+    // MARK: Memory of phase 5, binding
     /// The values of the request that other bindings and devices read again.
     var readings = Readings()
-    /// The position in `items` at which the current list begins.
-    var listStart = 0
-    /// The most recent repair.
-    var lastRepair = Repair.dash
-
-    // The results that do not depend on the device, kept for further devices.
-    var shared = SharedPart()
 
     /// Creates a resolver, which can be used with any number of tables.
     package init() {
-        image = .unset
-        block = .unset
-        values = Growable(capacity: 64)
+        table = TableHandle(image: .unset, pointers: .unset, numbers: nil)
+        link = NormalizedLink(block: .unset)
         request = .unset
-        device = .unset
     }
-}
-
-/// The value that a rewrite captured.
-struct RewriteValue {
-    var name: Int32
-    var value: ByteView
 }
 
 extension Resolver {
@@ -217,70 +82,32 @@ extension Resolver {
         _ request: UnsafePointer<RequestView>, _ device: UnsafePointer<DeviceView>, table: TableHandle,
         keepsReadings: Bool = false
     ) {
-        image = table.image
-        pointers = table.pointers
-        pointerNumbers = table.numbers
+        self.table = table
         self.request = Ref(request)
         usesParams = false
-        resumed = .empty
-        isBroken = false
-        if hasReadings { forgetReadings(all: !keepsReadings) }
-        self.device = Ref(device)
-        lastStamp &+= 1
-        if lastStamp == 0 { clearValues() }
-        stamp = lastStamp
-        deviceStamp = lastStamp
-        readings.forget(stamp: stamp)
-        if textsUsed {
-            texts.reset()
-            textsUsed = false
-        }
-        if built.bytesInUse != 0 { built.reset() }
-        block = image.blocks.at(0)
-        scheme = .empty
-        schemeNumber = -1
-        host = .empty
-        hasHost = false
-        port = -1
-        isRouted = false
+        record.resumed = .empty
+        record.isBroken = false
+        if record.hasData { forgetReadings(all: !keepsReadings) }
+        self.device.open(device)
+        if !values.start(fields: image.fields.count, scopes: image.scopes) { readings.clear() }
+        readings.forget(stamp: values.stamp)
+        texts.reset()
         segments.removeAll()
-        firstSegment = 0
-        isRelative = false
-        resetAt = -1
-        query = .empty
-        hasQuery = false
-        queryIsSplit = false
-        pieces.removeAll()
-        fragment = .empty
-        hasFragment = false
+        link.reset(block: image.blocks.at(0))
+        query.reset(link.block)
+        selection = Selection()
         rewrites.removeAll()
-        pattern = -1
-        route = -1
         via.removeAll()
-        versionsRead = false
-        variant = -1
+        variant = nil
         stack.removeAll()
-        stackIsStatic = false
-        items.removeAll()
+        parentRoutes.removeAll()
         notes.removeAll()
-        payloadLink = .empty
-        payloadRoute = .empty
-        payloadParams = .empty
-        let needed = image.fields.count &* image.scopes
-        while values.count < needed { values.append(BoundValue()) }
-    }
-
-    mutating func clearValues() {
-        for index in 0..<values.count { values[index] = BoundValue() }
-        readings.clear()
-        trimStamp = 0
-        entityStamp = 0
-        lastStamp = 1
+        requested = PayloadRequest()
     }
 
     /// Removes the data that was read from the last record.
     mutating func forgetRecord() {
-        if hasReadings { forgetReadings(all: true) }
+        if record.hasData { forgetReadings(all: true) }
     }
 
     /// Removes the data that was read from a record.
@@ -288,56 +115,22 @@ extension Resolver {
     /// If the same record is resolved with another table, only the results of the previous table are removed.
     @inline(never)
     private mutating func forgetReadings(all: Bool) {
-        params.forget()
+        record.params.forget()
         if shared.isKept { forgetShared() }
-        if !all { return }
-        payload.forget()
-        recordTexts.forget()
-        hasReadings = false
+        if all { record.forget() }
     }
 
-    /// The segments of the path after rewrites.
+    /// The compiled values of the table.
+    package var image: Ref<CompiledTableData> {
+        @inline(__always)
+        mutating get { table.image }
+    }
+
+    /// The segments of the current path: that of the link after rewrites, or that after a redirect.
     package var path: UnsafeBufferPointer<Segment> {
         mutating get {
-            UnsafeBufferPointer(start: segments.base + firstSegment, count: segments.count &- firstSegment)
+            UnsafeBufferPointer(
+                start: segments.base + selection.path.first, count: segments.count &- selection.path.first)
         }
-    }
-
-    /// Returns a copy of a text with the padding that `WideScan` requires.
-    @inline(never)
-    mutating func padded(_ text: ByteView) -> ByteView {
-        textsUsed = true
-        texts.begin()
-        texts.reserve(text.count &+ WideScan.behind)
-        texts.appendReserved(text)
-        return texts.finish()
-    }
-
-    /// Finishes the open record of `texts` and returns its text, in NFC if it has non-ASCII characters.
-    mutating func finishText(hasNonASCII: Bool) -> ByteView {
-        textsUsed = true
-        let text = texts.finish()
-        return hasNonASCII ? normalForm(text) : text
-    }
-
-    /// Returns the text in NFC, without a copy if it is already composed.
-    ///
-    /// See RouteTableReference, "Text".
-    @inline(never)
-    mutating func normalForm(_ text: ByteView) -> ByteView {
-        if text.isSurelyComposed { return text }
-        textsUsed = true
-        texts.begin()
-        composer.append(text, to: &texts)
-        return texts.finish()
-    }
-
-    /// Returns the text with lowercase ASCII letters.
-    mutating func folded(_ text: ByteView) -> ByteView {
-        textsUsed = true
-        texts.begin()
-        texts.reserve(text.count)
-        for index in 0..<text.count { texts.append(byte: ByteScan.foldASCII(text[index])) }
-        return texts.finish()
     }
 }

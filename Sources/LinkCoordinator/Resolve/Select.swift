@@ -4,15 +4,22 @@ internal import ByteStorage
 // See RouteTableReference, "Redirects".
 extension Resolver {
     /// Selects the route of the matching pattern with the highest precedence and follows redirects.
-    mutating func select() throws(Rejection) {
+    @inline(__always)
+    mutating func select(_ path: LinkPath) throws(Rejection) -> Selection {
+        selection.path = path
         while true {
-            let found = search()
-            pattern = found
-            route = -1
-            if found < 0 { throw Rejection(.noRoute) }
-            route = Int(image.patterns[found].route)
-            if try follow() { return }
+            try searchPattern()
+            if try follow() { return selection }
         }
+    }
+
+    /// Selects the best matching pattern of the current path, and its route.
+    @inline(__always)
+    package mutating func searchPattern() throws(Rejection) {
+        selection.route = nil
+        selection.pattern = search()
+        guard let pattern = selection.pattern else { throw Rejection(.noRoute) }
+        selection.route = image.routes.at(Int(pattern.route))
     }
 
     /// Follows redirects by id.
@@ -20,26 +27,29 @@ extension Resolver {
     /// Returns `false` if a template requires another search.
     @inline(__always)
     package mutating func follow() throws(Rejection) -> Bool {
-        let action = image.routes.at(route).action
-        return action == .redirectRoute || action == .redirectTemplate ? try followRedirects() : true
+        guard let route = selection.route else { return true }
+        let action = route.action
+        return action == .redirectRoute || action == .redirectTemplate ? try followRedirects(from: route) : true
     }
 
     @inline(never)
-    private mutating func followRedirects() throws(Rejection) -> Bool {
+    private mutating func followRedirects(from route: Ref<CompiledRoute>) throws(Rejection) -> Bool {
+        var route = route
         while true {
-            let current = image.routes.at(route)
-            let action = current.action
+            let action = route.action
             guard action == .redirectRoute || action == .redirectTemplate else { return true }
-            if via.count >= Self.maxRedirects || hasRedirected(route) {
-                route = -1
-                throw Rejection(.redirectLimit, current.id)
+            let number = image.number(of: route)
+            if via.count >= Self.maxRedirects || hasRedirected(number) {
+                selection.route = nil
+                throw Rejection(.redirectLimit, route.id)
             }
-            via.append(Int32(route))
+            via.append(Int32(number))
             if action == .redirectTemplate {
-                try fillPath(current.template)
+                try fillPath(route.template)
                 return false
             }
-            route = Int(current.redirect)
+            route = image.routes.at(Int(route.redirect))
+            selection.route = route
         }
     }
 
@@ -51,20 +61,22 @@ extension Resolver {
         return false
     }
 
-    /// Returns the best matching pattern, or -1.
+    /// Returns the best matching pattern of the current path.
     ///
     /// Patterns with a scheme precede those without one.
-    package mutating func search() -> Int {
+    @inline(__always)
+    package mutating func search() -> Ref<CompiledPattern>? {
+        let number = searchNumber()
+        return number < 0 ? nil : Ref(image.patterns + number)
+    }
+
+    /// Returns the number of the best matching pattern of the current path, or -1.
+    private mutating func searchNumber() -> Int {
         let trie = image.ref(\.trie)
         lastBit = 0
         if trie.hasOrigins {
-            if schemeNumber >= 0 {
-                let found = searchHosts(scheme: schemeNumber)
-                if found >= 0 { return found }
-            }
-            let found = searchHosts(scheme: -1)
-            if found >= 0 { return found }
-            return -1
+            if let scheme = link.schemeNumber, case let found = searchHosts(scheme: scheme), found >= 0 { return found }
+            return searchHosts(scheme: -1)
         }
         return trie.root >= 0 ? descend(Int(trie.root), 0) : -1
     }
@@ -72,9 +84,9 @@ extension Resolver {
     /// Searches the host rules from the most specific one, followed by the patterns without a host.
     private mutating func searchHosts(scheme: Int32) -> Int {
         let literals = image.literals
-        if hasHost {
-            if port >= 0 && image.ref(\.trie).hasPorts {
-                let root = rootWithPort(scheme: scheme)
+        if let host = link.host {
+            if let port = link.port, image.ref(\.trie).hasPorts {
+                let root = rootWithPort(host, port, scheme: scheme)
                 if root >= 0, case let found = descend(root, 0), found >= 0 { return found }
             }
             let exact = literals.find(node: LiteralTable.origins(scheme: scheme, kind: 1), text: host)
@@ -94,12 +106,11 @@ extension Resolver {
         return rest >= 0 ? descend(rest, 0) : -1
     }
 
-    private mutating func rootWithPort(scheme: Int32) -> Int {
-        textsUsed = true
+    private mutating func rootWithPort(_ host: ByteView, _ port: UInt16, scheme: Int32) -> Int {
         texts.begin()
-        texts.append(host)
-        texts.append(byte: UInt8(ascii: ":"))
-        texts.append(decimal: Int64(port))
+        texts.arena.append(host)
+        texts.arena.append(byte: UInt8(ascii: ":"))
+        texts.arena.append(decimal: Int64(port))
         let key = texts.finish()
         return image.literals.find(node: LiteralTable.origins(scheme: scheme, kind: 0), text: key)
     }
@@ -112,7 +123,7 @@ extension Resolver {
     private mutating func descend(_ start: Int, _ segment: Int) -> Int {
         let nodes = image.ref(\.trie).nodes
         var node = Ref(nodes + start)
-        var at = UnsafePointer(segments.base + (firstSegment &+ segment))
+        var at = UnsafePointer(segments.base + (selection.path.first &+ segment))
         let end = UnsafePointer(segments.base + segments.count)
         while at < end {
             let child = literalChild(node, Ref(at))
@@ -141,7 +152,7 @@ extension Resolver {
     ///
     /// It is used only where the search could backtrack.
     private mutating func mayEnd(_ node: Int, from segment: Int) -> Bool {
-        if firstSegment &+ segment >= segments.count { return true }
+        if selection.path.first &+ segment >= segments.count { return true }
         if lastBit == 0 { lastBit = CompiledNode.bit(ofLast: segments[segments.count &- 1].head) }
         return (image.ref(\.trie).nodes + node).pointee.lastSegments & lastBit != 0
     }
@@ -149,7 +160,7 @@ extension Resolver {
     /// Returns the index of a segment in the path, by its address.
     @inline(__always)
     private mutating func index(of place: UnsafePointer<Segment>) -> Int {
-        place - UnsafePointer(segments.base + firstSegment)
+        place - UnsafePointer(segments.base + selection.path.first)
     }
 
     @inline(__always)
@@ -170,7 +181,7 @@ extension Resolver {
             case .restPlus: found = choose(Int32(edge.child))
             default:
                 found =
-                    edge.ref(\.matcher).matches(Ref(segments.base + (firstSegment &+ index)))
+                    edge.ref(\.matcher).matches(Ref(segments.base + (selection.path.first &+ index)))
                         && mayEnd(Int(edge.child), from: index &+ 1) ? descend(Int(edge.child), index &+ 1) : -1
             }
             if found >= 0 { return found }
@@ -184,11 +195,6 @@ extension Resolver {
             if candidate.constraints.isEmpty || allHold(candidate.constraints) { return Int(candidate.pattern) }
         }
         return -1
-    }
-
-    mutating func allHold(_ constraints: UnsafeBufferPointer<CompiledConstraint>) -> Bool {
-        for index in 0..<constraints.count where !holds(constraints.at(index)) { return false }
-        return true
     }
 
     private mutating func isCoordinator(_ index: Int) -> Bool {
@@ -205,30 +211,30 @@ extension Resolver {
     /// See RouteTableReference, "Redirects".
     private mutating func fillPath(_ template: UnsafeBufferPointer<CompiledTemplatePart>) throws(Rejection) {
         let old = segments.count
-        // The reset position moves with the tail that contains it. Otherwise it is 0, because a reset before the tail
-        // removes no screens.
-        var reset = resetAt < 0 ? -1 : 0
-        built.begin()
+        let path = selection.path
+        // The position of an empty segment that resets the path moves with its tail. Before a tail, it would remove no
+        // screens.
+        var resetAt = path.resetAt.map { _ in 0 }
+        texts.built.begin()
         for part in template {
             switch part.kind {
-            case .bytes: built.append(part.bytes)
+            case .bytes: texts.built.append(part.bytes)
             case .segmentEnd:
-                try addFilled(built.finish(), after: old)
-                built.begin()
+                try addFilled(texts.built.finish(), after: old)
+                texts.built.begin()
             case .capture, .query:
                 if let first = tail(part.name) {
-                    for index in (firstSegment + first)..<max(old, firstSegment + first) {
-                        if index == resetAt { reset = segments.count }
+                    for index in (path.first + first)..<max(old, path.first + first) {
+                        if index == path.resetAt { resetAt = segments.count }
                         try addFilled(segments[index].text, after: old)
                     }
-                    if resetAt == old { reset = segments.count }
+                    if path.resetAt == old { resetAt = segments.count }
                 } else {
-                    built.append(capture(part.name) ?? rewritten(part.name) ?? .empty)
+                    texts.built.append(capture(part.name) ?? rewritten(part.name) ?? .empty)
                 }
             }
         }
-        firstSegment = old
-        resetAt = reset
+        selection.path = LinkPath(first: old, resetAt: resetAt)
         if segments.count - old > image.maxSegments { throw Rejection(.budget, "segments") }
     }
 
@@ -238,7 +244,7 @@ extension Resolver {
     private mutating func addFilled(_ text: ByteView, after old: Int) throws(Rejection) {
         if text.isEmpty { return }
         if isDots(text) { throw Rejection(.dotSegment, "segment ", number: segments.count - old) }
-        let normal = normalForm(text)
-        segments.append(Segment(text: normal, key: image.foldsCase ? folded(normal) : normal))
+        let normal = texts.normalForm(text)
+        segments.append(Segment(text: normal, key: image.foldsCase ? texts.folded(normal) : normal))
     }
 }

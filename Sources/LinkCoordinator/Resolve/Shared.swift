@@ -1,28 +1,6 @@
 package import ByteStorage
 
-/// The results of a request that do not depend on the device, kept for the second and further devices.
-struct SharedPart: ~Copyable {
-    /// A Boolean value that indicates whether there was a second device, so that the results are kept.
-    var isKept = false
-    /// A Boolean value that indicates whether new texts are stored in the memory of the request and can be kept for all
-    /// devices.
-    var isOpen = false
-    /// Text memory that is exchanged with that of the resolver: one holds the texts of the request, the other one those
-    /// of the device.
-    var texts = OutputArena(chunkBytes: 4096)
-    var built = OutputArena(chunkBytes: 4096)
-    /// The number of notes after the selection, and the reason if it failed.
-    var notes = 0
-    var failure: Rejection?
-    /// A Boolean value that indicates whether the route's own values are bound, with the notes and the failure of the
-    /// binding.
-    var isBound = false
-    var boundNotes = Growable<Note>(capacity: 4)
-    var boundFailure: Rejection?
-    /// The number of list items of the route's own values.
-    var items = 0
-}
-
+// Resolves a request for further devices.
 extension Resolver {
     /// Resolves the most recent request, which must not have changed, for another device.
     ///
@@ -31,51 +9,40 @@ extension Resolver {
     package mutating func resolveNext(
         _ device: UnsafePointer<DeviceView>, head: UnsafePointer<DecisionHead>?, into out: inout OutputArena
     ) -> DecisionSummary {
-        if lastStamp >= .max - 2 {
+        if values.needsRestart {
             // Resetting the stamps also removes the bound values.
-            let table = TableHandle(image: image, pointers: pointers, numbers: pointerNumbers)
             return resolve(request.pointer, device, table: table, head: head, keepsReadings: true, into: &out)
         }
         if !shared.isKept { keepShared() }
-        lastStamp &+= 1
-        deviceStamp = lastStamp
-        self.device = Ref(device)
+        values.startDevice(keepingItems: shared.items)
+        self.device.open(device)
         self.head = head.map { Ref($0) }
         texts.reset()
-        built.reset()
         notes.truncate(to: shared.notes)
-        items.truncate(to: shared.items)
-        versionsRead = false
-        variant = -1
+        variant = nil
         stack.removeAll()
-        stackIsStatic = false
-        do throws(Rejection) {
-            if let failure = shared.failure { throw failure }
-            return try decide(&out)
-        } catch {
-            return fallBack(error, &out)
-        }
+        parentRoutes.removeAll()
+        if let failure = shared.failure { return fallBack(failure, &out) }
+        return decide(selection, &out)
     }
 
     /// Completes the parts that do not depend on the device and stores their texts in memory that persists.
     @inline(never)
     private mutating func keepShared() {
         shared.isKept = true
-        shared.isOpen = true
-        hasReadings = true
+        record.hasData = true
         notes.truncate(to: shared.notes)
-        items.removeAll()
-        lastStamp &+= 1
-        readings.forget(stamp: lastStamp)
-        // Results that are otherwise created at their first use are created now, in the memory of the request.
-        splitQuery()
-        decodePieces()
+        values.items.removeAll()
+        readings.forget(stamp: values.nextStamp())
+        // Results that would be made on first use by a device are made now, in the memory of the request.
+        query.split(&texts)
+        query.decodeAll(&texts)
         shared.isBound = false
         shared.boundFailure = nil
         shared.boundNotes.removeAll()
-        if isRouted, route >= 0, case let chosen = image.routes.at(route), chosen.action == .variants {
+        if shared.failure == nil, let route = selection.route, route.action == .variants {
             do throws(Rejection) {
-                try bindRoute(chosen)
+                try bindRoute(route)
             } catch {
                 shared.boundFailure = error
             }
@@ -83,22 +50,19 @@ extension Resolver {
             shared.isBound = true
         }
         closeShared()
-        textsUsed = true
     }
 
     /// Stores new texts in the memory of the request until `closeShared`.
     mutating func openShared() {
-        shared.isOpen = true
+        query.isSealed = false
         swap(&texts, &shared.texts)
-        swap(&built, &shared.built)
     }
 
     /// Keeps the list items of the request and stores new texts in the memory of the device again.
     mutating func closeShared() {
-        shared.items = items.count
-        shared.isOpen = false
+        shared.items = values.items.count
+        query.isSealed = true
         swap(&texts, &shared.texts)
-        swap(&built, &shared.built)
     }
 
     /// Repeats the notes and the failure of binding the route's own values.
@@ -112,11 +76,5 @@ extension Resolver {
         shared.isKept = false
         shared.isBound = false
         shared.texts.reset()
-        shared.built.reset()
-    }
-
-    /// Decodes each value of the query once.
-    private mutating func decodePieces() {
-        for index in 0..<pieces.count where pieces[index].hasValue { _ = text(ofPiece: index) }
     }
 }

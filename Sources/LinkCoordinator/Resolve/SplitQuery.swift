@@ -3,9 +3,9 @@ internal import ByteStorage
 // Splits a query at one separator and detects parts that must be decoded.
 //
 // The query must be padded.
-extension Resolver {
+extension QueryReader {
     /// Splits `text` into pieces at `separator`, and each piece at its first `=`.
-    mutating func splitPairs(_ text: ByteView, _ separator: UInt8) {
+    mutating func splitPairs(_ text: ByteView, _ separator: UInt8, _ texts: inout ResolutionTexts) {
         let separators = WideBytes.all(separator)
         let plus = WideBytes.all(block.plusIsSpace ? UInt8(ascii: "+") : UInt8(ascii: "%"))
         let end = text.end
@@ -23,10 +23,10 @@ extension Resolver {
                 at = WideScan.first(from: value, to: end) { WideBytes.equal(separators, in: $0) }
                 addPiece(
                     name, value: ByteView(start: value, count: at - value, lease: text.lease), hasValue: true,
-                    isPlain: isPlain)
+                    isPlain: isPlain, &texts)
             } else {
                 at = stop
-                if name.count > 0 { addPiece(name, value: .empty, hasValue: false, isPlain: isPlain) }
+                if name.count > 0 { addPiece(name, value: .empty, hasValue: false, isPlain: isPlain, &texts) }
             }
             at += 1
         }
@@ -50,18 +50,20 @@ extension Resolver {
     ///
     /// A plain name is its own decoded form.
     @inline(__always)
-    private mutating func addPiece(_ name: ByteView, value: ByteView, hasValue: Bool, isPlain: Bool) {
+    private mutating func addPiece(
+        _ name: ByteView, value: ByteView, hasValue: Bool, isPlain: Bool, _ texts: inout ResolutionTexts
+    ) {
         pieces.append(
             QueryPiece(
                 name: name, value: value, key: ByteScan.foldASCII(WideScan.head(name.start, name.count)),
                 hasValue: hasValue, isBad: false, isDecoded: false))
-        if !isPlain { decodeLastName() }
+        if !isPlain { decodeLastName(&texts) }
     }
 
     @inline(never)
-    private mutating func decodeLastName() {
+    private mutating func decodeLastName(_ texts: inout ResolutionTexts) {
         let piece = pieces.base + (pieces.count - 1)
-        if let decoded = decodedQueryText(piece.pointee.name) {
+        if let decoded = decoded(piece.pointee.name, &texts) {
             piece.pointee.name = decoded
             piece.pointee.key = ByteScan.foldedKey(decoded)
         } else {

@@ -71,10 +71,9 @@ extension Resolver {
     ) -> Result<[StackEntry], PathError> {
         start(request, facts, table: table.compiled.handle)
         do throws(Rejection) {
-            try readPath(request.pointee.text)
-            try composePath(from: 0, policy: .reject)
-            keepSingleSlots()
-            if stack.count > Self.maxEntries { throw Rejection(.budget, "stack") }
+            _ = try readPath(request.pointee.text)
+            _ = try composePlain()
+            if stack.count > StaticStack.maxEntries { throw Rejection(.budget, "stack") }
         } catch {
             return .failure(PathError(reason: Decision.Reason(error.reason), detail: error.detail))
         }

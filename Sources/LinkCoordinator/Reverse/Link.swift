@@ -195,8 +195,8 @@ private struct LinkWriter: ~Copyable {
         let handle = table.compiled.handle
         let summary = resolver.resolve(request, facts, table: handle, head: nil, into: &arena)
         let json = arena.finish()
-        winner = resolver.via.isEmpty ? resolver.route : Int(resolver.via[0])
-        if winner == -1 { winner = nil }
+        let selected = resolver.selection.route.map { resolver.image.number(of: $0) }
+        winner = resolver.via.isEmpty ? selected : Int(resolver.via[0])
         var invalid = summary.reason == .paramInvalid ? Decision(json.array).detail : nil
         if summary.reason == .unsupported {
             do throws(Rejection) {
@@ -205,7 +205,7 @@ private struct LinkWriter: ~Copyable {
                 invalid = error.reason == .paramInvalid ? error.detail : nil
             }
         }
-        let isOwn = resolver.route == route && resolver.via.isEmpty
+        let isOwn = selected == route && resolver.via.isEmpty
         if isOwn, let invalid {
             // The fields after the invalid one were not read.
             return LinkError(.notRoundTripped, "param_invalid " + invalid, "a link that resolves")

@@ -7,11 +7,11 @@ extension Resolver {
     package mutating func boundValue(_ number: Int) -> ModelValue {
         let field = image.fields.at(number)
         let value = values[number]
-        guard value.stamp == stamp, !value.state.isAbsent else { return absentValue(field) }
+        guard value.stamp == values.stamp, !value.state.isAbsent else { return absentValue(field) }
         guard value.state == .list else { return modelValue(value, field.kind) }
         let kind = field.item
         var list: [ModelValue] = []
-        for index in 0..<Int(value.count) { list.append(modelValue(items[Int(value.first) + index], kind)) }
+        for index in 0..<Int(value.count) { list.append(modelValue(values.items[Int(value.first) + index], kind)) }
         return .list(list)
     }
 
@@ -51,19 +51,15 @@ extension Resolver {
         _ request: UnsafePointer<RequestView>, _ device: UnsafePointer<DeviceView>, table: TableHandle
     ) throws(Rejection) {
         start(request, device, table: table)
-        try normalize(request.pointee.text)
-        try select()
-        let chosen = image.routes.at(route)
-        if chosen.action == .variants { try bindRoute(chosen) }
+        let selection = try select(normalize(request.pointee.text))
+        if let route = selection.route, route.action == .variants { try bindRoute(route) }
     }
 
     /// Returns a description of the difference between the last resolution and the given route with these values, or
     /// nil if there is none.
     mutating func difference(from route: Int, _ arguments: LinkArguments) -> String? {
-        if self.route != route || !via.isEmpty {
-            guard self.route >= 0 else { return "no route" }
-            return "route \(image.routes.at(self.route).id.string)"
-        }
+        guard let selected = selection.route else { return "no route" }
+        if image.number(of: selected) != route || !via.isEmpty { return "route \(selected.id.string)" }
         for (number, value) in arguments.expected where boundValue(number) != value {
             let field = image.fields.at(number)
             return "another value of \(field.modelName.string).\(field.name.string)"

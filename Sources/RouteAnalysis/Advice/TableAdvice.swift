@@ -159,7 +159,7 @@ extension TableAdvice {
 
     private mutating func warn(of constraints: [TableSource.QueryConstraint], _ routes: [String]) {
         for constraint in constraints {
-            guard case .equals(let value) = constraint.test, ForeignSyntax.isPlaceholder(value) else { continue }
+            guard case .equals(let value) = constraint.test, ForeignName.isPlaceholder(value) else { continue }
             problems.warning(
                 .foreignSyntax, at: constraint.name.offset,
                 "the constraint on `\(constraint.name.value)` requires the plain text `\(value)`",

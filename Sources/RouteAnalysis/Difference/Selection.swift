@@ -13,7 +13,7 @@ extension RouteTable {
     /// Returns nil if no pattern matches, and for other requests.
     func selection(of request: LinkRequest, device: DeviceFacts = DeviceFacts()) -> (route: String, pattern: String)? {
         var resolver = Resolver()
-        var found = -1
+        var found: Ref<CompiledPattern>?
         device.withFacts { facts in
             request.withRequest { request in
                 withUnsafePointer(to: facts) { facts in
@@ -26,11 +26,10 @@ extension RouteTable {
                 }
             }
         }
-        guard found >= 0 else { return nil }
-        let image = compiled.image.value
-        let route = source.routes[Int(image.patterns[found].route)]
-        let first = Int(image.routes[Int(image.patterns[found].route)].firstPattern)
-        return (route.id.value, route.patterns[found - first].text)
+        guard let found else { return nil }
+        let route = source.routes[Int(found.route)]
+        let first = Int(compiled.image.routes[Int(found.route)].firstPattern)
+        return (route.id.value, route.patterns[compiled.image.number(of: found) - first].text)
     }
 }
 
@@ -38,11 +37,11 @@ extension Resolver {
     /// Normalizes a link or the link of a payload; returns false if there is none.
     fileprivate mutating func normalizeLink(of request: UnsafePointer<RequestView>) throws(Rejection) -> Bool {
         switch request.pointee.form {
-        case .link: try normalize(request.pointee.text)
+        case .link: selection.path = try normalize(request.pointee.text)
         case .payload:
             let link = try findPayloadLink()
             if link.isEmpty { return false }
-            try normalize(link)
+            selection.path = try normalize(link)
         case .path, .route: return false
         }
         return true

@@ -12,7 +12,7 @@ extension Tracer {
         case (.budget, "bytes"): return "the link has more than \(limits.maxBytes) bytes"
         case (.budget, "segments"): return "the path has more than \(limits.maxSegments) segments"
         case (.budget, "query items"): return "the query has more than \(limits.maxQueryItems) items"
-        case (.budget, _): return "the stack has more than \(Resolver.maxEntries) screens"
+        case (.budget, _): return "the stack has more than \(StaticStack.maxEntries) screens"
         case (.badEncoding, _): return "\(detail) is not valid in a link"
         case (.scheme, ""): return "the link has no scheme"
         case (.scheme, _): return "the scheme `\(detail)` is not listed"
@@ -72,7 +72,7 @@ extension Tracer {
 
     /// Returns a description of a parameter of a route request, with the given parameters.
     private mutating func parameterWords(_ field: String, _ fault: String) -> String {
-        let given = (0..<resolver.params.count).map { "`\(resolver.params.name(Int32($0)).string)`" }
+        let given = (0..<resolver.record.params.count).map { "`\(resolver.record.params.name(Int32($0)).string)`" }
         let parameters =
             given.isEmpty ? "no parameters were given" : "given: \(given.prefix(8).joined(separator: ", "))"
         return "the parameter `\(field.dropFirst(5))` \(fault); \(parameters)"

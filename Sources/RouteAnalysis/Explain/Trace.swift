@@ -62,7 +62,7 @@ extension Tracer {
             if request.pointee.form == .path {
                 resolver.noteFacts()
                 phase = .compose
-                try traceStack(of: nil, into: &explanation, &phase)
+                try traceStack(of: nil, nil, into: &explanation, &phase)
             } else {
                 try traceRoute(into: &explanation, &phase)
             }
@@ -81,7 +81,7 @@ extension Tracer {
     ) throws(Rejection) -> Bool {
         switch request.pointee.form {
         case .path:
-            try resolver.readPath(request.pointee.text)
+            _ = try resolver.readPath(request.pointee.text)
             return true
         case .link: try readLink(request.pointee.text, into: &explanation)
         case .payload:
@@ -90,14 +90,14 @@ extension Tracer {
                 phase = .select
                 let payload = table.source.payload
                 explanation.listed = payload.link.map(\.value.text) + [payload.route].compactMap { $0?.value.text }
-                guard try resolver.readPayload() else { return false }
+                guard try resolver.readPayload() != nil else { return false }
                 explanation.listed = []
                 return true
             }
             try readLink(link, into: &explanation)
         case .route:
             phase = .select
-            try resolver.readRoute(request.pointee.text, params: request.pointee.params)
+            _ = try resolver.readRoute(request.pointee.text, params: request.pointee.params)
             return true
         }
         phase = .select
@@ -113,16 +113,16 @@ extension Tracer {
         let block = table.source.blocks[blockNumber]
         places = LinkParts(bytes, block)
         explanation.parts = places?.parts ?? []
-        try resolver.normalize(link)
+        resolver.selection.path = try resolver.normalize(link)
         resolver.splitQuery()
         var query: [(name: String, value: String?)] = []
-        for index in 0..<resolver.pieces.count {
-            let piece = resolver.pieces[index]
+        for index in 0..<resolver.query.pieces.count {
+            let piece = resolver.query.pieces[index]
             rawValues.append(piece.value.string)
             query.append((piece.name.string, piece.hasValue ? resolver.text(ofPiece: index)?.string : nil))
         }
         explanation.link = Explanation.Link(
-            scheme: resolver.scheme.string, host: resolver.hasHost ? resolver.host.string : nil,
+            scheme: resolver.link.scheme.string, host: resolver.link.host?.string,
             segments: resolver.path.map(\.text.string), query: query, rewrites: rewrites(block), dialect: block.words)
     }
 

@@ -178,7 +178,7 @@ extension Tracer {
     private mutating func corrected(_ link: LinkEdit, _ one: RejectedPattern) -> String? {
         let pattern = table.source.routes[one.route].patterns[one.pattern].path
         var link = link
-        let shift = resolver.firstSegment
+        let shift = resolver.selection.path.first
         let segments = resolver.path.map(\.text.array)
         var isChanged = false
         for step in one.alignment.steps.reversed() {
@@ -242,7 +242,7 @@ extension Tracer {
         case (.unknownScreen, .path):
             names = table.source.coordinators.flatMap { $0.screens.map(\.name.value) + [$0.name.value] }
         case (.paramMissing, .route):
-            let given = (0..<resolver.params.count).map { resolver.params.name(Int32($0)).string }
+            let given = (0..<resolver.record.params.count).map { resolver.record.params.name(Int32($0)).string }
             wanted = wanted.split(separator: ".").last.map(String.init) ?? wanted
             // A parameter was given under a similar name.
             names = given.contains { Misspelling.isNear(Array($0.utf8), Array(wanted.utf8)) } ? [wanted] : []

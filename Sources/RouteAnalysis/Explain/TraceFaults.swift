@@ -121,14 +121,14 @@ extension Tracer {
     /// Marks the mismatches of the most similar pattern, or the whole path if none is similar.
     private mutating func markMisses(_ places: LinkParts, in explanation: inout Explanation) {
         let segments = explanation.parts.indices.filter { explanation.parts[$0].kind == .segment }
-        for index in segments.prefix(resolver.firstSegment) { explanation.parts[index].use = "rewrite" }
+        for index in segments.prefix(resolver.selection.path.first) { explanation.parts[index].use = "rewrite" }
         if !explanation.redirects.isEmpty {
             return markPath("redirected to a path that no route matches", places, in: &explanation)
         }
         guard let nearest = explanation.rejected.first, nearest.isNear, let one = misses.first else {
             return markPath("no route matches this path", places, in: &explanation)
         }
-        let own = Array(segments.dropFirst(resolver.firstSegment))
+        let own = Array(segments.dropFirst(resolver.selection.path.first))
         let pattern = table.source.routes[one.route].patterns[one.pattern].path
         var labels = nearest.misses.filter { $0.index != nil }.map(\.label)[...]
         var missing: [(offset: Int, label: String)] = []

@@ -6,7 +6,7 @@ extension Tracer {
     /// Adds to every segment the rewrite, literal, or capture of the first chosen pattern that matched it.
     mutating func markSegments(_ explanation: inout Explanation) {
         guard let pattern = chosenPattern()?.pattern.path else { return }
-        let taken = resolver.firstSegment
+        let taken = resolver.selection.path.first
         var index = 0
         for place in explanation.parts.indices where explanation.parts[place].kind == .segment {
             explanation.parts[place].use = index < taken ? "rewrite" : use(of: index - taken, in: pattern)
@@ -16,9 +16,9 @@ extension Tracer {
 
     /// Returns the chosen pattern of the table and its route.
     mutating func chosenPattern() -> (route: String, pattern: TableSource.RoutePattern)? {
-        let number = resolver.pattern
-        guard number >= 0 else { return nil }
-        let route = Int(resolver.image.patterns[number].route)
+        guard let pattern = resolver.selection.pattern else { return nil }
+        let number = resolver.image.number(of: pattern)
+        let route = Int(pattern.route)
         var first = number
         while first > 0, Int(resolver.image.patterns[first - 1].route) == route { first -= 1 }
         let source = table.source.routes[route]
@@ -41,8 +41,8 @@ extension Tracer {
     /// Adds to every part of the query, and to the fragment, the fields and constraints of the selected route that read
     /// it.
     mutating func mark(_ explanation: inout Explanation) {
-        guard resolver.route >= 0, !explanation.parts.isEmpty else { return }
-        let readers = self.readers(of: table.source.routes[resolver.route])
+        guard let routeNumber, !explanation.parts.isEmpty else { return }
+        let readers = self.readers(of: table.source.routes[routeNumber])
         let given = (explanation.link?.query ?? []).map(\.name)
         var absent: [String] = []
         for reader in readers where !absent.contains(reader.name) {
@@ -72,7 +72,7 @@ extension Tracer {
     }
 
     private mutating func same(_ a: String, _ b: String) -> Bool {
-        resolver.block.namesFold ? a.equalsFolded(b) : a.utf8.elementsEqual(b.utf8)
+        resolver.link.block.namesFold ? a.equalsFolded(b) : a.utf8.elementsEqual(b.utf8)
     }
 
     /// Returns the names of the query that a route reads, each with its use.

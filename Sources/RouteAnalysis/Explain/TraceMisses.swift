@@ -45,13 +45,13 @@ extension Tracer {
 
     private mutating func originMisses(_ pattern: TableSource.RoutePattern) -> [Explanation.Miss] {
         var misses: [Explanation.Miss] = []
-        if let scheme = pattern.scheme, compiler.schemeNumbers[scheme] != resolver.schemeNumber {
-            misses.append(.scheme(scheme, found: resolver.scheme.string))
+        if let scheme = pattern.scheme, compiler.schemeNumbers[scheme] != resolver.link.schemeNumber {
+            misses.append(.scheme(scheme, found: resolver.link.scheme.string))
         }
         if let host = pattern.host, host != .any {
-            let port = resolver.port < 0 ? nil : UInt16(resolver.port)
-            if !resolver.hasHost || !host.matches(host: resolver.host.array, port: port) {
-                misses.append(.host(host, found: resolver.hasHost ? resolver.host.string : nil))
+            let found = resolver.link.host
+            if !(found.map { host.matches(host: $0.array, port: resolver.link.port) } ?? false) {
+                misses.append(.host(host, found: found?.string))
             }
         }
         return misses
@@ -109,7 +109,7 @@ extension Tracer {
 
     /// Returns a hint with the prefixes that rewrites remove, or nil if there are none.
     private mutating func prefixHint(_ index: Int) -> String? {
-        guard index == 0, resolver.firstSegment == 0 else { return nil }
+        guard index == 0, resolver.selection.path.first == 0 else { return nil }
         let rules = table.source.blocks[blockNumber].rewrites
         guard !rules.isEmpty else { return nil }
         let prefixes = rules.prefix(3).map { "`\($0.pattern.text)`" }.joined(separator: " or ")

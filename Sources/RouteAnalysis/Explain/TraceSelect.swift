@@ -7,11 +7,8 @@ extension Tracer {
     mutating func traceSelect(into explanation: inout Explanation) throws(Rejection) {
         traceCandidates(into: &explanation)
         while true {
-            resolver.pattern = resolver.search()
-            resolver.route = -1
-            if resolver.pattern < 0 { throw Rejection(.noRoute) }
-            resolver.route = Int(resolver.image.patterns[resolver.pattern].route)
-            arrive(at: resolver.route, in: &explanation)
+            try resolver.searchPattern()
+            if let routeNumber { arrive(at: routeNumber, in: &explanation) }
             if explanation.redirects.isEmpty { markSegments(&explanation) }
             let before = resolver.via.count
             let ends: Bool
@@ -44,9 +41,9 @@ extension Tracer {
                 explanation.redirects[explanation.redirects.count - 1].segments = resolver.path.map(\.text.string)
             }
         }
-        if resolver.via.count > first, resolver.route >= 0 {
+        if resolver.via.count > first, let routeNumber {
             let last = table.source.routes[Int(resolver.via[resolver.via.count - 1])]
-            if case .redirect(.route) = last.action { arrive(at: resolver.route, in: &explanation) }
+            if case .redirect(.route) = last.action { arrive(at: routeNumber, in: &explanation) }
         }
     }
 

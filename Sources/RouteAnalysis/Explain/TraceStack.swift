@@ -4,12 +4,15 @@ internal import StrictJSON
 
 // The trace of the phases `compose` and `bind`, and of the guards.
 extension Tracer {
+    /// A route of the table in both forms.
+    typealias TracedRoute = (source: TableSource.Route, compiled: Ref<CompiledRoute>)
+
     /// Traces the phases after the selection of a route.
     mutating func traceRoute(
         into explanation: inout Explanation, _ phase: inout Explanation.Phase
     ) throws(Rejection) {
-        let chosen = resolver.image.routes.at(resolver.route)
-        let route = table.source.routes[resolver.route]
+        guard let chosen = resolver.selection.route, let routeNumber else { return }
+        let route = table.source.routes[routeNumber]
         if chosen.action != .variants {
             if explanation.decision.reason == .externalRefused { throw Rejection(.externalRefused) }
             return
@@ -17,50 +20,52 @@ extension Tracer {
         resolver.noteFacts()
         phase = .variant
         traceVariants(of: route, into: &explanation)
-        resolver.variant = resolver.chooseVariant(of: chosen)
+        let target = resolver.chooseVariant(of: chosen).ref(\.target)
         phase = .compose
-        try traceStack(of: route, into: &explanation, &phase)
+        try traceStack(of: target, (route, chosen), into: &explanation, &phase)
     }
 
     /// Composes the stack, checks screens, binds values, checks required data, and evaluates guards.
     ///
     /// - Parameter route: The selected route, or nil for a request for a coordinator path.
     mutating func traceStack(
-        of route: TableSource.Route?, into explanation: inout Explanation, _ phase: inout Explanation.Phase
+        of target: Ref<CompiledTarget>?, _ route: TracedRoute?, into explanation: inout Explanation,
+        _ phase: inout Explanation.Phase
     ) throws(Rejection) {
-        let image = route == nil ? nil : resolver.image.routes.at(resolver.route)
-        var target = resolver.image.plainTarget
-        if let image { target = image.variants.at(resolver.variant).ref(\.target) }
-        if target.kind == .external { return try traceExternal(target, of: route, image, into: &explanation, &phase) }
-        if let image {
-            try resolver.compose(target, policy: image.unknownScreen)
-        } else {
-            try resolver.composePath(from: 0, policy: .reject)
-            resolver.keepSingleSlots()
+        if let target, target.kind == .external {
+            return try traceExternal(target, of: route, into: &explanation, &phase)
         }
-        resolver.makeStack(of: target)
+        var composition: Composition
+        if let target, let route {
+            composition = try resolver.compose(target, policy: route.compiled.unknownScreen)
+        } else {
+            composition = try resolver.composePlain()
+        }
+        resolver.makeStack(of: composition)
         note(&explanation)
-        target = try resolver.checkSupport(target, route: image)
+        composition = try resolver.checkSupport(composition, route: route?.compiled)
         if !explanation.composed.allSatisfy(\.isSupported) {
-            resolver.makeStack(of: target)
+            resolver.makeStack(of: composition)
             note(&explanation)
         }
-        if target.kind == .external { return try traceExternal(target, of: route, image, into: &explanation, &phase) }
+        if composition.target.kind == .external {
+            return try traceExternal(composition.target, of: route, into: &explanation, &phase)
+        }
         phase = .bind
-        if let image, let route { try traceBindings(route, image, into: &explanation) }
+        if let route { try traceBindings(route.source, route.compiled, into: &explanation) }
         try resolver.bindParents()
-        try resolver.requireData(of: target)
-        try resolver.checkPresentation()
+        composition = try resolver.requireData(of: composition)
+        try resolver.checkPresentation(composition)
         traceGuards(into: &explanation)
     }
 
     /// Binds the values of the route and fills the URL of an external target.
     private mutating func traceExternal(
-        _ target: Ref<CompiledTarget>, of route: TableSource.Route?, _ image: Ref<CompiledRoute>?,
-        into explanation: inout Explanation, _ phase: inout Explanation.Phase
+        _ target: Ref<CompiledTarget>, of route: TracedRoute?, into explanation: inout Explanation,
+        _ phase: inout Explanation.Phase
     ) throws(Rejection) {
         phase = .bind
-        if let image, let route { try traceBindings(route, image, into: &explanation) }
+        if let route { try traceBindings(route.source, route.compiled, into: &explanation) }
         _ = try resolver.externalURL(target.template)
     }
 
@@ -123,7 +128,7 @@ extension Tracer {
             if let texts = resolver.capturedTexts(name) { return texts }
             return resolver.param(answering: binding.name).map { [$0.string] } ?? []
         case .constant(let text): return [text]
-        case .fragment: return resolver.hasFragment ? [resolver.fragment.string] : []
+        case .fragment: return resolver.link.fragment.map { [$0.string] } ?? []
         case .query:
             if resolver.usesParams {
                 if case .text(let text) = resolver.find(binding.ref(\.query)) { return [text.string] }
@@ -133,7 +138,7 @@ extension Tracer {
             var texts: [String] = []
             var index = resolver.firstPiece(binding.ref(\.query))
             while index >= 0 {
-                if resolver.pieces[index].hasValue { texts.append(rawValues[index]) }
+                if resolver.query.pieces[index].hasValue { texts.append(rawValues[index]) }
                 index = resolver.nextPiece(after: index, binding.ref(\.query))
             }
             return texts

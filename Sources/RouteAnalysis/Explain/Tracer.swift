@@ -29,4 +29,9 @@ struct Tracer: ~Copyable {
         compiler.number()
         coordinators = Set(table.source.coordinators.map { [UInt8]($0.name.value.utf8) })
     }
+
+    /// The index of the selected route in the table, or nil if none is selected.
+    var routeNumber: Int? {
+        mutating get { resolver.selection.route.map { resolver.image.number(of: $0) } }
+    }
 }

@@ -19,9 +19,6 @@ extension TableSource {
     /// The maximum size of a table file, in bytes.
     package static let maxFileBytes = 64 << 20
 
-    /// The maximum nesting depth of a table file.
-    package static let maxFileDepth = 64
-
     /// Reads a table file: syntax, keys, types, and small texts.
     ///
     /// `TableChecks` finds all other problems. A table that declares a newer schema version than is supported has no

@@ -36,7 +36,7 @@ package struct ForeignSyntax {
     package static func find(inURL text: String, names: Set<String>) -> ForeignSyntax? {
         guard let scheme = text.firstRange(of: "://") else { return nil }
         for segment in text[scheme.upperBound...].split(separator: "/").dropFirst() {
-            guard let name = Name(after: ":", in: segment), name.end == segment.endIndex else { continue }
+            guard let name = ForeignName(after: ":", in: segment), name.end == segment.endIndex else { continue }
             return ForeignSyntax(
                 piece: String(segment),
                 advice: names.contains(name.text)
@@ -50,37 +50,5 @@ package struct ForeignSyntax {
         let marks = " \"'"
         let start = text.drop { marks.contains($0) }
         return String(start.prefix(start.count - start.reversed().prefix { marks.contains($0) }.count))
-    }
-
-    /// Returns a Boolean value that indicates whether the value of a query constraint looks like a capture or a
-    /// wildcard.
-    package static func isPlaceholder(_ text: String) -> Bool {
-        let inner = text.dropFirst().dropLast()
-        if text.hasPrefix("{") && text.hasSuffix("}") || text.hasPrefix("<") && text.hasSuffix(">") {
-            return Name(inner)?.end == inner.endIndex
-        }
-        return [".*", ".+", "**", "%"].contains(text) || Name(after: ":", in: text[...])?.end == text.endIndex
-    }
-}
-
-/// The name of a capture in another router's syntax.
-struct Name {
-    /// The name.
-    var text: String
-    /// The index after the name.
-    var end: Substring.Index
-
-    /// Reads a name at the beginning of a text: a letter, followed by letters, digits, and `_`.
-    init?(_ text: Substring) {
-        let name = text.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
-        guard let first = name.first, first.isLetter else { return nil }
-        self.text = String(name)
-        end = name.endIndex
-    }
-
-    /// Reads a name after a mark.
-    init?(after mark: Character, in text: Substring) {
-        guard text.first == mark else { return nil }
-        self.init(text.dropFirst())
     }
 }

@@ -161,10 +161,10 @@ package struct PathDraft {
                 !NameRule.isReserved(name), Self.isSayable(name), seen.insert(name).inserted
             else { continue }
             let value = halves.count > 1 ? String(halves[1]) : ""
-            if value.isEmpty || "*:{<[$(".contains(value.first ?? " ") || ForeignSyntax.isPlaceholder(value) {
+            if value.isEmpty || "*:{<[$(".contains(value.first ?? " ") || ForeignName.isPlaceholder(value) {
                 bound.append("`query.\(name)`")
             } else if let value = SegmentRewriter.text(withoutEscapesIn: value[...]),
-                !ForeignSyntax.isPlaceholder(value), Self.isSayable(value)
+                !ForeignName.isPlaceholder(value), Self.isSayable(value)
             {
                 constraints.append("\(JSONValue(.string(name)).text): \(JSONValue(.string(value)).text)")
             }

@@ -56,7 +56,9 @@ struct SegmentRewriter {
         let text = withoutCaptures(segment)
         if text.contains("*") || text.contains("\\") || text.contains("^") || text.contains("|") { return true }
         if text.hasSuffix("?") || text.hasSuffix("(") || isEscaped(text) || text.contains(".+") { return true }
-        if text.hasPrefix("$") { return text.dropFirst().isEmpty || Name(after: "$", in: text)?.end == text.endIndex }
+        if text.hasPrefix("$") {
+            return text.dropFirst().isEmpty || ForeignName(after: "$", in: text)?.end == text.endIndex
+        }
         if hasPair(text, "[", "]") || hasPair(text, "<", ">") || text.hasPrefix("(?") { return true }
         let isGroup = hasPair(text, "(", ")") && text.hasPrefix("(") && ")?+".contains(text.last ?? " ")
         return isGroup || captureMark(text) != nil
@@ -87,7 +89,7 @@ struct SegmentRewriter {
     /// Returns the start of a `:name`: at the beginning, or after a character that separates words.
     private static func captureMark(_ text: Substring) -> Substring.Index? {
         text.indices.first { index in
-            guard Name(after: ":", in: text[index...]) != nil else { return false }
+            guard ForeignName(after: ":", in: text[index...]) != nil else { return false }
             return index == text.startIndex || "-.(".contains(text[text.index(before: index)])
         }
     }
@@ -98,10 +100,10 @@ struct SegmentRewriter {
         }
         if segment == "**" { return isLast ? .capture("rest", "*") : nil }
         if segment == "?" { return isLast ? .nothing : nil }
-        if segment.first == "*", let name = Name(after: "*", in: segment), name.end == segment.endIndex {
+        if segment.first == "*", let name = ForeignName(after: "*", in: segment), name.end == segment.endIndex {
             return isLast ? .capture(name.text, "*") : nil
         }
-        if let name = Name(after: "$", in: segment), name.end == segment.endIndex { return .capture(name.text) }
+        if let name = ForeignName(after: "$", in: segment), name.end == segment.endIndex { return .capture(name.text) }
         if isEscaped(segment) { return decoded(segment).map { .text($0) } }
         if segment.hasPrefix("{"), segment.hasSuffix("}?") || segment.hasSuffix("}*") {
             return isLast ? .text(segment.dropLast(2) + String(segment.suffix(1)) + "}") : nil
@@ -119,7 +121,9 @@ struct SegmentRewriter {
         if isOptional { inner = inner.dropFirst().dropLast() }
         let isTail = inner.hasPrefix("...")
         if isTail { inner = inner.dropFirst(3) }
-        guard let name = Name(inner), name.end == inner.endIndex, isLast || !isTail && !isOptional else { return nil }
+        guard let name = ForeignName(inner), name.end == inner.endIndex, isLast || !isTail && !isOptional else {
+            return nil
+        }
         return .capture(name.text, isTail ? (isOptional ? "*" : "+") : isOptional ? "?" : "")
     }
 
@@ -142,7 +146,7 @@ struct SegmentRewriter {
         let isExpression = parts.count == 3 && parts[1] == "re"
         guard parts.count < 3 || isExpression else { return nil }
         let own = isBottle || isExpression ? parts[0] : parts[parts.count - 1]
-        guard let name = Name(own), name.end == own.endIndex else { return nil }
+        guard let name = ForeignName(own), name.end == own.endIndex else { return nil }
         var type = parts.count == 2 ? types[String(isBottle ? parts[1] : parts[0])] ?? "" : ""
         if isExpression {
             guard let read = expression(parts[2]) else { return nil }
@@ -156,7 +160,9 @@ struct SegmentRewriter {
 
     /// Converts `:id`, `:id?`, `:id*`, `:id+`, `:id(\d+)`, `:id{[0-9]+}`, `p-:id`, and `(:id)`.
     private static func marked(_ segment: Substring, isLast: Bool) -> RightSegment? {
-        guard let mark = captureMark(segment), let name = Name(after: ":", in: segment[mark...]) else { return nil }
+        guard let mark = captureMark(segment), let name = ForeignName(after: ":", in: segment[mark...]) else {
+            return nil
+        }
         let before = segment[..<mark]
         var after = segment[name.end...]
         if before == "(", after == ")" || after == ")?" { return isLast ? .capture(name.text, "?") : nil }
@@ -208,7 +214,7 @@ struct SegmentRewriter {
                 return ":\(text.dropLast()){1,64}"
             }
             let words = text.split(separator: "|", omittingEmptySubsequences: false)
-            guard words.count > 1, words.allSatisfy({ Name($0)?.end == $0.endIndex }) else { return nil }
+            guard words.count > 1, words.allSatisfy({ ForeignName($0)?.end == $0.endIndex }) else { return nil }
             return ":enum(\(text))"
         }
     }

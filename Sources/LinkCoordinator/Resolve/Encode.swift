@@ -32,10 +32,9 @@ extension Resolver {
         } else {
             out.append(byte: UInt8(ascii: "{"))
         }
-        if route >= 0 {
-            let chosen = image.routes.at(route)
-            let name = chosen.head
-            let number = variant >= 0 ? chosen.variants.at(variant).json : .empty
+        if let route = selection.route {
+            let name = route.head
+            let number = variant.map { $0.json } ?? .empty
             out.reserve(name.count &+ number.count &+ OutputArena.slack)
             out.putPadded(name)
             out.putPadded(number)
@@ -144,14 +143,14 @@ extension Resolver {
 
     /// Writes a decision to apply a stack.
     mutating func writeStack(
-        _ target: Ref<CompiledTarget>, notice: ByteView, _ rejection: Rejection?, _ out: inout OutputArena
+        _ composition: Composition, notice: ByteView, _ rejection: Rejection?, _ out: inout OutputArena
     ) {
         writeHead(&out)
-        if stackIsStatic {
-            run(target.ref(\.program), scope: 0, &out)
+        if composition.isStatic {
+            run(composition.target.ref(\.program), scope: 0, &out)
         } else {
             out.append(",\"outcome\":\"navigate\"")
-            writeDynamicStack(dismissModals: target.dismissModals, &out)
+            writeDynamicStack(composition, &out)
         }
         writeNotice(notice, &out)
         if let rejection { writeReason(rejection, &out) }
@@ -160,11 +159,11 @@ extension Resolver {
 
     /// Writes a decision to show a guard's stack now and to resume the request later.
     mutating func writeDeferred(
-        _ guarding: Ref<CompiledGuard>, _ target: Ref<CompiledTarget>, _ out: inout OutputArena
+        _ guarding: Ref<CompiledGuard>, _ composition: Composition, _ out: inout OutputArena
     ) {
         writeHead(&out)
         out.append(",\"outcome\":\"deferred\"")
-        writeDynamicStack(dismissModals: target.dismissModals, &out)
+        writeDynamicStack(composition, &out)
         out.append(",\"guard\":\"")
         out.append(guarding.name)
         out.append(byte: UInt8(ascii: "\""))
@@ -173,13 +172,13 @@ extension Resolver {
     }
 
     /// Writes `mode`, `dismissModals`, `path`, and `stack` of the composed stack.
-    private mutating func writeDynamicStack(dismissModals: Bool, _ out: inout OutputArena) {
-        switch mode {
+    private mutating func writeDynamicStack(_ composition: Composition, _ out: inout OutputArena) {
+        switch composition.mode {
         case .append: out.append(",\"mode\":\"append\"")
         case .reuse: out.append(",\"mode\":\"reuse\"")
         case .replace, .unsaid: out.append(",\"mode\":\"replace\"")
         }
-        if dismissModals { out.append(",\"dismissModals\":true") }
+        if composition.target.dismissModals { out.append(",\"dismissModals\":true") }
         out.append(",\"path\":\"")
         var coordinator: Int32 = -1
         for index in 0..<stack.count {
@@ -235,8 +234,8 @@ extension Resolver {
     /// Writes the JSON of a field's value, or of its absence.
     @inline(__always)
     private mutating func writeValue(_ field: Int, scope: UInt8, reserve constant: Int, _ out: inout OutputArena) {
-        let value = values.base + slot(field, scope: scope)
-        if value.pointee.stamp != stamp(of: scope) || value.pointee.state.isAbsent {
+        let value = values.base + values.slot(field, scope: scope)
+        if value.pointee.stamp != values.stamp(of: scope) || value.pointee.state.isAbsent {
             let absent = image.fields.at(field).absentJSON
             out.reserve(absent.count &+ constant)
             out.putPadded(absent)
@@ -252,7 +251,7 @@ extension Resolver {
         out.append(byte: UInt8(ascii: "["))
         for index in 0..<Int(value.count) {
             if index > 0 { out.append(byte: UInt8(ascii: ",")) }
-            write(items.base + (Int(value.first) &+ index), reserve: OutputArena.slack, &out)
+            write(values.items.base + (Int(value.first) &+ index), reserve: OutputArena.slack, &out)
         }
         out.append(byte: UInt8(ascii: "]"))
     }
@@ -285,10 +284,10 @@ extension Resolver {
 
     /// Writes the canonical text of a field into a JSON string, for an identity.
     private mutating func writeText(_ field: Int, scope: UInt8, reserve constant: Int, _ out: inout OutputArena) {
-        if isMissing(field, scope: scope) {
+        if values.isMissing(field, scope: scope) {
             out.appendEscaped(image.fields.at(field).absentText)
         } else {
-            let value = values[slot(field, scope: scope)]
+            let value = values[values.slot(field, scope: scope)]
             if value.state == .uuid { out.appendUppercased(value.view) } else { out.appendEscaped(value.view) }
         }
         out.reserve(constant)

@@ -9,10 +9,10 @@ extension Resolver {
     mutating func writeResume(_ guarding: Ref<CompiledGuard>, _ out: inout OutputArena) {
         out.append(",\"resume\":{\"claim\":")
         out.appendString(guarding.claim)
-        if resumed.isEmpty {
+        if record.resumed.isEmpty {
             writeRequest(&out)
         } else {
-            out.append(resumed)
+            out.append(record.resumed)
         }
         out.append(",\"ttl\":")
         out.append(decimal: guarding.ttlSeconds)
@@ -25,15 +25,15 @@ extension Resolver {
     /// Only parameters and payloads are created in advance, because their text in the record may be far longer than the
     /// compact form.
     mutating func makeResumed() throws(Rejection) {
-        guard resumed.isEmpty else { return }
+        guard record.resumed.isEmpty else { return }
         let json: ByteView
         if request.form == .route {
             json = request.params
-        } else if request.form == .payload && !bindsPayload && payloadLink.isEmpty {
-            json = payloadParams
+        } else if request.form == .payload && !bindsPayload && requested.link.isEmpty {
+            json = requested.params
         } else if request.form == .payload && bindsPayload {
-            hasReadings = true
-            resumed = recordTexts.write { arena in
+            record.hasData = true
+            record.resumed = record.texts.write { arena in
                 arena.append(",\"payload\":")
                 arena.appendCompact(request.payload)
                 switch request.payloadType {
@@ -46,10 +46,10 @@ extension Resolver {
         } else {
             return
         }
-        hasReadings = true
-        let id = request.form == .route ? request.text : payloadRoute
+        record.hasData = true
+        let id = request.form == .route ? request.text : requested.route
         do throws(JSONError) {
-            resumed = try recordTexts.write { arena throws(JSONError) in
+            record.resumed = try record.texts.write { arena throws(JSONError) in
                 arena.append(",\"route\":")
                 arena.appendString(id)
                 if json.isEmpty { return }
@@ -64,14 +64,14 @@ extension Resolver {
     /// A Boolean value that indicates whether the route, or a route that supplies its parent entries, binds fields from
     /// the payload.
     private var bindsPayload: Bool {
-        mutating get { route >= 0 && image.routes.at(route).bindsPayload }
+        mutating get { selection.route.map { $0.bindsPayload } ?? false }
     }
 
     /// Writes the original link or path, or the link that was found in a payload.
     private mutating func writeRequest(_ out: inout OutputArena) {
         guard request.form == .path else {
             out.append(",\"link\":")
-            return out.appendString(request.form == .link ? request.text : payloadLink)
+            return out.appendString(request.form == .link ? request.text : requested.link)
         }
         out.append(",\"path\":")
         out.appendString(request.text)
@@ -81,53 +81,5 @@ extension Resolver {
         case .append: out.append(",\"mode\":\"append\"")
         case .reuse: out.append(",\"mode\":\"reuse\"")
         }
-    }
-}
-
-/// Writes the parameters of a route in the form that events allow: scalars and lists of scalars.
-enum ParamWriter {
-    /// Appends an object without white space.
-    ///
-    /// Objects are left out. So are nulls, objects, and lists inside lists.
-    ///
-    /// - Throws: A `JSONError` if the text cannot be read, which cannot happen for text that was read strictly before.
-    static func write(_ json: ByteView, into arena: inout OutputArena) throws(JSONError) {
-        var cursor = JSONCursor(maxDepth: 512)
-        cursor.open(again: json)
-        arena.append(byte: UInt8(ascii: "{"))
-        var scope = try cursor.enterObject()
-        var isFirst = true
-        while try cursor.nextMember(&scope) {
-            let byte = cursor.peek()
-            if byte == UInt8(ascii: "{") {
-                try cursor.skip()
-                continue
-            }
-            if !isFirst { arena.append(byte: UInt8(ascii: ",")) }
-            isFirst = false
-            arena.appendString(scope.name)
-            arena.append(byte: UInt8(ascii: ":"))
-            if byte == UInt8(ascii: "[") {
-                try writeList(&cursor, into: &arena)
-            } else {
-                arena.appendCompact(try cursor.skip())
-            }
-        }
-        arena.append(byte: UInt8(ascii: "}"))
-    }
-
-    private static func writeList(_ cursor: inout JSONCursor, into arena: inout OutputArena) throws(JSONError) {
-        arena.append(byte: UInt8(ascii: "["))
-        var scope = try cursor.enterArray()
-        var isFirst = true
-        while try cursor.nextElement(&scope) {
-            let byte = cursor.peek()
-            let raw = try cursor.skip()
-            if byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") || byte == UInt8(ascii: "n") { continue }
-            if !isFirst { arena.append(byte: UInt8(ascii: ",")) }
-            isFirst = false
-            arena.appendCompact(raw)
-        }
-        arena.append(byte: UInt8(ascii: "]"))
     }
 }
