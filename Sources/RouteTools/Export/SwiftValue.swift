@@ -75,8 +75,8 @@ struct SwiftValue {
         case .bool where self.type == "Bool": ".bool($)"
         case .bool: ".bool([\"true\", \"1\"].contains(\(text)))"
         case .int, .double, .decimal: ".number(\(text))"
+        case .uuid, .string, .date, .dateTime, .enumeration, .url: ".text(\(text))"
         case .list(let element, _, _): modelValue(as: element)
-        default: ".text(\(text))"
         }
     }
 
@@ -97,9 +97,9 @@ extension FieldType {
     func modelValue(_ text: String) -> ModelValue {
         switch self {
         case .bool: .bool(text == "true" || text == "1")
-        case .int, .double: .number(text)
+        case .int, .double, .decimal: .number(text)
+        case .uuid, .string, .date, .dateTime, .enumeration, .url: .text(text)
         case .list(let element, _, _): element.modelValue(text)
-        default: .text(text)
         }
     }
 }
