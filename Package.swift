@@ -82,7 +82,8 @@ let package = Package(
             swiftSettings: strict),
         // Generated files that are compiled against the library, with the isolation of new app projects.
         .testTarget(
-            name: "GeneratedSwiftTests", dependencies: ["LinkCoordinator", "RouteTools", "TestSupport"],
+            name: "GeneratedSwiftTests",
+            dependencies: ["LinkCoordinator", "LinkCoordinatorFoundation", "RouteTools", "TestSupport"],
             exclude: ["Tables"], swiftSettings: strict + [.defaultIsolation(MainActor.self)]),
         .testTarget(
             name: "LinkCoordinatorFoundationTests",

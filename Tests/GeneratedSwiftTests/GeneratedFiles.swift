@@ -44,7 +44,8 @@ nonisolated struct GeneratedFile: Sendable, CustomTestStringConvertible {
             [
                 "// Samples for the generated files of this folder, recorded by the tests.",
                 "// swift-format-ignore-file",
-                "import Foundation", "", "nonisolated let generatedTypes: [any GeneratedLink.Type] = [",
+                "import Foundation", "import LinkCoordinatorFoundation", "",
+                "nonisolated let generatedTypes: [any GeneratedLink.Type] = [",
             ] + types + ["]"]
         for (file, export) in exports {
             lines += [

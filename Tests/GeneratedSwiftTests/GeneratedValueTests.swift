@@ -1,5 +1,6 @@
 import Foundation
 import LinkCoordinator
+import LinkCoordinatorFoundation
 import Testing
 
 @Suite("Values of generated Swift types") struct GeneratedValueTests {
@@ -139,5 +140,21 @@ import Testing
         #expect(model.self2 == "me" && model.init2 == 1 && model.default && model.type == .rawValue2)
         #expect(model.aB == Self.id && model.aB2 == "2025-11-20" && model.modelName == [.value2])
         #expect(HostileModels.String2.modelName == "String")
+    }
+
+    @Test("Decimals, and dates and times, keep their values from the link to the screen")
+    func exact() throws {
+        let when = try #require(Date(fieldText: "2025-11-20T09:30:00.25Z"))
+        let price = try #require(Decimal(fieldText: "12345678901234567890.123456789"))
+        let link = try HostileLink.exact(when: when, price: price, all: [price, 1]).link(scheme: "https")
+        let decision = try HostileLink.table.get().resolve(link)
+        guard case .navigate(let stack) = try HostileDestination(decision),
+            case .defaultExact(let date, let decimal)? = stack.screens.first
+        else {
+            Issue.record("\(link)")
+            return
+        }
+        #expect(date.when == when && date.times.isEmpty)
+        #expect(decimal.price == price && decimal.all == [price, 1] && decimal.factor == nil)
     }
 }

@@ -43,7 +43,7 @@ package struct SwiftExport {
             lines.append("public import Foundation")
         }
         lines.append("public import LinkCoordinator")
-        if usesFields { lines.append("public import LinkCoordinatorFoundation") }
+        if usesFields { lines.append("internal import LinkCoordinatorFoundation") }
         lines += [""] + declarations + [""]
         let literal = SwiftRawText.literal(json)
         lines += ["nonisolated extension \(names.link) {", "    private static let json = " + literal, "}"]
@@ -55,7 +55,8 @@ package struct SwiftExport {
 }
 
 extension SwiftExport {
-    /// Returns a Boolean value that indicates whether a field has a type that the module LinkCoordinatorFoundation adds.
+    /// Returns a Boolean value that indicates whether a field has a type that the module LinkCoordinatorFoundation
+    /// adds.
     private static func usesFieldsOfFoundation(_ table: RouteTable) -> Bool {
         func isAdded(_ type: FieldType) -> Bool {
             switch type {

@@ -1,6 +1,7 @@
 // Samples for the generated files of this folder, recorded by the tests.
 // swift-format-ignore-file
 import Foundation
+import LinkCoordinatorFoundation
 
 nonisolated let generatedTypes: [any GeneratedLink.Type] = [
     ShopLink.self,
@@ -180,6 +181,16 @@ nonisolated extension HostileLink: GeneratedLink {
                 "1"],
                 int: 12,
                 id: UUID(uuidString: "B121D5E7-EA65-49F8-8B33-B3C43FA93866")!),
+            HostileLink.exact(when: Date(fieldText: "2025-11-20T09:30:00Z")!,
+                all: [Decimal(fieldText: "1.5")!,
+                Decimal(fieldText: "2")!]),
+            HostileLink.exact(when: Date(fieldText: "2025-11-20T09:30:00Z")!,
+                factor: Decimal(fieldText: "42")!,
+                times: [Date(fieldText: "2025-11-20T09:30:00Z")!,
+                Date(fieldText: "2024-02-29T23:59:59.5Z")!],
+                price: Decimal(fieldText: "1.5")!,
+                all: [Decimal(fieldText: "1.5")!,
+                Decimal(fieldText: "2")!]),
         ]
     }
 }
