@@ -113,7 +113,8 @@ let package = Package(
         .testTarget(
             name: "ExactlyOnceTests",
             dependencies: [
-                "linkd", "DispatchWorker", "KafkaClient", "LinkCoordinator", "ByteStorage", "StrictJSON", "TestSupport",
+                "linkd", "DispatchWorker", "KafkaClient", "LinkCoordinator", "LinkdFuzz", "ByteStorage", "StrictJSON",
+                "TestSupport",
             ],
             swiftSettings: strict),
         .testTarget(name: "TidyTests", dependencies: ["TestSupport"], swiftSettings: strict),
