@@ -73,16 +73,38 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["ByteStorage", "StrictJSON"], path: "Tests/TestSupport",
             swiftSettings: strict),
+        // Table files and checks that tests of several modules use.
+        .target(
+            name: "TableSupport",
+            dependencies: ["LinkCoordinator", "RouteAnalysis", "ByteStorage", "StrictJSON", "TestSupport"],
+            path: "Tests/TableSupport", swiftSettings: strict),
+        .testTarget(name: "ByteStorageTests", dependencies: ["ByteStorage", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "StrictJSONTests", dependencies: ["ByteStorage", "StrictJSON", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "LinkCoordinatorTests",
-            dependencies: ["LinkCoordinator", "RouteAnalysis", "ByteStorage", "StrictJSON", "TestSupport"],
+            dependencies: [
+                "LinkCoordinator", "RouteAnalysis", "ByteStorage", "StrictJSON", "TableSupport", "TestSupport",
+            ],
             exclude: ["Fixtures"],
             swiftSettings: strict),
         .testTarget(
             name: "LinkCoordinatorFoundationTests",
             dependencies: ["LinkCoordinatorFoundation", "LinkCoordinator", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "RouteAnalysisTests",
+            dependencies: [
+                "RouteAnalysis", "LinkCoordinator", "ByteStorage", "StrictJSON", "TableSupport", "TestSupport",
+            ],
+            exclude: ["Fixtures"],
+            swiftSettings: strict),
+        // Laws: tests that generate tables, links, and devices. `LINKD_TEST_CASES` is the number of cases of each.
+        .testTarget(
+            name: "LawTests",
+            dependencies: [
+                "LinkCoordinator", "RouteAnalysis", "ByteStorage", "StrictJSON", "TableSupport", "TestSupport",
+            ],
+            swiftSettings: strict),
         .testTarget(
             name: "LinkIngestTests",
             dependencies: ["LinkIngest", "LinkCoordinator", "ByteStorage", "StrictJSON", "TestSupport"],

@@ -1,6 +1,7 @@
 import RouteAnalysis
 import LinkCoordinator
 import StrictJSON
+import TableSupport
 import Testing
 
 @Suite("Coverage of a table by decisions") struct CoverageTests {

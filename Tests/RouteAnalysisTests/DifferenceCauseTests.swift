@@ -1,6 +1,7 @@
 import RouteAnalysis
 import LinkCoordinator
 import StrictJSON
+import TableSupport
 import Testing
 
 /// An edit of the shipped shop table, with the expected difference.

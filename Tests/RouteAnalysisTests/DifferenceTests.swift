@@ -1,92 +1,10 @@
 import RouteAnalysis
 import LinkCoordinator
-import TestSupport
+import TableSupport
 import Testing
 
 @Suite("Differences between two tables")
 struct DifferenceTests {
-    private static let devices = [
-        DeviceFacts(), DeviceFacts(app: "1.0"), DeviceFacts(app: "2.0.0"), DeviceFacts(app: "3.1", claims: ["c"]),
-        DeviceFacts(claims: ["c"]),
-        DeviceFacts(platform: "ios", app: "2.5"), DeviceFacts(platform: "android"),
-    ]
-
-    private static func variants(_ when: String, _ to: String, _ otherwise: String) -> String {
-        #""variants": [ { "when": { \#(when) }, "to": { \#(to) } }, { "to": { \#(otherwise) } } ]"#
-    }
-
-    private static let actions = [
-        #""to": { "root": true }"#, #""to": { "path": "/home/y" }"#, #""exclude": { "outcome": "none" }"#,
-        variants(#""app": ">=2""#, #""path": "/a/x""#, #""root": true"#),
-        variants(#""claim": "c""#, #""path": "/a/x""#, #""root": true"#),
-        variants(#""platform": "ios""#, #""path": "/home/y""#, #""path": "/a/x""#),
-    ]
-
-    /// The routes that both tables select, which identify a change.
-    private struct Key: Hashable {
-        var old: String?
-        var new: String?
-    }
-
-    @Test("Random pairs of tables differ as a brute-force search over short links and some devices shows")
-    func bruteForce() throws {
-        var world = SmallWorld(seed: 20_251_124, isWide: false)
-        var found = (pairs: 0, different: 0, changes: 0, links: 0)
-        for round in 0..<32 {
-            var routes = world.routes(upTo: 5)
-            for index in routes.indices { routes[index].action = world.patterns.pick(Self.actions) }
-            var others = routes
-            let place = Int.random(in: others.indices, using: &world.patterns.generator)
-            switch round % 4 {
-            case 0: others.remove(at: place)
-            case 1: others[place].pattern = world.route(0).pattern
-            case 2: others[place].action = world.patterns.pick(Self.actions)
-            default: break
-            }
-            let old = try #require(RouteTable.unchecked(world.file(routes)))
-            let new = try #require(RouteTable.unchecked(world.file(others, version: "2")))
-            let difference = new.difference(from: old)
-            #expect(difference.unproved.isEmpty && difference.sampled.isEmpty)
-            let told = Set(difference.changes.map { Key(old: $0.oldChoice?.route, new: $0.newChoice?.route) })
-            var wanted = Set<Key>()
-            let links = (world.links(for: old.source) + world.links(for: new.source)).enumerated()
-            // All links of up to two segments are tried, and some of the many longer ones.
-            for (number, link) in links where link.path.count < 3 || number % 29 == 0 {
-                found.links += 1
-                let key = Key(old: chosen(link, old, world), new: chosen(link, new, world))
-                if wanted.contains(key) { continue }
-                for device in Self.devices {
-                    let (a, b) = (old.resolve(link.text, device: device), new.resolve(link.text, device: device))
-                    if a.comparable != b.comparable { wanted.insert(key) }
-                }
-            }
-            #expect(
-                wanted.isSubset(of: told),
-                "\(wanted) \(told) seed \(world.patterns.generator.seed) \(routes.map(\.json)) \(others.map(\.json))")
-            for change in difference.changes {
-                let (a, b) = (
-                    old.resolve(change.request, device: change.device),
-                    new.resolve(change.request, device: change.device)
-                )
-                #expect(a.comparable != b.comparable && a.json == change.old.json && b.json == change.new.json)
-                let choice = old.explain(change.request).candidates.first?.route
-                #expect(choice == change.oldChoice?.route, "\(change)")
-            }
-            if round % 4 == 3 { #expect(difference.changes.isEmpty && difference.sets > 0) }
-            found.pairs += 1
-            found.different += wanted.isEmpty ? 0 : 1
-            found.changes += difference.changes.count
-        }
-        print("difference: \(found), seed \(world.patterns.generator.seed)")
-        #expect(found.different > 10)
-    }
-
-    private func chosen(_ link: SmallWorld.Link, _ table: RouteTable, _ world: SmallWorld) -> String? {
-        table.source.routes.filter { world.matches($0, link) }
-            .min { Precedence.compare($0.precedence(of: $0.patterns[0]), $1.precedence(of: $1.patterns[0])) < 0 }?
-            .id.value
-    }
-
     private func table(_ rest: String) throws -> RouteTable {
         try RouteTable(
             json:

@@ -1,5 +1,6 @@
 import RouteAnalysis
 import LinkCoordinator
+import TableSupport
 import TestSupport
 import Testing
 
@@ -69,7 +70,7 @@ struct ProofScaleTests {
         let problems = TableSource.inspect(file).problems
         #expect(problems.map(\.code) == [.unreachable])
         #expect(problems.first?.routes == ["last", "r7"])
-        try ProofTests.checkWitnesses(problems, file)
+        #expect(ProblemWitnesses.wrong(problems, file) == [])
     }
 }
 

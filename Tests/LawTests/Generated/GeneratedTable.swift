@@ -1,6 +1,7 @@
 import RouteAnalysis
 import LinkCoordinator
 import StrictJSON
+import TestSupport
 
 /// A random table in parts, so that its routes can be shuffled, added, and removed.
 struct GeneratedTable: Sendable {
@@ -29,6 +30,16 @@ struct GeneratedTable: Sendable {
     var json: [UInt8] {
         let routes = self.routes.map { "  " + $0.json }.joined(separator: ",\n")
         return Array(("{ " + parts.joined(separator: ",\n") + ",\n\"routes\": [\n\(routes)\n] }").utf8)
+    }
+
+    /// Returns the routes in an order that the seed determines.
+    ///
+    /// The order of two routes does not depend on the others, so that a case remains similar without some of them.
+    func routes(drawnBy seed: UInt64) -> [Route] {
+        let ranked = routes.map { route in
+            (rank: route.id.utf8.reduce(seed) { SeededGenerator.mixed($0 ^ UInt64($1)) }, route)
+        }
+        return ranked.sorted { $0.rank < $1.rank }.map(\.1)
     }
 
     /// Loads the table.

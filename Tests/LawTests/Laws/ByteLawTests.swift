@@ -1,16 +1,16 @@
 import LinkCoordinator
 import StrictJSON
+import TableSupport
 import TestSupport
 import Testing
 
 /// Law P12 over the shipped tables: any bytes result in one decision, within a limit, and without a trap.
 ///
-/// `FUZZ_CASES` sets the number of byte strings and of mutated links.
-@Suite("P12: any bytes result in exactly one decision") struct FuzzTests {
-    private static let cases = lawSize("FUZZ_CASES", 50_000)
-
-    private static let names = [
-        "shop", "seeds/coordinator-demo", "seeds/trips-calendar", "seeds/easydev991", "seeds/content-flow",
+/// A case is an input with a table and a device.
+@Suite("P12: any bytes result in exactly one decision") struct ByteLawTests {
+    private static let parities = [
+        "coordinator-demo", "string-paths", "trips-calendar", "easydev991-parser", "easydev991-parameters",
+        "content-flow",
     ]
 
     /// The maximum size of a decision, in bytes.
@@ -19,45 +19,52 @@ import Testing
     private static let maxDecisionBytes = 256 << 10
 
     private static func tables() throws -> [RouteTable] {
-        let files =
-            try names.map { try TableFiles.shipped($0) } + ParityTests.tables.map { try TableFiles.parity($0) }
-            + [TableFiles.fixture("anchor-features.json")]
-        return try files.map { try RouteTable(json: $0) }
+        try SampleTable.shipped().map(\.table) + parities.map { try RouteTable(json: TableFiles.parity($0)) }
     }
 
     /// Resolves each input with one of the tables in turn and counts the outcomes.
     ///
-    /// It stops at the first result that is not a decision.
-    private func run(_ what: String, seed: UInt64, next: (inout SeededGenerator, Int) -> [UInt8]) throws {
+    /// It stops at the first result that is not a decision, and records the smallest input with such a result.
+    private func run(_ kind: String, seed: UInt64, next: (inout SeededGenerator, Int) -> [UInt8]) throws {
         let tables = try Self.tables()
         let devices = LawDevices(LawDevices.all)
         var generator = SeededGenerator(seed: seed)
-        var runner = LawRunner()
+        var resolver = ReusedResolver()
         var outcomes: [String: Int] = [:]
         var reasons: [String: Int] = [:]
         var (slowest, largest) = (Duration.zero, 0)
         let clock = ContinuousClock()
-        for number in 0..<Self.cases {
+        for number in 0..<LawCases.count {
             let index = number % tables.count
             let input = next(&generator, index)
+            let device = devices.facts[number / tables.count % devices.facts.count]
             let start = clock.now
-            let json = runner.decide(
-                input, devices.facts[number / tables.count % devices.facts.count], tables[index].compiled)
+            let json = resolver.decide(input, device, tables[index].compiled)
             slowest = max(slowest, clock.now - start)
             largest = max(largest, json.count)
-            guard let value = try? JSONValue.parse(json, maxDepth: 64), let outcome = value["outcome"]?.string,
-                Decision.Outcome(rawValue: outcome) != nil, json.count <= Self.maxDecisionBytes
-            else {
-                broken(input, json)
+            guard let value = Self.decision(json), let outcome = value["outcome"]?.string else {
+                SampleTable(table: tables[index]).record("P12, seed \(seed), case \(number)", input) { input, table in
+                    var resolver = ReusedResolver()
+                    let json = resolver.decide(input, device, table.compiled)
+                    return Self.decision(json) == nil ? "\(input): \(String(decoding: json, as: UTF8.self))" : nil
+                }
                 return
             }
             outcomes[outcome, default: 0] += 1
             if let reason = value["reason"]?.string { reasons[reason, default: 0] += 1 }
         }
-        print("fuzz \(what): seed \(seed), \(Self.cases) inputs, \(outcomes), reasons \(reasons)")
-        print("fuzz \(what): slowest \(slowest), largest decision \(largest) bytes")
-        #expect(outcomes.values.reduce(0, +) == Self.cases)
+        print("bytes, \(kind): seed \(seed), \(LawCases.count) inputs, \(outcomes), reasons \(reasons)")
+        print("bytes, \(kind): slowest \(slowest), largest decision \(largest) bytes")
+        #expect(outcomes.values.reduce(0, +) == LawCases.count)
         #expect(slowest < .seconds(2))
+    }
+
+    /// Returns a decision as JSON, or nil if the bytes are not one.
+    private static func decision(_ json: [UInt8]) -> JSONValue? {
+        guard let value = try? JSONValue.parse(json, maxDepth: 64), let outcome = value["outcome"]?.string,
+            Decision.Outcome(rawValue: outcome) != nil, json.count <= maxDecisionBytes
+        else { return nil }
+        return value
     }
 
     @Test("Random bytes")
@@ -117,13 +124,14 @@ import Testing
         }
     }
 
+    /// A case is a request. Its parts are few, so that it is not shrunk.
     @Test("Requests of other forms: paths, routes with parameters, and payloads")
     func otherForms() throws {
         let tables = try Self.tables()
         var generator = SeededGenerator(seed: 12_2026_14)
         var outcomes: [String: Int] = [:]
         let words = ["auth", "a", "home", "feed", "/", "//", "..", "%2F", "?", "#x", "id", "é", "\u{202E}", "x", ""]
-        for number in 0..<min(Self.cases / 10, 100_000) {
+        for number in 0..<LawCases.count {
             let table = tables[number % tables.count]
             let routes = table.source.routes.map(\.id.value)
             let text = generator.joined(0...6, of: words, by: generator.pick(["", "/"]))
@@ -144,7 +152,8 @@ import Testing
             ]
             let decision = table.resolve(generator.pick(requests))
             guard let outcome = decision.value["outcome"]?.string, Decision.Outcome(rawValue: outcome) != nil else {
-                broken(Array(text.utf8), Array(params.utf8), decision.json)
+                let json = String(decoding: decision.json, as: UTF8.self)
+                Issue.record("seed \(generator.seed), case \(number): \(text), \(params): \(json)")
                 return
             }
             outcomes[outcome, default: 0] += 1

@@ -1,12 +1,21 @@
-import RouteAnalysis
 import LinkCoordinator
+import RouteAnalysis
 import StrictJSON
+import TableSupport
 import TestSupport
 import Testing
 
-@Suite("Explanations agree with decisions") struct ExplainLawTests {
-    static let cases = 20_000
+/// A link and a device, in parts.
+private struct LinkOnDevice: Shrinkable {
+    var link: [UInt8]
+    var device: DeviceFacts
 
+    static var parts: [RemovableParts<LinkOnDevice>] {
+        [RemovableParts(\.link)] + DeviceFacts.removable.map { RemovableParts(\.device, $0) }
+    }
+}
+
+@Suite("Explanations agree with decisions") struct ExplainLawTests {
     /// Links of the shipped tables' routes with values, both intact and damaged, and links of no route.
     private struct Links {
         var arguments: ArgumentGenerator
@@ -40,38 +49,47 @@ import Testing
         DeviceFacts(app: "3.9.1"), DeviceFacts(app: "5.3.0", claims: []),
     ]
 
+    /// A case is a link on a device.
     @Test("The selected candidate, variant, stack, values, guard, and failure equal those of the decision")
     func agrees() throws {
         var kinds: [String: Int] = [:]
-        let tables = try ReverseTables.all()
-        let shipped = try ReverseTables.shipped().count
+        let tables = try SampleTable.all()
+        let shipped = try SampleTable.shipped().count
         let seed: UInt64 = 36_2026_11
-        for (index, table) in tables.enumerated() {
-            var links = Links(arguments: ArgumentGenerator(seed: seed &+ UInt64(index)), table: table)
+        for (index, sample) in tables.enumerated() {
+            var links = Links(arguments: ArgumentGenerator(seed: seed &+ UInt64(index)), table: sample.table)
             // Half of the links belong to the shipped tables, which come first.
-            let count = index < shipped ? Self.cases / 2 / shipped : Self.cases / 2 / (tables.count - shipped)
+            let count = LawCases.count / 2 / (index < shipped ? shipped : tables.count - shipped)
             for number in 0..<count {
                 let link = links.next()
                 let device = Self.devices[number % Self.devices.count]
-                let trace = table.explain(.link(link), device: device)
-                guard trace.decision.json == table.resolve(link, device: device).json,
-                    let difference = Self.difference(trace)
-                else {
-                    kinds[trace.failure?.phase.rawValue ?? trace.decision.outcome.rawValue, default: 0] += 1
-                    if !trace.redirects.isEmpty { kinds["redirected", default: 0] += 1 }
-                    if !trace.variants.isEmpty { kinds["with variants", default: 0] += 1 }
-                    continue
+                let trace = sample.table.explain(.link(link), device: device)
+                let decision = sample.table.resolve(link, device: device)
+                if trace.decision.json != decision.json || Self.difference(trace) != nil {
+                    let input = LinkOnDevice(link: Array(link.utf8), device: device)
+                    sample.record("seed \(seed), \(sample.table.id), case \(number)", input, wrong: Self.wrong)
+                    return
                 }
-                Issue.record("seed \(seed), \(table.id), case \(number): \(link): \(difference)\n\(trace.text)")
-                return
+                kinds[trace.failure?.phase.rawValue ?? trace.decision.outcome.rawValue, default: 0] += 1
+                if !trace.redirects.isEmpty { kinds["redirected", default: 0] += 1 }
+                if !trace.variants.isEmpty { kinds["with variants", default: 0] += 1 }
             }
         }
         print(
-            "explanations: \(Self.cases) links of \(tables.count) tables, seed \(seed): "
+            "explanations: \(LawCases.count) links of \(tables.count) tables, seed \(seed): "
                 + kinds.map { "\($0.key) \($0.value)" }.sorted().joined(separator: ", "))
         for kind in ["normalize", "select", "bind", "navigate", "redirected", "with variants"] {
             #expect(kinds[kind] ?? 0 > 20, "\(kind)")
         }
+    }
+
+    /// Returns the evidence that an explanation does not agree with its decision, or nil.
+    private static func wrong(_ input: LinkOnDevice, _ table: RouteTable) -> String? {
+        let link = String(decoding: input.link, as: UTF8.self)
+        let trace = table.explain(.link(link), device: input.device)
+        let decision = table.resolve(link, device: input.device)
+        let other = trace.decision.json == decision.json ? difference(trace) : "the decision itself"
+        return other.map { "\(link) on \(input.device.json): \($0)\n\(trace.text)" }
     }
 
     /// Returns the part of a trace that differs from the decision, or nil.
@@ -108,7 +126,7 @@ import Testing
 
     @Test("The parts of a link are the segments and query pieces that the phases read")
     func parts() throws {
-        for table in try ReverseTables.all() {
+        for table in try SampleTable.all().map(\.table) {
             var links = Links(arguments: ArgumentGenerator(seed: 37_2026_11), table: table)
             for _ in 0..<60 {
                 let link = links.next()

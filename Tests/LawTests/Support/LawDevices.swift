@@ -1,33 +1,5 @@
-import Foundation
-import LinkCoordinator
 import ByteStorage
-import TestSupport
-
-/// Resolves as the worker does, with one resolver and one arena for all requests.
-struct LawRunner: ~Copyable {
-    private var resolver = Resolver()
-    private var arena = OutputArena(chunkBytes: 32 << 10)
-
-    /// Returns the JSON of the decision for a link.
-    mutating func decide(_ link: [UInt8], _ facts: DeviceView, _ table: CompiledTable) -> [UInt8] {
-        link.withUnsafeBufferPointer { bytes in
-            decide(RequestView(form: .link, text: ByteView(bytes), isPlain: false), facts, table)
-        }
-    }
-
-    /// Returns the JSON of the decision for any request.
-    mutating func decide(_ request: RequestView, _ facts: DeviceView, _ table: CompiledTable) -> [UInt8] {
-        arena.reset()
-        arena.begin()
-        withUnsafePointer(to: request) { request in
-            withUnsafePointer(to: facts) { facts in
-                _ = resolver.resolve(request, facts, table: table.handle, head: nil, into: &arena)
-            }
-        }
-        withExtendedLifetime(table) {}
-        return arena.finish().array
-    }
-}
+import LinkCoordinator
 
 /// The facts of various devices, valid as long as this object.
 final class LawDevices {
@@ -99,56 +71,4 @@ final class LawDevices {
         DeviceFacts(app: "5.0-beta", os: "3", claims: ["vip"], coordinator: "nowhere"),
         DeviceFacts(platform: "ios", app: "2.0", os: "16", capabilities: [], claims: ["session"], attributes: [:]),
     ]
-}
-
-/// The first members of a decision, read without parsing all of it.
-struct DecisionStart: Equatable {
-    var route: String?
-    var variant: Int?
-    var via: [String] = []
-    var outcome = ""
-    /// The guard of a deferred request.
-    var stoppedBy: String?
-
-    init(_ json: [UInt8]) {
-        (json + [0]).withUnsafeBytes { bytes in
-            let text = bytes.assumingMemoryBound(to: CChar.self).baseAddress.unsafelyUnwrapped
-            guard let end = Self.find("\"outcome\":\"", in: text) else { return }
-            outcome = Self.word(end)
-            if outcome == "deferred" { stoppedBy = Self.find("\"guard\":\"", in: text).map(Self.word) }
-            if let route = Self.find("\"route\":\"", in: text), route < end { self.route = Self.word(route) }
-            if let number = Self.find("\"variant\":", in: text), number < end { variant = Int(atoi(number)) }
-            guard let list = Self.find("\"via\":[", in: text), list < end else { return }
-            // Ids have no escapes, so the list ends at its bracket.
-            via = String(cString: list).prefix { $0 != "]" }.split(separator: ",").map {
-                String($0.dropFirst().dropLast())
-            }
-        }
-    }
-
-    /// Returns the text after the first occurrence of another text.
-    private static func find(_ wanted: StaticString, in text: UnsafePointer<CChar>) -> UnsafePointer<CChar>? {
-        wanted.withUTF8Buffer { buffer in
-            buffer.withMemoryRebound(to: CChar.self) { strstr(text, $0.baseAddress.unsafelyUnwrapped) }
-        }.map { UnsafePointer($0) + wanted.utf8CodeUnitCount }
-    }
-
-    /// Returns the text up to the next quotation mark.
-    private static func word(_ start: UnsafePointer<CChar>) -> String {
-        let length = strcspn(start, "\"")
-        return start.withMemoryRebound(to: UInt8.self, capacity: length) {
-            String(decoding: UnsafeBufferPointer(start: $0, count: length), as: UTF8.self)
-        }
-    }
-
-    /// The route that was selected first.
-    var firstRoute: String? { via.first ?? route }
-}
-
-/// The number of cases of each law: `LAW_CASES`, or 100,000.
-let lawCases = lawSize("LAW_CASES", 100_000)
-
-/// Returns a number from the environment, or a default.
-func lawSize(_ variable: String, _ otherwise: Int) -> Int {
-    ProcessInfo.processInfo.environment[variable].flatMap { Int($0) } ?? otherwise
 }

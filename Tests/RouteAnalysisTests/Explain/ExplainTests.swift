@@ -1,11 +1,14 @@
 import RouteAnalysis
 import LinkCoordinator
 import StrictJSON
+import TableSupport
 import Testing
 
 @Suite("Traces of decisions") struct ExplainTests {
+    private static let uuid = "B121D5E7-EA65-49F8-8B33-B3C43FA93866"
+
     static func anchor() throws -> RouteTable {
-        try RouteTable(json: TableFiles.fixture("anchor-features.json"))
+        try TableFiles.anchor()
     }
 
     @Test("The trace has the candidates, the reasons why others do not match, and the variants up to the selected one")
@@ -83,7 +86,7 @@ import Testing
             compose    home.feed     push, parent
                        catalog.list  push, parent
                        catalog.item  push
-            bind       Product.id     path.id      \#(LinkTests.uuid)  bound "\#(LinkTests.uuid)"
+            bind       Product.id     path.id      \#(Self.uuid)  bound "\#(Self.uuid)"
                        Product.count  query.count  3  bound 3
             stack      /home/feed/catalog/list/item
             """#
@@ -109,7 +112,7 @@ import Testing
         let cases: [(String, Explanation.Phase, Decision.Reason, String, Int?)] = [
             ("shop:///%zz", .normalize, "bad_encoding", "segment 0", nil), ("shop:///nope", .select, "no_route", "", 0),
             ("shop:///search", .bind, "param_missing", "Search.q", nil),
-            ("https://shop.example/p/\(LinkTests.uuid)?count=x", .bind, "param_invalid", "Product.count", nil),
+            ("https://shop.example/p/\(Self.uuid)?count=x", .bind, "param_invalid", "Product.count", nil),
         ]
         for (link, phase, reason, detail, rule) in cases {
             let trace = anchor.explain(.link(link), device: DeviceFacts(app: "6.0"))

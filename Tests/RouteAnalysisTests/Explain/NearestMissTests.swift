@@ -1,6 +1,7 @@
 import RouteAnalysis
 import LinkCoordinator
 import StrictJSON
+import TableSupport
 import Testing
 
 /// A failing link with the expected explanation.
