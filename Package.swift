@@ -98,6 +98,9 @@ let package = Package(
             ],
             exclude: ["Fixtures"],
             swiftSettings: strict),
+        .testTarget(
+            name: "RouteToolsTests",
+            dependencies: ["RouteTools", "LinkCoordinator", "TableSupport", "TestSupport"], swiftSettings: strict),
         // Laws: tests that generate tables, links, and devices. `LINKD_TEST_CASES` is the number of cases of each.
         .testTarget(
             name: "LawTests",
@@ -124,7 +127,7 @@ let package = Package(
             name: "LinkdCommandsTests",
             dependencies: [
                 "LinkdCommands", "DispatchWorker", "KafkaClient", "LinkIngest", "LinkCoordinator", "RouteAnalysis",
-                "RouteTools", "ByteStorage", "StrictJSON", "TestSupport",
+                "RouteTools", "ByteStorage", "StrictJSON", "TableSupport", "TestSupport",
             ],
             exclude: ["Snapshots", "Tables"], swiftSettings: strict),
         .testTarget(

@@ -1,18 +1,11 @@
-@testable import RouteTools
-internal import LinkCoordinator
-internal import TestSupport
-internal import Testing
+import LinkCoordinator
+import TableSupport
+import TestSupport
+import Testing
 
-@testable internal import LinkdCommands
+@testable import RouteTools
 
 @Suite struct DocsTests {
-    @Test("The document equals the snapshot", arguments: ["anchor", "odd"])
-    func recorded(name: String) {
-        let result = linkd("routes", "docs", SampleTables.path(name))
-        #expect(result.code == 0, "\(result.err)")
-        expectSnapshot(result.out, "docs-\(name)")
-    }
-
     @Test(
         "Every route has a heading, an anchor with a link in the index, and all its patterns",
         arguments: SampleTables.paths

@@ -1,17 +1,10 @@
-@testable import RouteTools
-internal import LinkCoordinator
-internal import Testing
+import LinkCoordinator
+import TableSupport
+import Testing
 
-@testable internal import LinkdCommands
+@testable import RouteTools
 
 @Suite struct GraphTests {
-    @Test("The graph equals the snapshot", arguments: ["anchor", "odd"], ["svg", "mermaid", "dot"])
-    func recorded(name: String, format: String) {
-        let result = linkd("routes", "graph", SampleTables.path(name), "--format", format)
-        #expect(result.code == 0, "\(result.err)")
-        expectSnapshot(result.out, "graph-\(name)-\(format)")
-    }
-
     @Test("No elements of a graph overlap", arguments: SampleTables.paths)
     func shipped(path: String) throws { try expectLegible(SampleTables.load(path)) }
 
@@ -103,12 +96,5 @@ internal import Testing
         #expect(GraphSVG.text(graph).contains("shows a notice"))
         #expect(GraphText.mermaid(graph).contains("-.->|\"notice"))
         #expect(GraphText.dot(graph).contains("label=\"notice"))
-    }
-
-    @Test("A refused table ends with exit code 65, a missing one with 78, and none with 64")
-    func refused() throws {
-        withTemporaryFile("{}") { #expect(linkd("routes", "graph", $0).code == 65) }
-        #expect(linkd("routes", "graph", "/no/such.json").code == 78)
-        #expect(linkd("routes", "graph").code == 64)
     }
 }

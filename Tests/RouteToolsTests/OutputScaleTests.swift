@@ -1,10 +1,8 @@
-@testable import RouteTools
-internal import Foundation
-internal import LinkCoordinator
-internal import TestSupport
-internal import Testing
+import LinkCoordinator
+import TestSupport
+import Testing
 
-@testable internal import LinkdCommands
+@testable import RouteTools
 
 @Suite("Exports and documents scale with the number of routes", .serialized)
 struct OutputScaleTests {

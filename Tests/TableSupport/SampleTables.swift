@@ -1,11 +1,11 @@
-internal import Foundation
-internal import LinkCoordinator
-internal import TestSupport
+import Foundation
+package import LinkCoordinator
+import TestSupport
 
-/// The tables for tests of commands about a table.
-enum SampleTables {
+/// The tables for tests of commands and outputs about a table.
+package enum SampleTables {
     /// The files of the tests and the shipped files.
-    static let paths: [String] = {
+    package static let paths: [String] = {
         let folders = ["Tests/LinkdCommandsTests/Tables", "config/routes", "config/routes/seeds"]
         return folders.flatMap { folder in
             let place = Checkout.root.appending(path: folder)
@@ -15,17 +15,17 @@ enum SampleTables {
     }()
 
     /// Returns the path of a table of the tests.
-    static func path(_ name: String) -> String {
+    package static func path(_ name: String) -> String {
         Checkout.root.appending(path: "Tests/LinkdCommandsTests/Tables/\(name).json").path
     }
 
     /// Loads the table in a file.
-    static func load(_ path: String) throws -> RouteTable {
+    package static func load(_ path: String) throws -> RouteTable {
         try RouteTable(json: [UInt8](try Data(contentsOf: URL(fileURLWithPath: path))))
     }
 
     /// Returns a large random table: a tree of coordinators, and routes with variants and redirects.
-    static func random(seed: UInt64) throws -> RouteTable {
+    package static func random(seed: UInt64) throws -> RouteTable {
         var random = SeededGenerator(seed: seed)
         let areas = Int.random(in: 1...12, using: &random)
         var coordinators: [String] = []
