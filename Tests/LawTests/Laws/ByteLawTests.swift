@@ -124,7 +124,9 @@ import Testing
         }
     }
 
-    /// A case is a request. Its parts are few, so that it is not shrunk.
+    /// A case is a request.
+    ///
+    /// It has so few parts that it is not shrunk.
     @Test("Requests of other forms: paths, routes with parameters, and payloads")
     func otherForms() throws {
         let tables = try Self.tables()

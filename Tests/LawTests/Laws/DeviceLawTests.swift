@@ -1,4 +1,5 @@
 import LinkCoordinator
+import RouteAnalysis
 import StrictJSON
 import TableSupport
 import TestSupport
@@ -104,11 +105,14 @@ private struct AddedClaim: TableLaw {
 
     private static let held: [[String]] = [[], ["session"], ["vip"], ["session", "vip"]]
 
-    static func devices(like device: DeviceFacts) -> [DeviceFacts] {
-        held.map { claims in
-            var device = device
-            device.claims = claims
-            return device
+    /// Returns every kind of device with each set of claims, because few links are deferred.
+    static func devices(like _: DeviceFacts) -> [DeviceFacts] {
+        LawDevices.all.flatMap { device in
+            held.map { claims in
+                var device = device
+                device.claims = claims
+                return device
+            }
         }
     }
 
@@ -133,21 +137,26 @@ private struct AddedClaim: TableLaw {
     mutating func check(_ input: LawInput, _: Set<String>, _ resolver: inout ReusedResolver) -> LawResult {
         links += 1
         let first = input.devices.startIndex
+        func decide(_ kind: Int, _ set: Int, _ resolver: inout ReusedResolver) -> [UInt8] {
+            resolver.decide(input.bytes, input.devices[first + kind * Self.held.count + set], input.compiled)
+        }
+        if DecisionStart(decide(3, 0, &resolver)).outcome != "deferred" { return .holds(0) }
         var cases = 0
-        for set in 0..<3 {
-            let json = resolver.decide(input.bytes, input.devices[first + set], input.compiled)
+        for (kind, set) in LawDevices.all.indices.flatMap({ kind in (0..<3).map { (kind, $0) } }) {
+            let json = decide(kind, set, &resolver)
             let start = DecisionStart(json)
             if start.outcome != "deferred" { continue }
             cases += 1
             // The set with the claim of the guard.
             let more = start.stoppedBy == "member" ? [2, 3, 2][set] : [1, 1, 3][set]
-            let again = resolver.decide(input.bytes, input.devices[first + more], input.compiled)
+            let again = decide(kind, more, &resolver)
             let after = DecisionStart(again)
             navigated += after.outcome == "navigate" ? 1 : 0
             let isDeferred = after.outcome == "deferred" && after.stoppedBy != start.stoppedBy
             other += isDeferred ? 1 : 0
             if after.outcome != "navigate" && !isDeferred {
-                return .broken([Array("claims \(Self.held[set]), then \(Self.held[more])".utf8), json, again])
+                let device = "\(LawDevices.all[kind].json) with the claims \(Self.held[set]), then \(Self.held[more])"
+                return .broken([Array(device.utf8), json, again])
             }
         }
         return .holds(cases)

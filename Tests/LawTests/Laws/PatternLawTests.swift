@@ -38,7 +38,9 @@ import Testing
         return ab == 0 && !isSamePattern ? "equal only for the same pattern: \(a) \(b)" : nil
     }
 
-    /// A case is three keys. A pattern is compared as a whole, so a case has no parts to remove.
+    /// A case is three keys.
+    ///
+    /// A pattern is compared as a whole, so a case has no parts to remove.
     @Test("The order is total: antisymmetric, transitive, and equal only for the same pattern")
     func order() {
         var patterns = PatternGenerator(seed: 20251121)

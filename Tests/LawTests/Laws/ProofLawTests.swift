@@ -76,7 +76,9 @@ struct ProofLawTests {
             .joined(separator: "\n")
     }
 
-    /// A case is a table of up to six routes. It counts as 200 cases, because all short links are tried with all pairs
+    /// A case is a table of up to six routes.
+    ///
+    /// It counts as 200 cases, because all short links are tried with all pairs
     /// of its routes.
     @Test(
         "The proofs agree with a brute-force search over short links, and each witness shows its problem",

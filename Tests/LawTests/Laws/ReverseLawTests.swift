@@ -120,7 +120,9 @@ private struct RouteValues: Shrinkable {
         }
     }
 
-    /// A case is a link of a table. Only links whose values a link of their route can carry are written again.
+    /// A case is a link of a table.
+    ///
+    /// Only links whose values a link of their route can carry are written again.
     @Test("The values of a resolved link can be written as a link and read back unchanged")
     func writtenAgain() throws {
         let tables = try SampleTable.all()

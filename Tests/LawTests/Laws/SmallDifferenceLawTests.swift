@@ -46,7 +46,9 @@ struct SmallDifferenceLawTests {
         var wrong: [String] = []
     }
 
-    /// A case is a pair of tables. It counts as 300 cases, because all links of up to two segments are tried, and some
+    /// A case is a pair of tables.
+    ///
+    /// It counts as 300 cases, because all links of up to two segments are tried, and some
     /// of the many longer ones.
     @Test("Random pairs of tables differ as a brute-force search over short links and some devices shows")
     func bruteForce() throws {
