@@ -45,8 +45,29 @@ extension GeneratedTable: Shrinkable {
             RemovableParts(
                 { $0.routes.contains { !$0.overlaps.isEmpty } },
                 { table in for index in table.routes.indices { table.routes[index].overlaps = [] } }),
+            RemovableParts(
+                count: { $0.targets.count },
+                remove: { table, range in
+                    // A target that shows nothing needs no coordinators, screens, and models.
+                    for (route, member) in table.targets[range] {
+                        table.routes[route].members[member] = Self.emptyTarget
+                    }
+                }),
             RemovableParts(\.parts),
         ]
+    }
+
+    private static let emptyTarget = #""to": { "root": true }"#
+
+    /// The positions of the targets and variants of routes, except targets that show nothing.
+    private var targets: [(route: Int, member: Int)] {
+        routes.indices.flatMap { route in
+            let members = routes[route].members
+            return members.indices.filter { member in
+                members[member] != Self.emptyTarget
+                    && (members[member].hasPrefix("\"to\":") || members[member].hasPrefix("\"variants\":"))
+            }.map { (route, $0) }
+        }
     }
 }
 
