@@ -40,7 +40,7 @@ private struct RouteValues: Shrinkable {
         let shipped = try linkAndResolve(SampleTable.shipped(), "shipped tables", seed: 3_2026_11)
         #expect(shipped.linked > half * 9 / 10 && shipped.valued > half / 2)
         #expect(Set(shipped.causes.keys).isSubset(of: [.nothingDecoded]))
-        let made = try linkAndResolve(SampleTable.made(94), "generated tables", seed: 33_2026_11)
+        let made = try linkAndResolve(SampleTable.made(), "generated tables", seed: 33_2026_11)
         #expect(made.linked > half * 7 / 10 && made.valued > half * 7 / 10)
     }
 
