@@ -79,7 +79,7 @@ private struct LinkOnDevice: Shrinkable {
             "explanations: \(LawCases.count) links of \(tables.count) tables, seed \(seed): "
                 + kinds.map { "\($0.key) \($0.value)" }.sorted().joined(separator: ", "))
         for kind in ["normalize", "select", "bind", "navigate", "redirected", "with variants"] {
-            #expect(kinds[kind] ?? 0 > 20, "\(kind)")
+            #expect(kinds[kind] ?? 0 > LawCases.count / 1_000, "\(kind)")
         }
     }
 
