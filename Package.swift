@@ -73,11 +73,19 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["ByteStorage", "StrictJSON"], path: "Tests/TestSupport",
             swiftSettings: strict),
+        // Table files and checks that tests of several modules use.
+        .target(
+            name: "TableSupport",
+            dependencies: ["LinkCoordinator", "RouteAnalysis", "ByteStorage", "StrictJSON", "TestSupport"],
+            path: "Tests/TableSupport", swiftSettings: strict),
+        .testTarget(name: "ByteStorageTests", dependencies: ["ByteStorage", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "StrictJSONTests", dependencies: ["ByteStorage", "StrictJSON", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "LinkCoordinatorTests",
-            dependencies: ["LinkCoordinator", "RouteAnalysis", "ByteStorage", "StrictJSON", "TestSupport"],
+            dependencies: [
+                "LinkCoordinator", "RouteAnalysis", "ByteStorage", "StrictJSON", "TableSupport", "TestSupport",
+            ],
             exclude: ["Fixtures"],
             swiftSettings: strict),
         // Generated files that are compiled against the library, with the isolation of new app projects.
@@ -88,6 +96,23 @@ let package = Package(
         .testTarget(
             name: "LinkCoordinatorFoundationTests",
             dependencies: ["LinkCoordinatorFoundation", "LinkCoordinator", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "RouteAnalysisTests",
+            dependencies: [
+                "RouteAnalysis", "LinkCoordinator", "ByteStorage", "StrictJSON", "TableSupport", "TestSupport",
+            ],
+            exclude: ["Fixtures"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "RouteToolsTests",
+            dependencies: ["RouteTools", "LinkCoordinator", "TableSupport", "TestSupport"], swiftSettings: strict),
+        // Laws: tests that generate tables, links, and devices. `LINKD_TEST_CASES` is the number of cases of each.
+        .testTarget(
+            name: "LawTests",
+            dependencies: [
+                "LinkCoordinator", "RouteAnalysis", "ByteStorage", "StrictJSON", "TableSupport", "TestSupport",
+            ],
+            swiftSettings: strict),
         .testTarget(
             name: "LinkIngestTests",
             dependencies: ["LinkIngest", "LinkCoordinator", "ByteStorage", "StrictJSON", "TestSupport"],
@@ -107,7 +132,7 @@ let package = Package(
             name: "LinkdCommandsTests",
             dependencies: [
                 "LinkdCommands", "DispatchWorker", "KafkaClient", "LinkIngest", "LinkCoordinator", "RouteAnalysis",
-                "RouteTools", "ByteStorage", "StrictJSON", "TestSupport",
+                "RouteTools", "ByteStorage", "StrictJSON", "TableSupport", "TestSupport",
             ],
             exclude: ["Snapshots", "Tables"], swiftSettings: strict),
         .testTarget(
@@ -118,7 +143,8 @@ let package = Package(
         .testTarget(
             name: "ExactlyOnceTests",
             dependencies: [
-                "linkd", "DispatchWorker", "KafkaClient", "LinkCoordinator", "ByteStorage", "StrictJSON", "TestSupport",
+                "linkd", "DispatchWorker", "KafkaClient", "LinkCoordinator", "LinkdFuzz", "ByteStorage", "StrictJSON",
+                "TestSupport",
             ],
             swiftSettings: strict),
         .testTarget(name: "TidyTests", dependencies: ["TestSupport"], swiftSettings: strict),

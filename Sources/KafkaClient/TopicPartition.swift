@@ -82,12 +82,3 @@ package struct Watermarks: Sendable, Equatable {
         self.high = high
     }
 }
-
-/// The outcome of a commit of offsets.
-package struct CommitOutcome: Sendable, Equatable {
-    /// The error, or nil if all partitions were committed.
-    package var error: KafkaError?
-
-    /// Creates an outcome.
-    package init(error: KafkaError?) { self.error = error }
-}

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import LinkdFuzz
 internal import StrictJSON
 
 /// The records of the workload.
@@ -48,78 +49,12 @@ struct Workload {
     static func generated(_ count: Int, seed: UInt64 = 11) throws -> Workload {
         var generator = WorkloadGenerator(seed: seed)
         var text = ""
-        for index in 0..<count { text += generator.line(index) + "\n" }
+        for index in 0..<count {
+            let event = generator.event(index)
+            text += #"{"key":"\#(event.key)","value":\#(event.value)}"# + "\n"
+        }
         let path = FileManager.default.temporaryDirectory.appending(path: "linkd-workload-\(count)-\(seed).jsonl").path
         try text.write(toFile: path, atomically: true, encoding: .utf8)
         return try Workload(path: path)
-    }
-}
-
-/// A generator of link events for the table `shop`.
-///
-/// The kinds of links and their proportions are those of the workload on which the peers were measured.
-struct WorkloadGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    private mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-
-    private mutating func number(_ range: ClosedRange<Int>) -> Int {
-        range.lowerBound + Int(next() % UInt64(range.upperBound - range.lowerBound + 1))
-    }
-
-    private mutating func one(of choices: [String]) -> String { choices[number(0...choices.count - 1)] }
-
-    private mutating func uuid(upper: Bool) -> String {
-        let digits = Array(upper ? "0123456789ABCDEF" : "0123456789abcdef")
-        return [8, 4, 4, 4, 12].map { length in
-            String((0..<length).map { _ in digits[number(0...15)] })
-        }.joined(separator: "-")
-    }
-
-    private mutating func link() -> String {
-        let share = number(0...999)
-        let utm = one(of: ["", "&utm_source=push", "&utm_source=mail&utm_campaign=spring%20sale&utm_medium=app"])
-        let origin = "https://shop.example"
-        switch share {
-        case ..<450: return "\(origin)/p/\(uuid(upper: true))?count=\(number(1...99))\(utm)"
-        case ..<550:
-            let locale = one(of: ["en", "ru", "de"])
-            return "https://www.shop.example/\(locale)/p/\(uuid(upper: false))?COUNT=\(number(1...99))\(utm)"
-        case ..<600: return "shop:///p/\(uuid(upper: false))"
-        case ..<650: return "\(origin)/p/new"
-        case ..<750: return "shop:///orders/\(number(1...1_000_000_000))"
-        case ..<800: return "\(origin)/o/\(number(1...1_000_000))"
-        case ..<900:
-            let tags = (0..<number(0...4)).map { _ in "&tag=t\(number(1...30))" }.joined()
-            return "\(origin)/search?q=" + one(of: ["red%20shoes", "кроссовки", "%D0%BA%D0%BE%D1%82", "a+b"]) + tags
-                + utm
-        case ..<930: return "\(origin)/legal/" + one(of: ["terms", "privacy/eu", "imprint"])
-        case ..<950: return "shop:///"
-        case ..<970: return "\(origin)/p/\(uuid(upper: false))?count=" + one(of: ["0", "100", "two", "07", ""])
-        case ..<980: return "https://evil.example/p/\(uuid(upper: false))"
-        case ..<990: return "http://shop.example/p/\(uuid(upper: false))"
-        default: return "\(origin)/" + one(of: ["nope", "p", "p/1", "orders/012", "orders/x", "legal", "search"])
-        }
-    }
-
-    /// Returns a line of a workload file.
-    mutating func line(_ index: Int) -> String {
-        let device = "d-" + String(format: "%06d", number(0...49_999))
-        let platform = one(of: ["ios", "android"])
-        let app = one(of: ["6.1.0", "6.0.2", "5.10.1", "4.0.0", "3.9.12"])
-        let locale = one(of: ["en-GB", "ru", "de-DE"])
-        let campaign = one(of: ["spring-sale", "win-back", "order-update"])
-        let time = String(format: "2026-11-20T10:%02d:%02dZ", index / 60 % 60, index % 60)
-        return #"{"key":"\#(device)","value":{"id":"e-\#(String(format: "%07d", index))","link":"\#(link())","#
-            + #""device":{"id":"\#(device)","platform":"\#(platform)","app":"\#(app)","locale":"\#(locale)"},"#
-            + #""campaign":"\#(campaign)","sent":"\#(time)"}}"#
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import KafkaClient
+import LinkdFuzz
 import StrictJSON
 import TestSupport
 import Testing
@@ -23,8 +24,11 @@ struct ExactlyOnceTests {
         if let path = setting("LINKD_TEST_WORKLOAD") {
             return Array(try InputRecord.read(workload: path).prefix(count))
         }
-        var events = ShopEvents(random: SeededGenerator(seed: seed))
-        return (0..<count).map { events.event($0) }
+        var events = WorkloadGenerator(seed: seed)
+        return (0..<count).map { number in
+            let event = events.event(number)
+            return InputRecord(key: Array(event.key.utf8), value: Array(event.value.utf8))
+        }
     }
 
     /// A run and its results.

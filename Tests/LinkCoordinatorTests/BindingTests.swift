@@ -1,6 +1,7 @@
 import RouteAnalysis
 import LinkCoordinator
 import StrictJSON
+import TableSupport
 import Testing
 
 /// Tests of binding: repairs, parents that bind, parameters, and payloads.

@@ -1,6 +1,7 @@
 import RouteAnalysis
 import LinkCoordinator
 import StrictJSON
+import TableSupport
 import Testing
 
 /// An edge case: a table, a request, and the expected decision.

@@ -1,5 +1,6 @@
 import RouteAnalysis
 import LinkCoordinator
+import TableSupport
 import Testing
 
 @Suite("Hosts that browsers would read differently")

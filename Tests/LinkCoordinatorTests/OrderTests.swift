@@ -1,5 +1,4 @@
 import LinkCoordinator
-import TestSupport
 import Testing
 
 @Suite("Precedence of patterns")
@@ -51,39 +50,7 @@ struct OrderTests {
         #expect(Pattern.compare(a, b) < 0 && Pattern.compare(b, c) < 0 && Pattern.compare(a, c) < 0)
     }
 
-    private func precedence(_ patterns: inout PatternGenerator) -> Precedence {
-        let hosts: [HostRule?] = [
-            nil, .empty, .exact(host: Array("a.example".utf8), port: nil),
-            .exact(host: Array("a.example".utf8), port: 80), .exact(host: Array("b.example".utf8), port: nil),
-            .suffix(Array("example".utf8)), .suffix(Array("a.example".utf8)), .suffix(Array("b.example".utf8)),
-        ]
-        let constraints = Int.random(in: 0...2, using: &patterns.generator)
-        return Precedence(
-            scheme: patterns.pick([nil, "a", "b"]), host: patterns.pick(hosts), path: patterns.pattern(),
-            constraints: constraints,
-            valuedConstraints: Int.random(in: 0...constraints, using: &patterns.generator),
-            priority: patterns.pick([0, 0, 1, -1]), route: patterns.pick(["r", "s", "t"]))
-    }
-
-    @Test("The order is total: antisymmetric, transitive, and equal only for the same pattern")
-    func laws() {
-        var patterns = PatternGenerator(seed: 20251121)
-        let pool = (0..<400).map { _ in precedence(&patterns) }
-        for _ in 0..<100_000 {
-            let (a, b, c) = (patterns.pick(pool), patterns.pick(pool), patterns.pick(pool))
-            let (ab, ba) = (Precedence.compare(a, b), Precedence.compare(b, a))
-            #expect(ab.signum() == -ba.signum(), "\(a) \(b), seed \(patterns.generator.seed)")
-            let (bc, ac) = (Precedence.compare(b, c), Precedence.compare(a, c))
-            if ab <= 0, bc <= 0 { #expect(ac <= 0, "\(a) \(b) \(c), seed \(patterns.generator.seed)") }
-            if ab == 0 {
-                #expect(
-                    a.path == b.path || a.path.matchers == b.path.matchers && a.path.text == b.path.text,
-                    "\(a) \(b), seed \(patterns.generator.seed)")
-            }
-        }
-    }
-
-    /// Checks a list in the order of precedence by scheme, host, constraints, priority, and id.
+    /// From the best to the last by scheme, host, constraints, priority, and id.
     @Test("Scheme, host, constraints, priority, and id are compared in this order")
     func steps() throws {
         let path = try pattern("/a")

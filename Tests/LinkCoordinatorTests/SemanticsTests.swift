@@ -1,5 +1,6 @@
 import LinkCoordinator
 import StrictJSON
+import TableSupport
 import Testing
 
 /// Tests of single rules that no other test covers, each with a small table.

@@ -1,5 +1,6 @@
 import LinkCoordinator
 import StrictJSON
+import TableSupport
 import TestSupport
 import Testing
 

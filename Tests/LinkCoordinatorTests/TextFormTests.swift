@@ -1,5 +1,6 @@
 import LinkCoordinator
 import ByteStorage
+import TableSupport
 import TestSupport
 import Testing
 

@@ -151,4 +151,25 @@ struct ReaderTests {
                 "seed \(generator.seed) round \(round)")
         }
     }
+
+    @Test("A repeated name is found at its first repetition in objects of any size")
+    func names() {
+        var generator = SeededGenerator(seed: 0x7A3E)
+        for round in 0..<400 {
+            let count = [3, 16, 17, 18, 40, 300, 1023, 1024, 1025, 3000][round % 10]
+            var seen = Set<String>()
+            var text = "{"
+            var wanted: Int?
+            let space = round % 3 == 0 ? count * 40 : count * count * 50
+            for index in 0..<count {
+                let name = "\(Int.random(in: 0..<space, using: &generator))"
+                text += index > 0 ? ",\"" : "\""
+                if !seen.insert(name).inserted && wanted == nil { wanted = text.utf8.count }
+                text += "\(name)\":\(index)"
+            }
+            let verdict = passed(Array((text + "}").utf8))
+            let expected = wanted.map { Verdict.refused(JSONError(.duplicateName, at: $0)) } ?? .taken
+            #expect(verdict == expected, "seed \(generator.seed) round \(round)")
+        }
+    }
 }

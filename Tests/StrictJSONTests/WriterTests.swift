@@ -93,38 +93,26 @@ struct WriterTests {
                 == "{\"a/b\":[1.50,\"\\u001f\\n\\b\u{E9}\u{1F600}\\\"\\\"\\\\\\\\\",true]}")
     }
 
-    @Test("Finished records do not move or change until the reset")
-    func records() {
-        var generator = SeededGenerator(seed: 0xA7E4A)
+    @Test("A long text uses only the memory that it fills")
+    func longText() {
         var arena = OutputArena(chunkBytes: 4096)
-        for _ in 0..<5 {
-            var kept: [(ByteView, [UInt8])] = []
-            var bytes = 0
-            for round in 0..<300 {
-                arena.begin()
-                var expected: [UInt8] = []
-                for _ in 0..<Int.random(in: 0...20, using: &generator) {
-                    let size = Int.random(in: 0...(round % 50 == 0 ? 3000 : 40), using: &generator)
-                    let piece = [UInt8](repeating: UInt8.random(in: 0x61...0x7A, using: &generator), count: size)
-                    arena.append(piece)
-                    expected += piece
-                }
-                #expect(arena.recordBytes == expected.count && arena.openRecord.array == expected)
-                if round % 11 == 0 {
-                    arena.abandon()
-                    continue
-                }
-                if round % 13 == 0 {
-                    arena.truncateRecord(to: expected.count / 2)
-                    expected.removeLast(expected.count - expected.count / 2)
-                }
-                kept.append((arena.finish(), expected))
-                bytes += expected.count
-            }
-            #expect(arena.bytesInUse >= bytes)
-            for (view, expected) in kept { #expect(view.array == expected, "seed \(generator.seed)") }
-            arena.reset()
-            #expect(arena.bytesInUse == 0)
+        let bytes = [UInt8](repeating: UInt8(ascii: "a"), count: 1_000_000)
+        bytes.withUnsafeBufferPointer { text in
+            arena.begin()
+            arena.appendString(ByteView(text))
+            let written = arena.finish()
+            #expect(written.count == 1_000_002 && written.slice(1, 1_000_001) == ByteView(text))
+        }
+        // Repeated writes move to chunks that are larger by half.
+        let inUse = arena.bytesInUse
+        #expect(inUse < 4_000_000)
+        let mixed = (0..<20_000).map { UInt8(truncatingIfNeeded: $0 % 97 == 0 ? 10 : 97 + $0 % 26) }
+        mixed.withUnsafeBufferPointer { text in
+            arena.begin()
+            arena.appendEscaped(ByteView(text))
+            let parts = mixed.map { $0 == 10 ? Array("\\n".utf8) : [$0] }.flatMap { $0 }
+            let written = arena.finish().array
+            #expect(written == parts)
         }
     }
 }

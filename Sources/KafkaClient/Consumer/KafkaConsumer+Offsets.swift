@@ -65,25 +65,9 @@ extension KafkaConsumer {
         // this commit.
         guard let answers = CommitQueue(of: handle) else { throw KafkaError(code: .state) }
         try answers.start(offsets)
-        let outcome = handle.call(.commit) { _ in answers.answer(timeoutMilliseconds: timeoutMilliseconds) }
-        guard let outcome else { throw KafkaError(code: .timedOut) }
-        if let error = outcome.error { throw error }
-    }
-
-    /// Sends a commit without waiting.
-    ///
-    /// `commitOutcome` returns its outcome.
-    ///
-    /// Only one commit should be under way. A later one may overtake an earlier one that is repeated.
-    package func startCommit(_ offsets: [PartitionOffset]) throws(KafkaError) {
-        try commits?.start(offsets)
-    }
-
-    /// Returns the outcome of a started commit.
-    ///
-    /// Waits for it up to the timeout, then returns nil.
-    package func commitOutcome(timeoutMilliseconds: Int32) -> CommitOutcome? {
-        commits?.answer(timeoutMilliseconds: timeoutMilliseconds)
+        let answer = handle.call(.commit) { _ in answers.answer(timeoutMilliseconds: timeoutMilliseconds) }
+        guard let answer else { throw KafkaError(code: .timedOut) }
+        if let error = answer.error { throw error }
     }
 
     /// Returns the offsets after the last returned records.

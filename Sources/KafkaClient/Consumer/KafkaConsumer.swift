@@ -7,7 +7,6 @@ internal import CRdKafka
 package final class KafkaConsumer: RecordReceiver {
     let context: RebalanceContext
     private var queue: ConsumerQueue?
-    private(set) var commits: CommitQueue?
 
     /// Creates a consumer, which connects on its own.
     ///
@@ -30,7 +29,6 @@ package final class KafkaConsumer: RecordReceiver {
         context.handle = handle
         self.context = context
         queue = ConsumerQueue(of: handle)
-        commits = CommitQueue(of: handle)
         super.init(handle)
         context.handler = { [weak self] event in
             if let self { rebalance(self, event) }
@@ -39,13 +37,8 @@ package final class KafkaConsumer: RecordReceiver {
 
     deinit {
         releaseBatch()
-        releaseQueues()
-        handle.destroy()
-    }
-
-    private func releaseQueues() {
         queue = nil
-        commits = nil
+        handle.destroy()
     }
 
     /// Joins the group for these topics.
@@ -85,7 +78,7 @@ package final class KafkaConsumer: RecordReceiver {
     package func close() throws(KafkaError) {
         guard handle.isOpen else { return }
         releaseBatch()
-        releaseQueues()
+        queue = nil
         let code = handle.call(.consumerClose) { rd_kafka_consumer_close($0) }
         serve()
         handle.destroy()
@@ -95,7 +88,7 @@ package final class KafkaConsumer: RecordReceiver {
     /// Destroys the instance without leaving the group, for a consumer with a fatal error.
     package func abandon() {
         releaseBatch()
-        releaseQueues()
+        queue = nil
         handle.destroy()
     }
 }

@@ -1,9 +1,15 @@
 internal import CRdKafka
 
-/// The owner of the queue for the answers to commits.
+/// The owner of the queue for the answer to a commit.
 ///
 /// Release it before the consumer is closed.
 struct CommitQueue: ~Copyable {
+    /// The answer to a commit.
+    struct Answer {
+        /// The error, or nil if all partitions were committed.
+        var error: KafkaError?
+    }
+
     private let queue: OpaquePointer
     private let handle: ClientHandle
 
@@ -17,7 +23,7 @@ struct CommitQueue: ~Copyable {
 
     /// Sends a commit.
     ///
-    /// `answer` returns its outcome.
+    /// `answer` returns the answer to it.
     func start(_ offsets: [PartitionOffset]) throws(KafkaError) {
         let list = PartitionList(offsets)
         try KafkaError.check(handle.call(.commit) { rd_kafka_commit_queue($0, list.pointer, queue, nil, nil) })
@@ -26,13 +32,13 @@ struct CommitQueue: ~Copyable {
     /// Waits for the answer to one commit up to the timeout.
     ///
     /// Returns nil if none has arrived.
-    func answer(timeoutMilliseconds: Int32) -> CommitOutcome? {
+    func answer(timeoutMilliseconds: Int32) -> Answer? {
         guard let event = handle.poll(queue, timeoutMilliseconds) else { return nil }
         defer { rd_kafka_event_destroy(event) }
         var error = KafkaError(rd_kafka_event_error(event))
         if let list = rd_kafka_event_topic_partition_list(event) {
             error = error ?? PartitionList.firstError(of: list)
         }
-        return CommitOutcome(error: error)
+        return Answer(error: error)
     }
 }

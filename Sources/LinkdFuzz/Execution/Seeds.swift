@@ -77,9 +77,9 @@ package enum Seeds {
         return try tables + badTables()
     }
 
-    /// Returns the invalid tables from the tests of LinkCoordinator.
+    /// Returns the invalid tables from the tests of RouteAnalysis.
     private static func badTables() throws -> [[UInt8]] {
-        let path = World.checkout.appending(path: "Tests/LinkCoordinatorTests/Fixtures/bad-tables.txt").path
+        let path = World.checkout.appending(path: "Tests/RouteAnalysisTests/Fixtures/bad-tables.txt").path
         guard FileManager.default.fileExists(atPath: path) else { return [] }
         let text = try String(contentsOfFile: path, encoding: .utf8)
         return text.components(separatedBy: "\n=== ").dropFirst().map { text in

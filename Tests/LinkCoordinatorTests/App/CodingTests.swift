@@ -1,5 +1,6 @@
 import Foundation
 import LinkCoordinator
+import TableSupport
 import Testing
 
 @Suite("Values that an app stores and sends") struct CodingTests {
@@ -57,7 +58,7 @@ import Testing
 
     @Test("The entries and the resume of a decision are written as in its JSON, and read again unchanged")
     func decisions() throws {
-        let table = try ExplainTests.anchor()
+        let table = try TableFiles.anchor()
         let id = LinkTests.uuid
         let shown = table.resolve("shop:///p/\(id)?count=3", device: DeviceFacts(app: "6.0.0"))
         #expect(!shown.stack.isEmpty && shown.stack.contains { !$0.models.fields.isEmpty })
@@ -75,7 +76,7 @@ import Testing
 
     @Test("Decisions are equal if their JSON is the same")
     func equality() throws {
-        let table = try ExplainTests.anchor()
+        let table = try TableFiles.anchor()
         let first = table.resolve("shop:///p/new")
         let read = try Decision(json: first.json)
         #expect(first == table.resolve("shop:///p/new") && first == read)

@@ -1,5 +1,6 @@
 import Foundation
 import LinkCoordinator
+import TableSupport
 import Testing
 
 @Suite("Models of a decision") struct ModelTests {
@@ -29,7 +30,7 @@ import Testing
 
     @Test("A model of the app is decoded from the entry that it is bound to")
     func extract() throws {
-        let decision = try ExplainTests.anchor().resolve(
+        let decision = try TableFiles.anchor().resolve(
             "shop:///p/\(Self.uuid.lowercased())?count=3", device: DeviceFacts(app: "6.0.0"))
         let product = Product(id: try #require(UUID(uuidString: Self.uuid)), count: 3)
         #expect(try decision.stack[2].model(Product.self) == product)
@@ -46,7 +47,7 @@ import Testing
             static let modelName = "Product"
             let price: Int
         }
-        let decision = try ExplainTests.anchor().resolve("shop:///p/\(Self.uuid)", device: DeviceFacts(app: "6.0.0"))
+        let decision = try TableFiles.anchor().resolve("shop:///p/\(Self.uuid)", device: DeviceFacts(app: "6.0.0"))
         func error(_ body: () throws -> Void) -> ModelError? { #expect(throws: ModelError.self, performing: body) }
         #expect(error { _ = try decision.stack[0].model(Product.self) }?.code == .noModel)
         #expect(error { _ = try decision.model(Search.self) }?.code == .noModel)

@@ -1,4 +1,5 @@
 import LinkCoordinator
+import TableSupport
 import Testing
 
 @Suite("Requests that a deferred decision resumes") struct ResumeTests {

@@ -1,4 +1,5 @@
 import LinkCoordinator
+import TableSupport
 import Testing
 
 @Suite("A store of the current table")

@@ -1,4 +1,5 @@
 import LinkCoordinator
+import TableSupport
 import TestSupport
 import Testing
 
@@ -180,7 +181,7 @@ import Testing
 
     @Test("An applier performs the steps one after another and shows the decision's stack")
     @MainActor func applier() async throws {
-        let shop = try ExplainTests.anchor()
+        let shop = try TableFiles.anchor()
         let router = RecordingRouter()
         let device = DeviceFacts(app: "6.1.0", capabilities: ["ar"], claims: ["session"])
         await router.apply(shop.resolve("shop:///p/\(LinkTests.uuid)?mode=ar", device: device))

@@ -1,6 +1,7 @@
 import Foundation
 import LinkCoordinator
 import StrictJSON
+import TableSupport
 import TestSupport
 import Testing
 
@@ -25,8 +26,10 @@ struct ParityRun<Input, Answer: Equatable> {
     /// Returns the kind of a result, for counting.
     let kind: (Answer) -> String
 
-    /// Compares 10,000 links, prints the counts, and returns the number of each kind.
-    func run(limit: Int = 10_000) throws -> [String: Int] {
+    /// Compares links, prints the counts, and returns the number of each kind.
+    ///
+    /// A case is a link.
+    func run(limit: Int = LawCases.count) throws -> [String: Int] {
         let parity = try RouteTable(json: TableFiles.parity(name))
         var generator = SeededGenerator(seed: seed)
         var kinds: [String: Int] = [:]
@@ -84,19 +87,6 @@ extension Decision {
         let entry = value["stack"]?.array?.last
         guard let value = entry?["data"]?[model]?[field], !value.isNull else { return nil }
         return value.string ?? value.text
-    }
-}
-
-extension SeededGenerator {
-    mutating func pick<Element>(_ choices: [Element]) -> Element {
-        choices[Int.random(in: 0..<choices.count, using: &self)]
-    }
-
-    mutating func one(in count: Int) -> Bool { Int.random(in: 0..<count, using: &self) == 0 }
-
-    /// Returns a number of random choices, joined.
-    mutating func joined(_ range: ClosedRange<Int>, of choices: [String], by separator: String) -> String {
-        (0..<Int.random(in: range, using: &self)).map { _ in pick(choices) }.joined(separator: separator)
     }
 }
 

@@ -2,6 +2,7 @@ import RouteAnalysis
 import Foundation
 import LinkCoordinator
 import StrictJSON
+import TableSupport
 import TestSupport
 import Testing
 

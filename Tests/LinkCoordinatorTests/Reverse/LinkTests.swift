@@ -1,4 +1,5 @@
 import LinkCoordinator
+import TableSupport
 import Testing
 
 @Suite("Links of routes") struct LinkTests {

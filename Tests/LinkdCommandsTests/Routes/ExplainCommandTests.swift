@@ -1,5 +1,6 @@
 internal import Foundation
 internal import StrictJSON
+internal import TableSupport
 internal import TestSupport
 internal import Testing
 

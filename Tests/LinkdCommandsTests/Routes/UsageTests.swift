@@ -1,6 +1,7 @@
 internal import Foundation
 internal import LinkCoordinator
 internal import StrictJSON
+internal import TableSupport
 internal import TestSupport
 internal import Testing
 

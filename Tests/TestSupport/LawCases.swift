@@ -1,0 +1,12 @@
+import Foundation
+
+/// The number of generated cases of a law, set by `LINKD_TEST_CASES`.
+///
+/// A law is a test that generates its inputs. Its comment says what a case is.
+package enum LawCases {
+    /// The number of cases of each law: `LINKD_TEST_CASES`, or 10,000.
+    package static let count = max(1, Int(ProcessInfo.processInfo.environment["LINKD_TEST_CASES"] ?? "") ?? 10_000)
+
+    /// A Boolean value that indicates whether a law has so many cases that rare ones are certain to occur.
+    package static let hasRareCases = count >= 100_000
+}
