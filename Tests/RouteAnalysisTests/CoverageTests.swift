@@ -13,7 +13,7 @@ import Testing
 
     @Test("Routes, variants, redirects, and reasons are counted, and patterns for decisions with a trace")
     func counts() throws {
-        let table = try ExplainTests.anchor()
+        let table = try TableFiles.anchor()
         let plain = table.coverage(of: Self.links.map { table.resolve($0) })
         let route = { (id: String, coverage: Coverage) in try #require(coverage.routes.first { $0.id == id }) }
         #expect(plain.decisions == Self.links.count)
@@ -38,7 +38,7 @@ import Testing
 
     @Test("Decisions of another table are distinguished from routes that the table does not have")
     func foreign() throws {
-        let table = try ExplainTests.anchor()
+        let table = try TableFiles.anchor()
         let other = try RouteTable(json: TableFiles.shipped("seeds/easydev991"))
         let strange = try #require(
             try? Decision(json: [UInt8](#"{"table":"shop@41+00000000","route":"gone","outcome":"navigate"}"#.utf8)))
@@ -52,7 +52,7 @@ import Testing
 
     @Test("A variant counts for its version of the table, and a route for every version")
     func versions() throws {
-        let table = try ExplainTests.anchor()
+        let table = try TableFiles.anchor()
         let own = table.resolve(Self.links[6])
         let identity = try #require(own.table)
         let older = try #require(

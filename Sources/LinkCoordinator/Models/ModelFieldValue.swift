@@ -1,8 +1,8 @@
 /// The form in which a field is published in a decision.
 public enum ModelFieldKind: Sendable, Hashable {
-    /// A JSON number, as of `int` and `double`.
+    /// A JSON number, as of `int`, `double`, and `decimal`.
     case number
-    /// A JSON string, as of `string`, `uuid`, `date`, `url`, and `enum`.
+    /// A JSON string, as of `string`, `uuid`, `date`, `datetime`, `url`, and `enum`.
     case text
 }
 

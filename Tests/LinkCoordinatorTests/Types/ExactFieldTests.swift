@@ -2,6 +2,7 @@ import LinkCoordinator
 import RouteAnalysis
 import StrictJSON
 import TestSupport
+import TableSupport
 import Testing
 
 /// Tests of `decimal` and `datetime` fields from the table to the decision and back.

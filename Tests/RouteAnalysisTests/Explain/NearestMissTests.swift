@@ -185,7 +185,7 @@ struct FailingLink: Sendable, CustomTestStringConvertible {
 
     @Test("Only the result of a fallback rule is called a fallback")
     func fallbacks() throws {
-        let anchor = try ExplainTests.anchor()
+        let anchor = try TableFiles.anchor()
         let missed = anchor.explain(.link("shop:///zzzz"))
         #expect(missed.decision.isFallback && missed.text.hasPrefix("decision   navigate by fallback  no_route\n"))
         let taken = anchor.explain(.link("shop:///p/new"))
@@ -231,7 +231,7 @@ struct FailingLink: Sendable, CustomTestStringConvertible {
 
     @Test("A pattern has no miss exactly if it matches the link")
     func agreement() throws {
-        for table in try [Self.shop(), ExplainTests.anchor()] {
+        for table in try [Self.shop(), TableFiles.anchor()] {
             for link in Self.links.map(\.link) + ["shop:///", "shop:///o/7", "https://shop.example/legal/a/b"] {
                 let trace = table.explain(.link(link))
                 guard trace.link != nil else { continue }
