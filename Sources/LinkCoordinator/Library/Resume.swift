@@ -26,7 +26,7 @@ extension Decision {
         ///   - claim: The name of the claim that the device lacks.
         ///   - request: The original request.
         ///   - ttl: The time for which the request can be resumed, starting at the decision.
-        ///   - once: Pass `true` to resume the request only once, whatever the result is.
+        ///   - once: Pass `true` to resume the request only once, regardless of the result.
         public init(claim: String, request: LinkRequest, ttl: Duration, once: Bool) {
             self.claim = claim
             self.request = request

@@ -1,4 +1,4 @@
-/// The description of a property that a field of a model cannot give or hold.
+/// An error for a property whose value cannot be read from a field of a model, or written into one.
 ///
 /// It names the field, the type, and the kind of the value. It never contains the value, which may be personal data.
 struct FieldFault: Error, Equatable {
@@ -89,7 +89,7 @@ struct FieldSite {
                     + "declare the property as `Double`, or the field as `int` in the table")
         }
         return FieldFault(
-            detail: "\(name) is a number outside of the range \(minimum) to \(maximum) of the type \(type); "
+            detail: "\(name) is a number outside the range \(minimum) to \(maximum) of the type \(type); "
                 + "declare the property with a wider type, or declare the field as `int(\(minimum)..\(maximum))` "
                 + "in the table")
     }
@@ -97,7 +97,7 @@ struct FieldSite {
     /// Returns the error for a number that a floating-point type cannot represent.
     var infinite: FieldFault {
         FieldFault(
-            detail: "\(name) is a number outside of the range of the type \(type); declare the property as `Double`")
+            detail: "\(name) is a number outside the range of the type \(type); declare the property as `Double`")
     }
 
     /// Returns the error for a value that the type does not accept.

@@ -49,7 +49,7 @@ extension LinkRequest: Codable {
 extension LinkRequest.Object: Codable {
     /// Reads an object.
     ///
-    /// A decoder hands over numbers as integers of 64 bits or as doubles. Read objects with longer numbers with
+    /// A decoder provides numbers as 64-bit integers or as doubles. Read objects with longer numbers with
     /// ``init(json:)``.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: AnyKey.self)
@@ -67,7 +67,7 @@ extension LinkRequest.Object: Codable {
 extension LinkRequest.Value: Codable {
     /// Reads a value.
     ///
-    /// A decoder hands over numbers as integers of 64 bits or as doubles.
+    /// A decoder provides numbers as 64-bit integers or as doubles.
     public init(from decoder: any Decoder) throws {
         if let object = try? decoder.container(keyedBy: AnyKey.self) {
             self = .object(
@@ -97,7 +97,7 @@ extension LinkRequest.Value: Codable {
 
     /// Writes the value.
     ///
-    /// A number is written as an integer of 64 bits if it is one, and as a double otherwise.
+    /// A number is written as a 64-bit integer if it is one, and as a double otherwise.
     public func encode(to encoder: any Encoder) throws {
         switch self {
         case .array(let elements):

@@ -13,17 +13,17 @@ extension LinkRequest {
         /// The object as a tree.
         package let value: JSONValue
 
-        /// The size of the largest object that is read, in bytes.
+        /// The maximum size of an object, in bytes.
         public static let maxBytes = 1 << 20
 
-        /// The number of levels of arrays and objects that are read.
+        /// The maximum nesting depth of arrays and objects.
         public static let maxDepth = 64
 
         /// Reads an object from UTF-8 encoded JSON.
         ///
         /// - Parameter json: The bytes of one JSON object, with at most ``maxBytes`` bytes and ``maxDepth`` levels. A
         ///   name may occur only once in an object.
-        /// - Throws: ``LinkRequestError`` if the bytes are not such an object. The error never contains the bytes.
+        /// - Throws: A ``LinkRequestError`` if the bytes are not such an object. The error never contains the bytes.
         public init(json: some Sequence<UInt8>) throws(LinkRequestError) {
             let bytes = [UInt8](json.prefix(Self.maxBytes + 1))
             guard bytes.count <= Self.maxBytes else {
@@ -164,7 +164,9 @@ extension LinkRequest.Value {
 
 /// An error for a request that cannot be read.
 public struct LinkRequestError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The error as a phrase: what was found or expected. It never contains the request.
+    /// The error as a phrase: what was found or expected.
+    ///
+    /// It never contains the request.
     public let description: String
 
     /// Creates an error from a phrase that contains no part of the request.

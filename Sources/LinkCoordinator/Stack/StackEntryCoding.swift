@@ -34,7 +34,7 @@ extension StackEntry: Codable {
 extension Models: Codable {
     /// Reads the fields of each model.
     ///
-    /// A decoder hands over numbers as integers of 64 bits or as doubles.
+    /// A decoder provides numbers as 64-bit integers or as doubles.
     public init(from decoder: any Decoder) throws {
         self.init(try decoder.singleValueContainer().decode([String: [String: ModelValue]].self))
     }
@@ -49,7 +49,7 @@ extension Models: Codable {
 extension ModelValue: Codable {
     /// Reads a value.
     ///
-    /// A decoder hands over numbers as integers of 64 bits or as doubles.
+    /// A decoder provides numbers as 64-bit integers or as doubles.
     public init(from decoder: any Decoder) throws {
         switch try LinkRequest.Value(from: decoder) {
         case .null: self = .null
@@ -66,7 +66,7 @@ extension ModelValue: Codable {
 
     /// Writes the value.
     ///
-    /// A number is written as an integer of 64 bits if it is one, and as a double otherwise.
+    /// A number is written as a 64-bit integer if it is one, and as a double otherwise.
     public func encode(to encoder: any Encoder) throws {
         switch self {
         case .null: try LinkRequest.Value.null.encode(to: encoder)

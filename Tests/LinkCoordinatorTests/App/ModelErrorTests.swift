@@ -2,7 +2,7 @@ import Foundation
 import LinkCoordinator
 import Testing
 
-@Suite("Errors of properties that a field cannot give or hold") struct ModelErrorTests {
+@Suite("Errors of properties that cannot be read from a field or written into one") struct ModelErrorTests {
     enum Color: String, Codable { case red, blue }
     enum Level: Int, Codable { case low, high }
     struct Inner: Codable { var a = 1 }
@@ -68,11 +68,11 @@ import Testing
                 + "declare the property optional, or make the field required in the table"),
         Case(
             Int8.self, 771_930,
-            "field `field` is a number outside of the range -128 to 127 of the type `Int8`; "
+            "field `field` is a number outside the range -128 to 127 of the type `Int8`; "
                 + "declare the property with a wider type, or declare the field as `int(-128..127)` in the table"),
         Case(
             UInt.self, -771_930,
-            "field `field` is a number outside of the range 0 to 9223372036854775807 of the type `UInt`; "
+            "field `field` is a number outside the range 0 to 9223372036854775807 of the type `UInt`; "
                 + "declare the property with a wider type, or declare the field as `int(0..9223372036854775807)` "
                 + "in the table"),
         Case(
@@ -81,7 +81,7 @@ import Testing
                 + "declare the property as `Double`, or the field as `int` in the table"),
         Case(
             Float.self, .number("7719e300"),
-            "field `field` is a number outside of the range of the type `Float`; declare the property as `Double`"),
+            "field `field` is a number outside the range of the type `Float`; declare the property as `Double`"),
         Case(
             Double.self, text,
             "field `field` is a string, but the type `Double` is read from a number; "
@@ -151,7 +151,7 @@ import Testing
                 + "declare the property as `String`, \(change)")
     ]
 
-    @Test("A property that a field cannot give is named with its type, the kind of the value, and what to do")
+    @Test("A property that cannot be read is named with its type, the kind of the value, and what to do")
     func unread() {
         for one in Self.unread + Self.structured + Self.foreign {
             let error = #expect(throws: ModelError.self, "\(one.name)") { try one.read(one.value) }
@@ -163,7 +163,7 @@ import Testing
         }
     }
 
-    @Test("A property that a field cannot hold is named with its type and what to do")
+    @Test("A property that cannot be written is named with its type and what to do")
     func unwritten() {
         func detail<Value: Codable>(_ value: Value) -> String? {
             let error = #expect(throws: ModelError.self, "\(Value.self)") { try Models(Written(field: value)) }

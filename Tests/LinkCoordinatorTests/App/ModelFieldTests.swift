@@ -46,7 +46,7 @@ import Testing
         var days: [Day]
     }
 
-    @Test("A type that conforms to ModelFieldValue is read and written by its text, also in lists and optionals")
+    @Test("A type that conforms to ModelFieldValue is read and written as its text, in lists and optionals too")
     func conforming() throws {
         let full: Models = [
             "Offer": [

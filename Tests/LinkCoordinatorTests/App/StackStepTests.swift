@@ -126,7 +126,7 @@ import Testing
                 return
             }
             if decision.mode == .replace && stack != decision.stack {
-                Issue.record("seed \(generator.seed), case \(number): replace gave another stack")
+                Issue.record("seed \(generator.seed), case \(number): replace resulted in a different stack")
                 return
             }
         }

@@ -50,7 +50,9 @@ extension TableReader {
                 return Located(reason, at: text.offset)
             }
             if ReasonCode(rawValue: text.value) != nil {
-                problems.error(.badValue, at: text.offset, "the reason `\(text.value)` has no fallback")
+                problems.error(
+                    .badValue, at: text.offset, "the reason `\(text.value)` never reaches the fallback",
+                    suggestion: "remove it")
             } else {
                 badWord(text, "on", known.map(\.rawValue))
             }
