@@ -54,7 +54,7 @@ package enum FuzzTables {
     ///
     /// Its applications and links differ from those of `vault`.
     package static let attic = #"""
-        { "schemaVersion": 1, "table": { "id": "attic", "version": "1", "applications": ["com.example.attic"] },
+        { "schemaVersion": 2, "table": { "id": "attic", "version": "1", "applications": ["com.example.attic"] },
           "link": { "schemes": ["attic", "https"], "host": "authority",
             "hosts": ["attic.example", "a.attic.example:8080", ""],
             "path": { "case": "insensitive", "emptySegments": "reset" }, "repair": true,
