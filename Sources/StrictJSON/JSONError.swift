@@ -53,20 +53,20 @@ public struct JSONError: Error, Sendable, Equatable {
     public var text: String {
         switch code {
         case .unexpectedEnd: "the text ends inside a value"
-        case .expectedValue: "expected a value"
-        case .expectedName: "expected a name in quotes"
-        case .expectedColon: "expected a colon after the name"
-        case .expectedCommaOrEnd: "expected a comma or the closing bracket"
-        case .trailingBytes: "expected one value and nothing after it"
-        case .badNumber: "expected a JSON number, such as 1, -0.5, or 2e3"
+        case .expectedValue: "expected a value: a string, number, object, array, true, false, or null"
+        case .expectedName: "expected a member name in double quotes"
+        case .expectedColon: "expected `:` after the member name"
+        case .expectedCommaOrEnd: "expected `,` or the closing bracket"
+        case .trailingBytes: "more text follows the value; expected only one value"
+        case .badNumber: "the number is not valid JSON; expected a form such as 0, -1.5, or 2e3"
         case .badLiteral: "expected true, false, or null"
-        case .controlCharacter: "expected control characters to be escaped"
-        case .badEscape: "expected an escape that RFC 8259, section 7, defines"
-        case .loneSurrogate: "expected both halves of a surrogate pair"
-        case .badUTF8: "expected UTF-8"
-        case .duplicateName: "expected each name once in an object"
-        case .tooDeep: "expected fewer nested objects and arrays"
-        case .wrongType: "expected a value of another type"
+        case .controlCharacter: "a control character is not escaped; write an escape such as \\n or \\u0007"
+        case .badEscape: "the escape is not valid JSON; expected one such as \\n, \\\\, or \\u00e9"
+        case .loneSurrogate: "a surrogate is not part of a pair; write both escapes, or the character itself"
+        case .badUTF8: "the bytes are not valid UTF-8"
+        case .duplicateName: "the object has two members with this name"
+        case .tooDeep: "objects and arrays are nested deeper than the limit"
+        case .wrongType: "the value has the wrong type"
         }
     }
 }

@@ -14,7 +14,7 @@ import Testing
     }
 
     static let file = #"""
-        { "schemaVersion": 1, "table": { "id": "t", "version": "1" },
+        { "schemaVersion": 2, "table": { "id": "t", "version": "1" },
           "link": { "schemes": ["t"], "host": "segment" },
           "models": { "Offer": { "price": "decimal", "until": "datetime", "start": "datetime?",
                                  "steps": "list<decimal>" } },

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("URLs and push notifications of the system") struct UserInfoTests {
     static let table = #"""
-        {"schemaVersion":1,"table":{"id":"t","version":"1"},
+        {"schemaVersion":2,"table":{"id":"t","version":"1"},
          "link":{"schemes":["t"],"host":"authority","hosts":["*"],"payload":{"link":["/data/link"]}},
          "coordinators":{"a":{"screens":{"s":{}}}},
          "routes":[{"id":"s","match":"/s","to":{"path":"/a/s"}}]}

@@ -55,9 +55,9 @@ struct RefusalTests {
     static let syntaxCases: [BadCase] = [
         BadCase("{", "bad_json", "the text ends inside a value", ""),
         BadCase(#"{"link":"a:b""#, "bad_json", "the text ends inside a value", ""),
-        BadCase(#"{"link":"a:b"}x"#, "bad_json", "expected one value and nothing after it", ""),
-        BadCase(#"{"link":"a:b",}"#, "bad_json", "expected a name in quotes", ""),
-        BadCase(#"{link:"a:b"}"#, "bad_json", "expected a name in quotes", ""),
+        BadCase(#"{"link":"a:b"}x"#, "bad_json", "more text follows the value; expected only one value", ""),
+        BadCase(#"{"link":"a:b",}"#, "bad_json", "expected a member name in double quotes", ""),
+        BadCase(#"{link:"a:b"}"#, "bad_json", "expected a member name in double quotes", ""),
         BadCase(#"{"id":"e1","link":tru}"#, "bad_json", "expected true, false, or null", "/link", event: "e1"),
         BadCase(#"{"link":"a:b","link":"a:b"}"#, "bad_json", twice, "/link"),
         BadCase(#"{"link":"a:b","l\u0069nk":"a:b"}"#, "bad_json", twice, "/link"),
@@ -68,10 +68,16 @@ struct RefusalTests {
         BadCase(
             #"{"link":"a:b","device":{"id":"d","zz":1,"zz":2}}"#, "bad_json", twice,
             "/device/zz"),
-        BadCase(#"{"link":"a:b","x":"\ud800"}"#, "bad_json", "expected both halves of a surrogate pair", "/x"),
-        BadCase(#"{"link":"a:b","x":[1,01]}"#, "bad_json", "expected a comma or the closing bracket", "/x"),
-        BadCase(#"{"link":"a:b","x":-}"#, "bad_json", "expected a JSON number, such as 1, -0.5, or 2e3", "/x"),
-        BadCase("{\"link\":\"a:\tb\"}", "bad_json", "expected control characters to be escaped", "/link"),
+        BadCase(
+            #"{"link":"a:b","x":"\ud800"}"#, "bad_json",
+            "a surrogate is not part of a pair; write both escapes, or the character itself", "/x"),
+        BadCase(#"{"link":"a:b","x":[1,01]}"#, "bad_json", "expected `,` or the closing bracket", "/x"),
+        BadCase(
+            #"{"link":"a:b","x":-}"#, "bad_json",
+            "the number is not valid JSON; expected a form such as 0, -1.5, or 2e3", "/x"),
+        BadCase(
+            "{\"link\":\"a:\tb\"}", "bad_json",
+            "a control character is not escaped; write an escape such as \\n or \\u0007", "/link"),
         BadCase(#"{"link":nul}"#, "bad_json", "expected true, false, or null", "/link"),
         BadCase(
             #"{"payload":{"aps":{"x":1,"x":2}}}"#, "bad_json", twice, "/payload/aps/x"),

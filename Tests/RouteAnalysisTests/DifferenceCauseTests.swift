@@ -40,11 +40,11 @@ struct TableChange: Sendable, CustomTestStringConvertible {
             "three edits at once", [locale, count, find], [localeCause, countCause, findCause],
             breaking: ["models.Product", "routes.search"]),
         TableChange(
-            "a removed host", [(#""*.shop.example", """#, #""*.shop.example""#)], [["link.hosts", "\"\"", "nothing"]],
+            "a removed host", [(#""*.shop.example", """#, #""*.shop.example""#)], [["link.hosts", "\"\"", "(none)"]],
             breaking: ["link.hosts"]),
         TableChange(
             "an added host", [(#""*.shop.example", """#, #""*.shop.example", "", "b.example""#)],
-            [["link.hosts", "nothing", "b.example"]]),
+            [["link.hosts", "(none)", "b.example"]]),
         TableChange(
             "an added route",
             [(#"{ "id": "home""#, #"{ "id": "gift", "match": "/gift/{g}", "to": { "root": true } }, { "id": "home""#)],

@@ -41,7 +41,7 @@ enum SampleValue {
         case .bool: return ["true", "false"][attempt % 2]
         case .double: return ["1.5", "2", "-0.25"][attempt % 3]
         case .decimal(let min, let max):
-            let valid = ["1.5", "2", "-0.25", "1", min, max].compactMap(\.self).filter { type.canonicalText($0) != nil }
+            let valid = ["1.5", "1", min, max, "2", "-0.25"].compactMap(\.self).filter { type.canonicalText($0) != nil }
             return valid.isEmpty ? "0" : valid[attempt % valid.count]
         case .dateTime: return ["2025-11-20T09:30:00Z", "2024-02-29T23:59:59.5Z"][attempt % 2]
         case .date: return ["2025-11-20", "2024-02-29", "2026-01-01"][attempt % 3]

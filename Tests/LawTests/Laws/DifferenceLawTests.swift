@@ -163,8 +163,8 @@ struct DifferenceLawTests {
         let devices = LawDevices(Self.devices)
         var resolver = ReusedResolver()
         var found = (pairs: 0, changes: 0, cases: 0, differing: 0, unproved: 0)
-        // The eight seeds share the cases.
-        while found.cases < LawCases.count / 8 {
+        // The eight seeds share the cases. A few pairs may have no link with different decisions.
+        while found.cases < LawCases.count / 8 || (found.differing == 0 && found.pairs < 40) {
             guard let (made, old) = generator.settledTable() else { continue }
             var other = changed(made, &generator)
             guard let new = other.settle() else { continue }

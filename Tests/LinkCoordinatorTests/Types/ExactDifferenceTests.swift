@@ -73,7 +73,7 @@ import Testing
                 """#
             return RouteTable.check(Array(file.utf8), advises: true).problems.map(\.message)
         }
-        let reason = "no text of `{a}` is valid for `M.v`, datetime"
+        let reason = "no text of `{a}` is valid for `M.v` of type `datetime`"
         #expect(problems("{a:[A-Z0-9.-]{20,35}}").contains { $0.contains(reason) })
         #expect(problems("{a:enum(2025-01-31|now)}").contains { $0.contains(reason) || $0.contains("is an enum") })
         #expect(problems("{a}").isEmpty)
