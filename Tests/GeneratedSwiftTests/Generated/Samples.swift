@@ -183,14 +183,14 @@ nonisolated extension HostileLink: GeneratedLink {
                 id: UUID(uuidString: "B121D5E7-EA65-49F8-8B33-B3C43FA93866")!),
             HostileLink.exact(when: Date(fieldText: "2025-11-20T09:30:00Z")!,
                 all: [Decimal(fieldText: "1.5")!,
-                Decimal(fieldText: "2")!]),
+                Decimal(fieldText: "1")!]),
             HostileLink.exact(when: Date(fieldText: "2025-11-20T09:30:00Z")!,
                 factor: Decimal(fieldText: "42")!,
                 times: [Date(fieldText: "2025-11-20T09:30:00Z")!,
                 Date(fieldText: "2024-02-29T23:59:59.5Z")!],
                 price: Decimal(fieldText: "1.5")!,
                 all: [Decimal(fieldText: "1.5")!,
-                Decimal(fieldText: "2")!]),
+                Decimal(fieldText: "1")!]),
         ]
     }
 }
