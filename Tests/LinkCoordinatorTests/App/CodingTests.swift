@@ -102,7 +102,8 @@ import Testing
     func refused() {
         for (json, expected) in [
             ("", "not JSON: the text ends inside a value at byte 0"), ("[1]", "expected a JSON object"),
-            (#""secret""#, "expected a JSON object"), (#"{"secret":1,"secret":2}"#, "two members with this name at byte"),
+            (#""secret""#, "expected a JSON object"),
+            (#"{"secret":1,"secret":2}"#, "two members with this name at byte"),
             (#"{"secret":1}x"#, "only one value at byte 12"), ("{\"a\":\"\u{1}\"}", "is not escaped"),
         ] {
             do throws(LinkRequestError) {
