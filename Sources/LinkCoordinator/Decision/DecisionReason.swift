@@ -51,6 +51,8 @@ extension Decision {
         public static let presentation = Reason(rawValue: "presentation")
         /// A payload contains neither a link nor a route.
         public static let noLink = Reason(rawValue: "no_link")
+        /// A worker received the event after its `expires`.
+        public static let expired = Reason(rawValue: "expired")
     }
 }
 

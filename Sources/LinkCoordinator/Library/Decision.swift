@@ -103,7 +103,7 @@ public struct Decision: Sendable, Hashable {
         guard let reason = value["reason"]?.string.map({ Reason(rawValue: $0) }) else { return false }
         switch value["outcome"]?.string {
         case "navigate", "external": return true
-        case "none": return reason != .noLink && reason != .excluded
+        case "none": return ![.noLink, .excluded, .expired].contains(reason)
         default: return false
         }
     }

@@ -81,8 +81,7 @@ final class ModelEncoder: Encoder {
         guard value.isFinite else {
             throw invalid(value, FieldSite(path: path, declared: type).notFinite, at: path)
         }
-        let text = "\(value)"
-        return .number(text.hasSuffix(".0") ? String(text.dropLast(2)) : text)
+        return .number(decimalText(value))
     }
 
     /// Records that a container is nested in another one, which no field can hold, and returns an encoder whose result

@@ -125,12 +125,6 @@ func encodeNumber(_ text: String, to container: inout any SingleValueEncodingCon
     }
 }
 
-/// Returns a number as text, without `.0` for a whole number.
-func decimalText(_ value: Double) -> String {
-    let text = "\(value)"
-    return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
-}
-
 /// The name of a member that is not known in advance.
 struct AnyKey: CodingKey {
     let stringValue: String

@@ -105,7 +105,7 @@ extension LinkRequest.Value: ExpressibleByStringLiteral, ExpressibleByIntegerLit
     /// Creates a number.
     public init(integerLiteral value: Int64) { self = .number("\(value)") }
     /// Creates a number.
-    public init(floatLiteral value: Double) { self = .number("\(value)") }
+    public init(floatLiteral value: Double) { self = .number(decimalText(value)) }
     /// Creates a Boolean value.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
     /// Creates a list.

@@ -55,7 +55,8 @@ enum HelpText {
 
     private static func usage(_ command: CommandDeclaration) -> String {
         guard let operands = command.operands else { return "" }
-        let several = operands.count.upperBound > 1 ? "…" : ""
+        let bounds = operands.count
+        let several = bounds.upperBound > 1 && bounds.upperBound > bounds.lowerBound ? "…" : ""
         return operands.count.lowerBound == 0 ? " [\(operands.name)\(several)]" : " \(operands.name)\(several)"
     }
 

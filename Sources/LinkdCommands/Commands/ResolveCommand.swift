@@ -81,6 +81,10 @@ private struct ResolveJob: ~Copyable {
                 let trimmed = EventInput.trim(line)
                 if !trimmed.isEmpty { resolve(Array(trimmed)) }
             }
+            if source.hasFailed {
+                throw CommandFailure(
+                    .badData, "standard input cannot be read to its end", advice: "specify a file that can be read")
+            }
         } else {
             for operand in call.operands { resolve(Array(operand.utf8)) }
         }

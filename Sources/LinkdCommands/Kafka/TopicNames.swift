@@ -1,5 +1,4 @@
 #if canImport(Glibc)
-internal import RouteTools
 internal import Glibc
 #elseif canImport(Musl)
 internal import Musl
@@ -7,6 +6,7 @@ internal import Musl
 internal import Darwin
 #endif
 internal import KafkaClient
+internal import RouteTools
 
 /// The topics that a worker with these settings reads and writes.
 struct TopicNames {

@@ -14,8 +14,10 @@ extension TableAdvice {
         for (index, route) in source.routes.enumerated() {
             guard case .redirect(.template(let template)) = route.action else { continue }
             if template.value.segments.allSatisfy({ $0.allSatisfy(\.isText) }) { continue }
+            // A pattern that is not tried could match, so a warning could be wrong.
+            if route.patterns.count > Self.maxForms { continue }
             var own = route
-            own.patterns = route.patterns.prefix(Self.maxForms).map { pattern in
+            own.patterns = route.patterns.map { pattern in
                 var made = pattern
                 made.path = path(of: template.value, captured: pattern.path)
                 return made

@@ -29,7 +29,8 @@ enum TotalityProof {
         for variant in route.variants {
             let taken = variant.when.map { space.cell(of: $0) } ?? [:]
             left = left.flatMap { space.subtract(taken, from: $0) }
-            if left.count > maxCells { break }
+            // The cells of the remaining variants would not be removed, so the device could be wrong.
+            if left.count > maxCells { return nil }
         }
         return left.first.map { space.device(of: $0).json }
     }

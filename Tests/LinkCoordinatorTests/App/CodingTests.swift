@@ -93,6 +93,9 @@ import Testing
             .externalRefused, .unknownScreen, .unsupported, .paramInvalid, .paramMissing, .presentation, .noLink,
         ]
         let codes = ReasonCode.allCases.filter { $0 != .internalError }.map { Decision.Reason($0) }
+        // Only a worker has the reason `expired`.
+        let expired = try Decision(json: #"{"table":"t@1+0","outcome":"none","reason":"expired"}"#.utf8)
+        #expect(expired.reason == .expired && !expired.isFallback)
         #expect(Set(constants) == Set(codes) && constants.count == codes.count)
     }
 }
@@ -118,6 +121,18 @@ import Testing
         #expect(throws: LinkRequestError.self) { try LinkRequest.Object(json: long.utf8) }
         let deep = String(repeating: #"{"a":"#, count: 70) + "1" + String(repeating: "}", count: 70)
         #expect(throws: LinkRequestError.self) { try LinkRequest.Object(json: deep.utf8) }
+    }
+
+    @Test(
+        "A floating-point number is written without an exponent and reads back as the same number",
+        arguments: [0.00001, -2.5e-7, 1e16, 1.5e20, -1.25e20, .leastNonzeroMagnitude, 0, -0.5, 100, 1.7e308])
+    func numbers(value: Double) throws {
+        guard case .number(let text) = LinkRequest.Value(floatLiteral: value) else {
+            Issue.record("\(value) is not a number")
+            return
+        }
+        #expect(Double(text) == value && !text.contains("e") && !text.hasSuffix(".0"))
+        #expect(ModelValue(floatLiteral: value) == .number(text))
     }
 
     @Test("Objects are equal regardless of spelling and order, and keep the text that they were read from")
