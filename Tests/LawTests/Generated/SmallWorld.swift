@@ -145,7 +145,8 @@ struct SmallWorld {
         let uuids = ["a", "A", "b", "1", "7", "c"].flatMap { first in
             ["a", "b", "c"].map { "\(first)121d5e7-ea65-49f8-8b33-b3c43fa9386\($0)" }
         }
-        let longer = uuids + ["true", "TRUE", "false", "home", "Home", "zz"]
+        // The uppercase forms of the literals, which classes of uppercase letters match.
+        let longer = uuids + ["true", "TRUE", "false", "home", "Home", "zz", "B", "AB", "Ab", "aB", "A7"]
         return (three + longer).map { Array($0.utf8) }
     }()
 
