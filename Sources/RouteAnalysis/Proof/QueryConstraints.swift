@@ -38,7 +38,8 @@ struct QueryConstraints {
         _ lists: [List], _ states: inout QueryStates, _ budget: inout WorkBudget
     ) throws(WorkBudget.Exhausted) -> [Item]? {
         var next = Array(repeating: 0, count: lists.count + 1)
-        var marks = next
+        // Backtracking to the first list keeps what `kept` requires.
+        var marks = Array(repeating: states.mark, count: next.count)
         var level = 0
         while true {
             if level == lists.count {

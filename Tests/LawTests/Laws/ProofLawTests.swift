@@ -76,11 +76,6 @@ struct ProofLawTests {
             .joined(separator: "\n")
     }
 
-    /// The number of tables with `flatten` that the proofs must agree with.
-    ///
-    /// A later table can have constraints that the proofs do not compare exactly.
-    private static let tablesWithoutKnownIssue = 50
-
     /// A case is a table of up to six routes.
     ///
     /// It counts as 200 cases, because all short links are tried with all pairs
@@ -99,14 +94,8 @@ struct ProofLawTests {
             let routes = world.routes(upTo: 6)
             if wrong(routes, world) != nil {
                 let smallest = shrunk(routes) { wrong($0, world) != nil }.smallest
-                let evidence = "seed \(world.patterns.generator.seed), table \(number): \(wrong(smallest, world) ?? "")"
-                // With `flatten`, the value that a constraint requires makes the name of another constraint present.
-                // The proofs do not see this if both constraints are in the list of one route.
-                if flattens, number >= Self.tablesWithoutKnownIssue {
-                    withKnownIssue { Issue.record("\(evidence)") }
-                } else {
-                    Issue.record("\(evidence)")
-                }
+                Issue.record(
+                    "seed \(world.patterns.generator.seed), table \(number): \(wrong(smallest, world) ?? "")")
                 return
             }
             let verdict = proved(TableSource.inspect(world.file(routes)).problems)
