@@ -60,7 +60,9 @@ extension LinkRequest.Object: Codable {
     /// Writes the members of the object.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: AnyKey.self)
-        for name in names { try container.encode(self[name], forKey: AnyKey(stringValue: name)) }
+        for member in value.object ?? [] {
+            try container.encode(LinkRequest.Value(member.value), forKey: AnyKey(stringValue: member.name))
+        }
     }
 }
 

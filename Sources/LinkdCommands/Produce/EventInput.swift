@@ -64,7 +64,7 @@ struct EventInput {
 
     /// Returns a Boolean value that indicates whether the first line has a comma before any colon, or is a column name.
     ///
-    /// That is false for JSON and for URLs.
+    /// JSON and URLs have neither.
     private static func looksLikeCSV(_ source: ByteSource) -> Bool {
         for byte in source.window() {
             switch byte {

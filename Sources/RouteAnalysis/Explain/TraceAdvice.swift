@@ -91,7 +91,7 @@ extension Tracer {
 
     /// Returns a Boolean value that indicates whether one host was probably written for another.
     ///
-    /// That is the case if their labels are similar, or if one has additional labels before or after the other.
+    /// The labels of such hosts are similar, or one of them has additional labels before or after the other.
     private static func isNear(_ host: String, _ other: String) -> Bool {
         if host.hasSuffix("." + other) || other.hasSuffix("." + host) { return !host.isEmpty }
         if host.hasPrefix(other + ".") || other.hasPrefix(host + ".") { return !host.isEmpty }

@@ -1,6 +1,7 @@
 import Foundation
 import LinkCoordinator
 import TableSupport
+import TestSupport
 import Testing
 
 @Suite("Values that an app stores and sends") struct CodingTests {
@@ -142,6 +143,21 @@ import Testing
         #expect(read != ["a": "A/", "b": 1.5] && read != ["a": "A/"])
         #expect(read.json == #"{ "b" : 1.50, "a":"\u0041\/" }"# && read.names == ["b", "a"])
         #expect(read["a"] == "A/" && read["c"] == nil)
+    }
+
+    @Test("Objects with many members are compared and encoded in less than quadratic time")
+    func manyMembers() {
+        let members = (0..<60_000).map { ("n\($0)", LinkRequest.Value.number("\($0)")) }
+        let (one, other) = (LinkRequest.Object(members), LinkRequest.Object(members.reversed()))
+        var isEqual = false
+        var data: Data?
+        let milliseconds = ThreadTime.milliseconds {
+            isEqual = one == other
+            data = try? JSONEncoder().encode(one)
+        }
+        #expect(isEqual && data != nil)
+        // Quadratic time takes minutes.
+        #expect(milliseconds < 10_000)
     }
 
     private typealias O = LinkRequest.Object
