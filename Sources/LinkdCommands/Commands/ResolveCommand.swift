@@ -42,18 +42,19 @@ enum ResolveCommand {
                 line: "linkd resolve --table my.json --json < events.jsonl", description: "Resolves events, as JSON."),
         ],
         run: { call throws(CommandFailure) in
-            var job = try ResolveJob(call)
-            return try job.run()
+            try ResolveJob(call).run()
         })
 }
 
 /// One run of `linkd resolve`.
-private struct ResolveJob: ~Copyable {
+///
+/// A class for the same reason as `Explainer`.
+private final class ResolveJob {
     private let call: Invocation
     private let view: DecisionView
     private let device: JSONValue?
     private var processor: RecordProcessor
-    private var explainer: Explainer
+    private let explainer: Explainer
     private var arena = OutputArena()
     private var deadLetters = 0
     private var inputs = 0
@@ -72,7 +73,7 @@ private struct ResolveJob: ~Copyable {
         explainer = Explainer(set, limits: IngestLimits(settings))
     }
 
-    mutating func run() throws(CommandFailure) -> ExitCode {
+    func run() throws(CommandFailure) -> ExitCode {
         if call.operands.isEmpty {
             let source = try ByteSource(path: "-")
             if source.isTerminal { call.console.note("Type links or events, one per line. End with Ctrl-D.") }
@@ -96,7 +97,7 @@ private struct ResolveJob: ~Copyable {
             advice: "correct the inputs (the worker reference describes each reason)")
     }
 
-    private mutating func resolve(_ input: [UInt8]) {
+    private func resolve(_ input: [UInt8]) {
         inputs += 1
         arena.reset()
         let value = event(input)

@@ -101,7 +101,7 @@ enum RoutesDiffCommand {
     ) throws(CommandFailure) -> DifferenceReport {
         let source = try ByteSource(path: path)
         if source.isTerminal { call.console.note("Type links or events, one per line. End with Ctrl-D.") }
-        var reader = TrafficReader(old: old, new: new)
+        let reader = TrafficReader(old: old, new: new)
         var line: [UInt8] = []
         while source.line(into: &line, limit: TrafficReader.limit) {
             let trimmed = EventInput.trim(line)

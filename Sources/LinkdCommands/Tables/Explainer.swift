@@ -4,7 +4,9 @@ internal import LinkIngest
 internal import ByteStorage
 
 /// Explanations of an event's decisions, device by device, for `linkd resolve --explain`.
-struct Explainer: ~Copyable {
+///
+/// A class: the compiler needs half a minute to check the moves of a noncopyable structure that contains a resolver.
+final class Explainer {
     private var reader: EventReader
     private var resolver = Resolver()
     private let tables: TableSet
@@ -16,7 +18,7 @@ struct Explainer: ~Copyable {
     }
 
     /// Returns an explanation for each device of an event, or an empty array if there is no decision.
-    mutating func explain(value: ByteView, key: ByteView?) -> [Explanation] {
+    func explain(value: ByteView, key: ByteView?) -> [Explanation] {
         guard reader.readInPlace(value: value, key: key) else { return [] }
         var explanations: [Explanation] = []
         let event = reader.eventPointer
@@ -37,7 +39,7 @@ struct Explainer: ~Copyable {
     /// Returns the explanations of each table for an event that no table claims.
     ///
     /// Explanations with suggestions come first.
-    mutating func unclaimed(value: ByteView, key: ByteView?) -> [(table: RouteTable, explanation: Explanation)] {
+    func unclaimed(value: ByteView, key: ByteView?) -> [(table: RouteTable, explanation: Explanation)] {
         guard reader.readInPlace(value: value, key: key) else { return [] }
         let event = reader.eventPointer
         guard reader.selectDevice(at: 0), !event.pointee.hasApplication, let request = event.pointer(to: \.request),

@@ -5,7 +5,9 @@ internal import ByteStorage
 internal import StrictJSON
 
 /// A comparison of two tables by recorded links and events.
-struct TrafficReader: ~Copyable {
+///
+/// A class for the same reason as `Explainer`.
+final class TrafficReader {
     private var old: RecordProcessor
     private var new: RecordProcessor
     private var arena = OutputArena()
@@ -23,7 +25,7 @@ struct TrafficReader: ~Copyable {
     }
 
     /// Compares the decisions of a line: a link or an event, optionally with a tab and the number of its occurrences.
-    mutating func add(_ line: [UInt8]) {
+    func add(_ line: [UInt8]) {
         let (input, weight) = Self.parts(line)
         let a = Self.decisions(input, &old, &arena)
         let b = Self.decisions(input, &new, &arena)
