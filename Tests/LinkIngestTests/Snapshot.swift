@@ -119,16 +119,16 @@ extension Snapshot.Device {
     }
 
     private static func text(of facts: DeviceView) -> String {
-        let values: [DeviceView.Fact: String] = [
+        let values: [DeviceFacts.Fact: String] = [
             .platform: facts.platform.string, .app: facts.app.string, .os: facts.os.string,
             .locale: facts.locale.string, .region: facts.region.string, .coordinator: facts.coordinator.string,
             .capabilities: facts.capabilities.map(\.string).joined(separator: "+"),
             .claims: facts.claims.map(\.string).joined(separator: "+"),
             .attributes: facts.attributes.map(\.string).joined(separator: "+"),
         ]
-        return DeviceView.Fact.allCases.compactMap { fact in
+        return DeviceFacts.Fact.allCases.compactMap { fact in
             if facts.has(fact) { return "\(fact)=\(values[fact] ?? "")" }
-            return facts.unreadable & (1 << UInt16(fact.rawValue)) != 0 ? "\(fact)!" : nil
+            return facts.unreadable & fact.bit != 0 ? "\(fact)!" : nil
         }.joined(separator: " ")
     }
 }

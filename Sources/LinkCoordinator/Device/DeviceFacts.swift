@@ -35,6 +35,25 @@ public struct DeviceFacts: Sendable, Hashable {
     /// The facts, in the order in which notes list them.
     package enum Fact: Int, Sendable, CaseIterable {
         case platform, app, os, locale, region, capabilities, claims, attributes, coordinator
+
+        /// The bit of the fact in a set of facts.
+        @inlinable
+        package var bit: UInt16 { 1 &<< UInt16(truncatingIfNeeded: rawValue) }
+
+        /// The name of the fact, which is the name of the member in JSON.
+        package var name: StaticString {
+            switch self {
+            case .platform: "platform"
+            case .app: "app"
+            case .os: "os"
+            case .locale: "locale"
+            case .region: "region"
+            case .capabilities: "capabilities"
+            case .claims: "claims"
+            case .attributes: "attributes"
+            case .coordinator: "coordinator"
+            }
+        }
     }
 
     /// Creates a device from the given facts.
@@ -124,8 +143,8 @@ extension DeviceFacts {
     package func withFacts<Result>(_ body: (DeviceView) -> Result) -> Result {
         var arena = OutputArena(chunkBytes: 4096)
         var facts = DeviceView()
-        for fact in unreadable { facts.unreadable |= 1 << UInt16(fact.rawValue) }
-        func view(_ text: String?, _ fact: DeviceView.Fact) -> ByteView {
+        for fact in unreadable { facts.setUnreadable(fact) }
+        func view(_ text: String?, _ fact: Fact) -> ByteView {
             guard let text else { return .empty }
             if text.utf8.count > Self.maxBytes {
                 facts.setUnreadable(fact)
@@ -134,7 +153,7 @@ extension DeviceFacts {
             facts.setKnown(fact)
             return Self.keep(text, in: &arena)
         }
-        func views(_ texts: [String]?, _ fact: DeviceView.Fact, pairs: Bool = false) -> [ByteView] {
+        func views(_ texts: [String]?, _ fact: Fact, pairs: Bool = false) -> [ByteView] {
             guard let texts else { return [] }
             let bound = Self.maxElements * (pairs ? 2 : 1)
             if texts.count > bound || texts.contains(where: { $0.utf8.count > Self.maxBytes }) {

@@ -71,17 +71,6 @@ package struct RequestView {
 ///
 /// All views are valid as long as the record.
 package struct DeviceView {
-    /// The facts in the order in which notes list them.
-    ///
-    /// The raw value is the bit in a set of facts.
-    package enum Fact: Int, Sendable, CaseIterable {
-        case platform, app, os, locale, region, capabilities, claims, attributes, coordinator
-
-        /// The bit of the fact in a set of facts.
-        @inlinable
-        package var bit: UInt16 { 1 &<< UInt16(truncatingIfNeeded: rawValue) }
-    }
-
     /// The set of known facts, whose values are well-formed texts or lists.
     package var known: UInt16 = 0
     /// The set of facts that are present but malformed.
@@ -112,15 +101,15 @@ package struct DeviceView {
 
     /// Returns a Boolean value that indicates whether a fact is known.
     @inlinable
-    package func has(_ fact: Fact) -> Bool { known & (1 << UInt16(fact.rawValue)) != 0 }
+    package func has(_ fact: DeviceFacts.Fact) -> Bool { known & fact.bit != 0 }
 
     /// Marks a fact as known.
     @inlinable
-    package mutating func setKnown(_ fact: Fact) { known |= 1 << UInt16(fact.rawValue) }
+    package mutating func setKnown(_ fact: DeviceFacts.Fact) { known |= fact.bit }
 
     /// Marks a fact as present but malformed.
     @inlinable
-    package mutating func setUnreadable(_ fact: Fact) { unreadable |= 1 << UInt16(fact.rawValue) }
+    package mutating func setUnreadable(_ fact: DeviceFacts.Fact) { unreadable |= fact.bit }
 }
 
 /// The members that the worker adds at the start of a decision.
@@ -158,5 +147,5 @@ package struct DecisionHead {
 extension Ref<DeviceView> {
     /// Returns a Boolean value that indicates whether a fact is known.
     @inline(__always)
-    func has(_ fact: DeviceView.Fact) -> Bool { self.known & (1 << UInt16(fact.rawValue)) != 0 }
+    func has(_ fact: DeviceFacts.Fact) -> Bool { self.known & fact.bit != 0 }
 }

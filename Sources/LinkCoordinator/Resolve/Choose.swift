@@ -39,28 +39,14 @@ extension Resolver {
         let unreadable = device.facts.unreadable
         let asksApp = image.asksApp
         let asksOS = image.asksOS
-        for fact in DeviceView.Fact.allCases {
-            if unreadable & (1 << UInt16(fact.rawValue)) != 0 {
-                notes.append(Note("device.", Self.name(of: fact), " unreadable"))
+        for fact in DeviceFacts.Fact.allCases {
+            if unreadable & fact.bit != 0 {
+                notes.append(Note("device.", ByteView(fact.name), " unreadable"))
             } else if (fact == .app && asksApp && device.appVersion == nil)
                 || (fact == .os && asksOS && device.osVersion == nil)
             {
-                notes.append(Note("device.", Self.name(of: fact), " unknown"))
+                notes.append(Note("device.", ByteView(fact.name), " unknown"))
             }
-        }
-    }
-
-    private static func name(of fact: DeviceView.Fact) -> ByteView {
-        switch fact {
-        case .platform: ByteView("platform")
-        case .app: ByteView("app")
-        case .os: ByteView("os")
-        case .locale: ByteView("locale")
-        case .region: ByteView("region")
-        case .capabilities: ByteView("capabilities")
-        case .claims: ByteView("claims")
-        case .attributes: ByteView("attributes")
-        case .coordinator: ByteView("coordinator")
         }
     }
 

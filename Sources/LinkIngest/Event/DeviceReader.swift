@@ -7,11 +7,17 @@ internal import StrictJSON
 /// A malformed fact is marked as unreadable and does not make the event invalid. Views are valid until the next device
 /// is read.
 struct DeviceReader: ~Copyable {
-    private var shape = MemberShape(
-        [
-            "id", "platform", "app", "locale", "os", "region", "capabilities", "claims", "attributes", "coordinator",
-        ],
-        plain: 0b10_0011_1111)
+    /// The tag of the id in the shape.
+    ///
+    /// The tag of a fact is its raw value, and that of the id follows.
+    @inline(__always) private static var idTag: UInt8 { 9 }
+    /// The tags of the members that are strings, as bits.
+    private static var plainTags: UInt64 {
+        let texts: [DeviceFacts.Fact] = [.platform, .app, .os, .locale, .region, .coordinator]
+        return texts.reduce(1 << UInt64(idTag)) { tags, fact in tags | UInt64(fact.bit) }
+    }
+
+    private var shape = MemberShape(DeviceFacts.Fact.allCases.map(\.name) + ["id"], plain: Self.plainTags)
     private var attributeShape = MemberShape([])
     private var normalForms = OutputArena(chunkBytes: 4096)
     private var hasNormalForms = false
@@ -69,32 +75,23 @@ struct DeviceReader: ~Copyable {
         _ plain: ByteView, _ tag: UInt8, _ base: UnsafePointer<UInt8>, into device: UnsafeMutablePointer<EventDevice>
     ) -> UInt16 {
         if plain.count > IngestLimits.factBytes { return refuse(plain, tag, base, into: device) }
+        // The tags are literals because the compiler (Swift 6.3) does not inline `package` declarations of another
+        // module.
         switch tag {
-        case 0:
+        case 0: device.pointee.facts.platform = plain
+        case 1: device.pointee.facts.app = plain
+        case 2: device.pointee.facts.os = plain
+        case 3: device.pointee.facts.locale = plain
+        case 4: device.pointee.facts.region = plain
+        case 8: device.pointee.facts.coordinator = plain
+        case Self.idTag:
             // The value begins at its quotation mark.
             device.pointee.idOffset = plain.start - base &- 1
             device.pointee.id = plain
             return 0
-        case 1:
-            device.pointee.facts.platform = plain
-            return FactBits.platform
-        case 2:
-            device.pointee.facts.app = plain
-            return FactBits.app
-        case 3:
-            device.pointee.facts.locale = plain
-            return FactBits.locale
-        case 4:
-            device.pointee.facts.os = plain
-            return FactBits.os
-        case 5:
-            device.pointee.facts.region = plain
-            return FactBits.region
-        case 9:
-            device.pointee.facts.coordinator = plain
-            return FactBits.coordinator
         default: return 0
         }
+        return 1 &<< UInt16(truncatingIfNeeded: tag)
     }
 
     /// Marks a fact that is too long as unreadable, and returns no bit.
@@ -102,15 +99,10 @@ struct DeviceReader: ~Copyable {
     private static func refuse(
         _ plain: ByteView, _ tag: UInt8, _ base: UnsafePointer<UInt8>, into device: UnsafeMutablePointer<EventDevice>
     ) -> UInt16 {
-        switch tag {
-        case 0: device.pointee.idOffset = plain.start - base &- 1
-        case 1: device.pointee.facts.setUnreadable(.platform)
-        case 2: device.pointee.facts.setUnreadable(.app)
-        case 3: device.pointee.facts.setUnreadable(.locale)
-        case 4: device.pointee.facts.setUnreadable(.os)
-        case 5: device.pointee.facts.setUnreadable(.region)
-        case 9: device.pointee.facts.setUnreadable(.coordinator)
-        default: break
+        if tag == Self.idTag {
+            device.pointee.idOffset = plain.start - base &- 1
+        } else if let fact = DeviceFacts.Fact(rawValue: Int(tag)) {
+            device.pointee.facts.setUnreadable(fact)
         }
         return 0
     }
@@ -125,28 +117,28 @@ struct DeviceReader: ~Copyable {
             _ = try cursor.null()
             return
         }
-        if readsIDOnly && tag != 0 {
+        if tag == Self.idTag {
+            try readID(first, &cursor, into: &device)
+        } else if !readsIDOnly, let fact = DeviceFacts.Fact(rawValue: Int(tag)) {
+            try read(fact, first, &cursor, into: &device.facts)
+        } else {
             try cursor.skip()
-            return
         }
-        try readMember(tag, first, &cursor, into: &device)
     }
 
-    private mutating func readMember(
-        _ tag: UInt8, _ first: UInt8, _ cursor: inout JSONCursor, into device: inout EventDevice
+    private mutating func read(
+        _ fact: DeviceFacts.Fact, _ first: UInt8, _ cursor: inout JSONCursor, into facts: inout DeviceView
     ) throws(JSONError) {
-        switch tag {
-        case 0: try readID(first, &cursor, into: &device)
-        case 1: device.facts.platform = try text(.platform, first, &cursor, &device.facts)
-        case 2: device.facts.app = try text(.app, first, &cursor, &device.facts)
-        case 3: device.facts.locale = try text(.locale, first, &cursor, &device.facts)
-        case 4: device.facts.os = try text(.os, first, &cursor, &device.facts)
-        case 5: device.facts.region = try text(.region, first, &cursor, &device.facts)
-        case 6: device.facts.capabilities = try list(.capabilities, capabilities.views, first, &cursor, &device.facts)
-        case 7: device.facts.claims = try list(.claims, claims.views, first, &cursor, &device.facts)
-        case 8: device.facts.attributes = try object(first, &cursor, &device.facts)
-        case 9: device.facts.coordinator = try text(.coordinator, first, &cursor, &device.facts)
-        default: try cursor.skip()
+        switch fact {
+        case .platform: facts.platform = try text(fact, first, &cursor, &facts)
+        case .app: facts.app = try text(fact, first, &cursor, &facts)
+        case .os: facts.os = try text(fact, first, &cursor, &facts)
+        case .locale: facts.locale = try text(fact, first, &cursor, &facts)
+        case .region: facts.region = try text(fact, first, &cursor, &facts)
+        case .capabilities: facts.capabilities = try list(fact, capabilities.views, first, &cursor, &facts)
+        case .claims: facts.claims = try list(fact, claims.views, first, &cursor, &facts)
+        case .attributes: facts.attributes = try object(first, &cursor, &facts)
+        case .coordinator: facts.coordinator = try text(fact, first, &cursor, &facts)
         }
     }
 
@@ -169,7 +161,7 @@ struct DeviceReader: ~Copyable {
     ///
     /// Marks the fact as unreadable and returns an empty view for any other type.
     private mutating func text(
-        _ fact: DeviceView.Fact, _ first: UInt8, _ cursor: inout JSONCursor, _ facts: inout DeviceView
+        _ fact: DeviceFacts.Fact, _ first: UInt8, _ cursor: inout JSONCursor, _ facts: inout DeviceView
     ) throws(JSONError) -> ByteView {
         guard let text = try factText(first, &cursor) else {
             facts.setUnreadable(fact)
@@ -202,7 +194,7 @@ struct DeviceReader: ~Copyable {
     }
 
     private mutating func list(
-        _ fact: DeviceView.Fact, _ views: UnsafeMutablePointer<ByteView>, _ first: UInt8, _ cursor: inout JSONCursor,
+        _ fact: DeviceFacts.Fact, _ views: UnsafeMutablePointer<ByteView>, _ first: UInt8, _ cursor: inout JSONCursor,
         _ facts: inout DeviceView
     ) throws(JSONError) -> UnsafeBufferPointer<ByteView> {
         guard first == UInt8(ascii: "[") else {
@@ -266,16 +258,14 @@ struct DeviceReader: ~Copyable {
     }
 }
 
-/// The bits of the facts that are strings, equal to those of `DeviceView.Fact`.
-///
-/// They are repeated here because the compiler (Swift 6.3) does not inline `package` declarations of another module.
+/// The bits of the facts that are strings.
 enum FactBits {
-    @inline(__always) static var platform: UInt16 { 1 << 0 }
-    @inline(__always) static var app: UInt16 { 1 << 1 }
-    @inline(__always) static var os: UInt16 { 1 << 2 }
-    @inline(__always) static var locale: UInt16 { 1 << 3 }
-    @inline(__always) static var region: UInt16 { 1 << 4 }
-    @inline(__always) static var coordinator: UInt16 { 1 << 8 }
+    static var platform: UInt16 { DeviceFacts.Fact.platform.bit }
+    static var app: UInt16 { DeviceFacts.Fact.app.bit }
+    static var os: UInt16 { DeviceFacts.Fact.os.bit }
+    static var locale: UInt16 { DeviceFacts.Fact.locale.bit }
+    static var region: UInt16 { DeviceFacts.Fact.region.bit }
+    static var coordinator: UInt16 { DeviceFacts.Fact.coordinator.bit }
     /// All bits.
     static var texts: UInt16 { platform | app | os | locale | region | coordinator }
 }

@@ -65,7 +65,7 @@ extension LinkEvent.Request {
 extension LinkEvent.Device {
     fileprivate init(_ device: EventDevice) {
         let facts = device.facts
-        func text(_ fact: DeviceView.Fact, _ view: ByteView) -> String? { facts.has(fact) ? view.string : nil }
+        func text(_ fact: DeviceFacts.Fact, _ view: ByteView) -> String? { facts.has(fact) ? view.string : nil }
         id = device.id.string
         platform = text(.platform, facts.platform)
         app = text(.app, facts.app)
@@ -80,8 +80,8 @@ extension LinkEvent.Device {
             pairs[facts.attributes[index].string] = facts.attributes[index + 1].string
         }
         attributes = pairs
-        unreadable = DeviceView.Fact.allCases
-            .filter { facts.unreadable & (1 << UInt16($0.rawValue)) != 0 }
-            .map { "\($0)" }
+        unreadable = DeviceFacts.Fact.allCases
+            .filter { facts.unreadable & $0.bit != 0 }
+            .map { $0.name.description }
     }
 }

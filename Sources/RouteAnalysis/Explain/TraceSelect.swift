@@ -81,7 +81,7 @@ extension Tracer {
     }
 
     private func text(of test: TableSource.Condition, holding: Bool) -> String {
-        func known(_ fact: DeviceView.Fact, _ view: ByteView) -> String {
+        func known(_ fact: DeviceFacts.Fact, _ view: ByteView) -> String {
             facts.pointee.has(fact) ? view.string : "unknown"
         }
         let word = holding ? "" : "no "

@@ -24,7 +24,7 @@ final class LawDevices {
         }
         facts = devices.map { device in
             var facts = DeviceView()
-            func set(_ text: String?, _ fact: DeviceView.Fact, _ place: WritableKeyPath<DeviceView, ByteView>) {
+            func set(_ text: String?, _ fact: DeviceFacts.Fact, _ place: WritableKeyPath<DeviceView, ByteView>) {
                 guard let text else { return }
                 facts.setKnown(fact)
                 facts[keyPath: place] = view(text)
