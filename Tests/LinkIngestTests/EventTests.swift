@@ -1,3 +1,4 @@
+import LinkCoordinator
 import LinkIngest
 import Testing
 
@@ -134,16 +135,18 @@ struct EventTests {
             + #""devices":[{"id":"d","platform":"ios","claims":["s"],"attributes":{"k":"v"},"app":5}]}"#
         let event = try LinkEvent.read(Array(text.utf8))
         #expect(event.id == "e" && event.application == "a" && event.expires == 1000)
-        #expect(event.request == .route("r", params: #"{"x":1}"#))
+        #expect(event.request == .route("r", params: ["x": 1]))
         #expect(event.devices.count == 1)
-        #expect(event.devices[0].platform == "ios" && event.devices[0].app == nil)
-        #expect(event.devices[0].claims == ["s"] && event.devices[0].attributes == ["k": "v"])
+        var facts = DeviceFacts(platform: "ios", claims: ["s"], attributes: ["k": "v"])
+        #expect(event.devices[0].id == "d" && event.devices[0].facts != facts)
+        facts.unreadable = [.app]
+        #expect(event.devices[0].facts == facts)
         #expect(event.devices[0].unreadable == ["app"])
         #expect(try LinkEvent.read(Array("a:b".utf8), key: [0x64]).request == .link("a:b"))
         #expect(
             try LinkEvent.read(Array(#"{"path":"/x","mode":"reuse"}"#.utf8), key: [0x64]).request
-                == .path("/x", mode: "reuse"))
-        #expect(try LinkEvent.read(Array(#"{"payload":{"a":1}}"#.utf8), key: [0x64]).request == .payload(#"{"a":1}"#))
+                == .path("/x", mode: .reuse))
+        #expect(try LinkEvent.read(Array(#"{"payload":{"a":1}}"#.utf8), key: [0x64]).request == .payload(["a": 1]))
         #expect(
             throws: LinkEvent.Failure(
                 reason: "bad_json", detail: "expected `link` to be a string", pointer: "/link")

@@ -1,3 +1,4 @@
+import LinkCoordinator
 import LinkIngest
 import Testing
 

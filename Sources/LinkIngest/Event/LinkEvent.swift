@@ -1,45 +1,37 @@
+public import LinkCoordinator
+
 /// A link event, for programs that read single events.
 ///
 /// The article <doc:EventReference> describes the valid records (an event, a bare link, or a push body) and the meaning
-/// of each member. `LinkEvent.read(_:key:)` reads an event from bytes.
+/// of each member. `LinkEvent.read(_:key:)` reads an event from bytes. A `RouteTable` resolves the request for each
+/// device:
+///
+/// ```swift
+/// let event = try LinkEvent.read(value, key: key)
+/// for device in event.devices {
+///     let decision = table.resolve(event.request, device: device.facts)
+/// }
+/// ```
 public struct LinkEvent: Sendable, Equatable {
-    /// The request of an event.
-    public enum Request: Sendable, Equatable {
-        /// A link.
-        case link(String)
-        /// A coordinator path, and the mode in which it is applied (`replace`, `append`, `reuse`), if the event states
-        /// it.
-        case path(String, mode: String?)
-        /// The id of a route, and the JSON text of its parameters, if there are any.
-        case route(String, params: String?)
-        /// The JSON text of a push body.
-        case payload(String)
-    }
-
-    /// A device that the event is for, with the facts about it.
+    /// A device that the event is for.
     public struct Device: Sendable, Equatable {
         /// The id of the device.
         public var id: String
-        /// The platform, for example `ios` or `android`.
-        public var platform: String?
-        /// The version of the app.
-        public var app: String?
-        /// The version of the operating system.
-        public var os: String?
-        /// The locale, for example `en-GB`.
-        public var locale: String?
-        /// The region, for example `GB`.
-        public var region: String?
-        /// The coordinator at the top of the device's stack.
-        public var coordinator: String?
-        /// The capabilities of the device.
-        public var capabilities: [String]
-        /// The claims of the device.
-        public var claims: [String]
-        /// The attributes of the device, for the conditions of variants.
-        public var attributes: [String: String]
+        /// The facts about the device.
+        ///
+        /// A malformed fact is nil, as an unknown one is. The decision for the device has a note about it.
+        public var facts: DeviceFacts
+
+        /// Creates a device.
+        public init(id: String, facts: DeviceFacts = DeviceFacts()) {
+            self.id = id
+            self.facts = facts
+        }
+
         /// The names of malformed facts, which count as unknown.
-        public var unreadable: [String]
+        public var unreadable: [String] {
+            DeviceFacts.Fact.allCases.filter(facts.unreadable.contains).map(\.name.description)
+        }
     }
 
     /// The reason why bytes are not an event.
@@ -66,7 +58,10 @@ public struct LinkEvent: Sendable, Equatable {
     /// The bundle identifier or package name, which selects the table.
     public var application: String?
     /// The request.
-    public var request: Request
+    ///
+    /// In a link that is not UTF-8, U+FFFD replaces the invalid bytes. A table searches a push payload as one object. It
+    /// does not search the parts of an FCM message separately, as the worker does.
+    public var request: LinkRequest
     /// The devices that the event is for, at least one.
     public var devices: [Device]
     /// The time of expiry in milliseconds since 1970.

@@ -1,3 +1,4 @@
+internal import LinkCoordinator
 internal import StrictJSON
 internal import TestSupport
 internal import Testing
@@ -49,7 +50,7 @@ internal import Testing
     func example() throws {
         for block in page.blocks("Events") where block.language == "json" {
             let event = try LinkEvent.read(Array(block.text.utf8))
-            #expect(event.devices.first?.claims == ["session"])
+            #expect(event.devices.first?.facts.claims == ["session"])
             #expect(event.expires == 1_795_255_200_000)
         }
     }
