@@ -62,6 +62,8 @@ package enum LaneAction: Sendable, Equatable {
 }
 
 /// The calls whose failures are reported to the machine.
+///
+/// The raw value names the call of librdkafka in log messages.
 package enum LaneCall: String, Sendable, CaseIterable {
     case makeProducer = "rd_kafka_new"
     case initTransactions = "init_transactions"
@@ -76,7 +78,7 @@ package enum LaneCall: String, Sendable, CaseIterable {
     case storeOffsets = "commit"
     case abort = "abort_transaction"
     case fetchCommitted = "committed"
-    case findEnds = "query_watermark_offsets"
+    case findEnds = "offsets_for_times"
     case seek = "seek_partitions"
     case reassign = "reassign"
     case assign = "assign"
