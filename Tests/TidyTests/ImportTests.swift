@@ -84,13 +84,30 @@ import Testing
         #expect(modules.subtracting(["LinkdBenchmarks"]).subtracting(Self.rules.map(\.module)) == [])
     }
 
-    @Test("Only KafkaClient's folder Native uses opaque pointers of the C library")
-    func noOpaquePointers() throws {
-        let word = "Opaque" + "Pointer"
+    @Test("Only KafkaClient's folder Native names types and pointers of the C library")
+    func noTypesOfTheLibrary() throws {
         let found = try Checkout.trackedFiles().filter { file in
             file.path.hasPrefix("Sources/") && file.suffix == "swift"
-                && !file.path.hasPrefix("Sources/KafkaClient/Native/") && (file.text?.contains(word) ?? false)
+                && !file.path.hasPrefix("Sources/KafkaClient/Native/") && Self.namesLibraryType(file.text ?? "")
         }
         #expect(found.map(\.path) == [])
+    }
+
+    @Test(
+        "Types and pointers of the C library are found in code, not in comments",
+        arguments: [
+            ("var handle: OpaquePointer?", true), ("let code = rd_kafka_resp_err_t(rawValue: 1)", true),
+            ("var client: UnsafeMutablePointer<rd_kafka_t>", true), ("rd_kafka_NewTopic_t", true),
+            ("rd_kafka_assign($0, nil)", false), ("/// The number, as in `rd_kafka_resp_err_t`.", false),
+            ("UnsafePointer<UInt8>", false),
+        ])
+    func libraryTypes(line: String, isFound: Bool) {
+        #expect(Self.namesLibraryType(line) == isFound)
+    }
+
+    /// Returns a Boolean value that indicates whether code names a type of librdkafka or an opaque pointer.
+    static func namesLibraryType(_ text: String) -> Bool {
+        let code = text.split(separator: "\n").filter { !$0.drop { $0 == " " }.hasPrefix("//") }
+        return code.contains { $0.contains(/\bOpaquePointer\b|\brd_kafka(_[A-Za-z0-9]+)*_t\b/) }
     }
 }

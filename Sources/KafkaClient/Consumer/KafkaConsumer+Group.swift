@@ -14,12 +14,7 @@ extension KafkaConsumer {
     package var assignmentLost: Bool { handle.callWithoutWaiting { rd_kafka_assignment_lost($0) } != 0 }
 
     /// Returns the current assignment.
-    package func assignment() throws(KafkaError) -> [TopicPartition] {
-        var list: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>?
-        try KafkaError.check(handle.call(.assignment) { rd_kafka_assignment($0, &list) })
-        guard let list else { return [] }
-        return PartitionList(taking: list).partitions
-    }
+    package func assignment() throws(KafkaError) -> [TopicPartition] { try handle.assignment() }
 
     /// Assigns exactly these partitions at these offsets.
     package func assign(_ offsets: [PartitionOffset]) throws(KafkaError) {

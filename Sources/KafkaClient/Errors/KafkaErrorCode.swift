@@ -14,10 +14,10 @@ package struct KafkaErrorCode: RawRepresentable, Hashable, Sendable {
     /// The symbolic name, such as `REQUEST_TIMED_OUT` or `_FENCED`.
     ///
     /// An unknown number has the name `ERR_n?`.
-    package var name: String { String(cString: rd_kafka_err2name(rd_kafka_resp_err_t(rawValue: rawValue))) }
+    package var name: String { String(cString: rd_kafka_err2name(native)) }
 
     /// librdkafka's message for this code.
-    package var text: String { String(cString: rd_kafka_err2str(rd_kafka_resp_err_t(rawValue: rawValue))) }
+    package var text: String { String(cString: rd_kafka_err2str(native)) }
 }
 
 // The codes that this package uses by name. The codes of librdkafka itself are negative.

@@ -70,3 +70,13 @@ struct PartitionList: ~Copyable {
         UnsafeBufferPointer(start: list.pointee.elems, count: Int(list.pointee.cnt))
     }
 }
+
+extension ClientHandle {
+    /// Returns the current assignment of a consumer.
+    func assignment() throws(KafkaError) -> [TopicPartition] {
+        var list: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>?
+        try KafkaError.check(call(.assignment) { rd_kafka_assignment($0, &list) })
+        guard let list else { return [] }
+        return PartitionList(taking: list).partitions
+    }
+}
