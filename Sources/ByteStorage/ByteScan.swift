@@ -34,7 +34,7 @@ public enum ByteScan {
             if found != 0 { return index &+ found.trailingZeroBitCount &>> 3 }
             index &+= 8
         }
-        if index >= view.count { return index }
+        if index >= view.count { return view.count }
         let word = rest(of: view, from: index)
         let found = zeros(word ^ wordA) | zeros(word ^ wordB)
         return min(view.count, index &+ found.trailingZeroBitCount &>> 3)
@@ -76,7 +76,7 @@ public enum ByteScan {
             if found != 0 { return index &+ found.trailingZeroBitCount &>> 3 }
             index &+= 8
         }
-        if index >= view.count { return index }
+        if index >= view.count { return view.count }
         let found = zeros(rest(of: view, from: index) ^ wordA)
         return min(view.count, index &+ found.trailingZeroBitCount &>> 3)
     }
