@@ -73,6 +73,7 @@ package final class Log: Sendable {
         bytes.append(UInt8(ascii: "\n"))
         bytes.withUnsafeBytes { buffer in
             var done = 0
+            // The buffer has a base address because it contains at least the line feed.
             while done < buffer.count {
                 let count = systemWrite(2, buffer.baseAddress! + done, buffer.count - done)
                 if count <= 0 { return }
