@@ -179,8 +179,8 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
     private mutating func resolve<Consumer: LaneConsumer>(
         _ record: ConsumedRecord, _ consumer: Consumer, _ topicName: ByteView, _ outputLimit: Int
     ) -> DeadLetterCause? {
-        guard let value = record.value else { return Self.nullValue }
-        if value.count == 0 { return Self.emptyValue }
+        guard let value = record.value else { return .nullValue }
+        if value.count == 0 { return .emptyValue }
         if value.count > limits.recordBytes { return oversizeInput(value.count) }
         decisions.removeAll(keepingCapacity: true)
         if !headers.isEmpty { headers.removeAll(keepingCapacity: true) }
@@ -264,14 +264,6 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
                 topic: topic.handle, partition: output.partition, key: output.key, value: output.value,
                 headers: start..<outputs.headerPool.count, timestamp: output.timestamp, position: 0))
         return true
-    }
-
-    private static var nullValue: DeadLetterCause {
-        DeadLetterCause(reason: .nullValue, detail: "expected an event, found a record without a value (a tombstone)")
-    }
-
-    private static var emptyValue: DeadLetterCause {
-        DeadLetterCause(reason: .emptyValue, detail: "expected an event, found an empty value")
     }
 
     private func oversizeInput(_ count: Int) -> DeadLetterCause {

@@ -66,17 +66,10 @@ extension Lane where Processing: ~Copyable {
     private func openFailed(_ name: String, _ error: KafkaError) {
         let isMissing = error.code == .unknownTopicOrPartition || error.code == .unknownTopic
         if isMissing && !machine.isReady {
-            machine.end(Self.missingTopic(name))
+            machine.end(.missingTopic(name))
         } else {
             machine.failed(.openTopics, error, now: environment.now())
         }
-    }
-
-    /// Returns the exit for a missing topic.
-    package static func missingTopic(_ name: String) -> WorkerExit {
-        WorkerExit(
-            .configuration, "the topic \(name) does not exist",
-            advice: "create it with: linkd topics create")
     }
 
     private static var oldBroker: WorkerExit {

@@ -39,4 +39,10 @@ package struct WorkerExit: Error, Sendable, Equatable {
         self.reason = reason
         self.advice = advice
     }
+
+    /// Returns the exit for a missing topic.
+    static func missingTopic(_ name: String) -> WorkerExit {
+        WorkerExit(
+            .configuration, "the topic \(name) does not exist", advice: "create it with: linkd topics create")
+    }
 }

@@ -54,6 +54,18 @@ package final class DeadLetterCause: Sendable, Equatable {
     }
 }
 
+extension DeadLetterCause {
+    /// The cause for a record without a value.
+    static var nullValue: DeadLetterCause {
+        DeadLetterCause(reason: .nullValue, detail: "expected an event, found a record without a value (a tombstone)")
+    }
+
+    /// The cause for a record with an empty value.
+    static var emptyValue: DeadLetterCause {
+        DeadLetterCause(reason: .emptyValue, detail: "expected an event, found an empty value")
+    }
+}
+
 /// The stable reason codes of dead letters, in the order of the stages that detect them.
 package enum DeadLetterReason: String, Sendable, CaseIterable {
     case nullValue = "null_value"

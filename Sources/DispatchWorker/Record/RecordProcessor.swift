@@ -93,10 +93,7 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
         _ record: ConsumedRecord, topicName: ByteView, into arena: inout OutputArena,
         decisions: inout [ProducedDecision]
     ) -> DeadLetterCause? {
-        guard let value = record.value else {
-            return DeadLetterCause(
-                reason: .nullValue, detail: "expected an event, found a record without a value (a tombstone)")
-        }
+        guard let value = record.value else { return .nullValue }
         source.set(topic: topicName, partition: record.partition, offset: record.offset)
         let before = decisions.count
         let cause = process(

@@ -60,9 +60,9 @@ struct TopicPreflight {
     }
 
     private func problem(with topic: TopicDescription) throws(KafkaError) -> WorkerExit? {
-        if !topic.exists { return Self.missing(topic.name) }
+        if !topic.exists { return .missingTopic(topic.name) }
         guard let error = topic.error else {
-            return topic.partitions.isEmpty ? Self.missing(topic.name) : nil
+            return topic.partitions.isEmpty ? .missingTopic(topic.name) : nil
         }
         if case .authorization = KafkaErrorClass(error) {
             return WorkerExit(
@@ -70,12 +70,6 @@ struct TopicPreflight {
                 advice: "grant the missing ACL to the worker's principal; the worker reference lists all of them")
         }
         throw error
-    }
-
-    /// Returns the exit for a missing topic.
-    static func missing(_ name: String) -> WorkerExit {
-        WorkerExit(
-            .configuration, "the topic \(name) does not exist", advice: "create it with: linkd topics create")
     }
 
     /// Fetches `max.message.bytes` of topics.
