@@ -4,7 +4,8 @@ internal import KafkaClient
 //
 // - I1: Only records that were processed are committed.
 // - I2: Committed records are not consumed again.
-// - I4: Only members of the group own partitions.
+// - I2, I4: Only members of the group own partitions. Otherwise, two workers process the same records, and their
+//   decisions are in any order.
 // - I5: A transaction holds exactly the offsets of its outputs.
 extension LaneMachine {
     /// A description of the violated invariant, or nil.
@@ -54,11 +55,13 @@ extension LaneMachine {
     }
 
     private var groupViolation: String? {
-        if !isMember && !partitions.isEmpty && group == .left { return "I4: partitions are owned outside of the group" }
+        if !isMember && !partitions.isEmpty && group == .left {
+            return "I2, I4: partitions are owned outside of the group"
+        }
         if case .left(let count) = batch, count <= 0 { return "I1: a batch without messages" }
         if case .outside = group, batch != .none { return "I1: records were received outside of the group" }
         if callback == .none, needs.contains(.membership), !partitions.isEmpty {
-            return "I4: lost partitions are still owned"
+            return "I2, I4: lost partitions are still owned"
         }
         return nil
     }
