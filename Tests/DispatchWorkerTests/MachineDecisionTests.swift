@@ -176,9 +176,9 @@ import Testing
         let now = 200 * Self.ms
         #expect(machine.next(now: now) == .flush(milliseconds: 1_000))
         machine.flushed(undelivered: 0, failure: nil, now: now)
-        let store = LaneAction.storeOffsets([Self.offset(Self.partition, 2)], milliseconds: 5_000)
+        let store = LaneAction.commitOffsets([Self.offset(Self.partition, 2)], milliseconds: 5_000)
         #expect(machine.next(now: now) == store)
-        machine.failed(.storeOffsets, KafkaError(code: code), now: now)
+        machine.failed(.commitOffsets, KafkaError(code: code), now: now)
         let next = machine.next(now: now + 100 * Self.ms)
         #expect(next == (isLost ? .dropProducer : store))
     }

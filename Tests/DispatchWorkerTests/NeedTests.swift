@@ -82,14 +82,14 @@ import Testing
             let now = 200 * Self.ms
             #expect(machine.next(now: now) == .flush(milliseconds: 1_000))
             machine.flushed(undelivered: 0, failure: nil, now: now)
-            guard case .storeOffsets = machine.next(now: now) else {
+            guard case .commitOffsets = machine.next(now: now) else {
                 Issue.record("no commit is due")
                 return
             }
-            machine.failed(.storeOffsets, Self.timeout, now: now)
+            machine.failed(.commitOffsets, Self.timeout, now: now)
             #expect(machine.needs == [.committing])
             if isLost {
-                machine.failed(.storeOffsets, KafkaError(code: .unknownMember), now: now)
+                machine.failed(.commitOffsets, KafkaError(code: .unknownMember), now: now)
             } else {
                 machine.committed(coordinatorDrops: 0, now: now)
             }

@@ -14,7 +14,7 @@ extension Lane where Processing: ~Copyable {
             sendOffsets(producer, offsets, isRepeat, milliseconds)
         case .commit(let milliseconds): commit(producer, milliseconds)
         case .flush(let milliseconds): flush(producer, milliseconds)
-        case .storeOffsets(let offsets, let milliseconds): storeOffsets(producer, offsets, milliseconds)
+        case .commitOffsets(let offsets, let milliseconds): commitOffsets(producer, offsets, milliseconds)
         case .abort: abort(producer)
         default: break
         }
@@ -87,8 +87,8 @@ extension Lane where Processing: ~Copyable {
         machine.flushed(undelivered: left, failure: producer.deliveryError, now: environment.now())
     }
 
-    private func storeOffsets(_ producer: Environment.Producer, _ offsets: [PartitionOffset], _ milliseconds: Int) {
-        let took = attempt(.storeOffsets) { () throws(KafkaError) in
+    private func commitOffsets(_ producer: Environment.Producer, _ offsets: [PartitionOffset], _ milliseconds: Int) {
+        let took = attempt(.commitOffsets) { () throws(KafkaError) in
             try consumer?.commit(offsets, timeoutMilliseconds: Int32(milliseconds))
         }
         if took != nil { committed(producer) }

@@ -88,7 +88,7 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
         case .poll(let milliseconds, let maximum): poll(milliseconds, maximum)
         case .keepAlive: pollToKeepAlive()
         case .process(let records, let until): process(records, until)
-        case .begin, .produce, .drainQueue, .sendOffsets, .commit, .flush, .storeOffsets, .abort:
+        case .begin, .produce, .drainQueue, .sendOffsets, .commit, .flush, .commitOffsets, .abort:
             performTransaction(action)
         case .discard:
             consumer?.releaseBatch()

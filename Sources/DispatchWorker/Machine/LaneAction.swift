@@ -32,7 +32,7 @@ package enum LaneAction: Sendable, Equatable {
     /// With at-least-once, wait until every output is delivered.
     case flush(milliseconds: Int)
     /// With at-least-once, commit offsets with the consumer and wait for the answer up to the limit.
-    case storeOffsets([PartitionOffset], milliseconds: Int)
+    case commitOffsets([PartitionOffset], milliseconds: Int)
     /// Abort the transaction.
     case abort
     /// Destroy the producer, which then no longer uses borrowed memory.
@@ -75,7 +75,7 @@ package enum LaneCall: String, Sendable, CaseIterable {
     case sendOffsets = "send_offsets_to_transaction"
     case commit = "commit_transaction"
     case flush
-    case storeOffsets = "commit"
+    case commitOffsets = "commit"
     case abort = "abort_transaction"
     case fetchCommitted = "committed"
     case findEnds = "offsets_for_times"

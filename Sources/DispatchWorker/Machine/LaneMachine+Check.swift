@@ -46,7 +46,8 @@ extension LaneMachine {
             if partitions.slots.contains(where: \.isStaged) { return "I5: outputs are staged in an idle transaction" }
             if open.content.records > 0 && pending.isEmpty { return "I5: outputs have no offsets" }
         case .open, .aborting: break
-        case .sendingOffsets(_, let offsets, _, _), .committing(_, let offsets, _, _), .storing(_, let offsets, _, _):
+        case .sendingOffsets(_, let offsets, _, _), .committing(_, let offsets, _, _),
+            .committingOffsets(_, let offsets, _, _):
             if offsets != pending { return "I5: the transaction holds \(offsets), pending is \(pending)" }
         case .flushing:
             if pending.isEmpty { return "I5: outputs have no offsets" }

@@ -58,8 +58,8 @@ extension LaneMachine {
             open.suspect = open.suspect ?? .retried
             transaction = .aborting(open, cause, retryAt: later)
         case (.flush, .flushing(let open, _)): transaction = .flushing(open, retryAt: soon)
-        case (.storeOffsets, .storing(let open, let offsets, let began, _)):
-            transaction = .storing(open, offsets, began: began, retryAt: later)
+        case (.commitOffsets, .committingOffsets(let open, let offsets, let began, _)):
+            transaction = .committingOffsets(open, offsets, began: began, retryAt: later)
         case (.seek, _), (.reassign, _): reassignFailed(error, now: now)
         case (.findEnds, _): endsFailed(error, now: now)
         case (.assign, _), (.unassign, _): handleFatal(call, error, now: now)
@@ -111,7 +111,7 @@ extension LaneMachine {
         case .fetchCommitted, .subscribe, .openTopics: waitForBrokers(call, error, now: now)
         case .findEnds, .seek, .reassign: retry(call, error, now: now)
         case .makeProducer: end(Self.configurationExit(call, error))
-        case .storeOffsets:
+        case .commitOffsets:
             if Self.isMembershipLost(error.code) {
                 notes.append(.failed(call, error))
                 transactionFailed(.lost)

@@ -16,7 +16,7 @@ extension LaneMachine {
         case .committedOffsets:
             if case .fetchingCommitted = callback { return true }
             return !isDraining && partitions.slots.contains { $0.positionState == .stale }
-        case .committing: if case .storing = transaction { return true } else { return false }
+        case .committing: if case .committingOffsets = transaction { return true } else { return false }
         case .membership: return !isDraining
         }
     }
@@ -37,7 +37,7 @@ extension LaneMachine {
     mutating func recordNeed(_ call: LaneCall, _ error: KafkaError) {
         switch call {
         case .fetchCommitted: recordRequest(.committedOffsets, isAnswered: error.code != .timedOut)
-        case .storeOffsets: recordRequest(.committing, isAnswered: error.code != .timedOut)
+        case .commitOffsets: recordRequest(.committing, isAnswered: error.code != .timedOut)
         default: break
         }
     }

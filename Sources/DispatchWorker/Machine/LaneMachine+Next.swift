@@ -19,7 +19,7 @@ extension LaneMachine {
     package static var pollNanoseconds: UInt64 { 1_000_000_000 }
 
     /// The time limit of a commit of offsets before it is repeated.
-    private static var storeMilliseconds: Int { 5_000 }
+    private static var offsetCommitMilliseconds: Int { 5_000 }
 
     /// Returns the next action.
     package mutating func next(now: UInt64) -> LaneAction {
@@ -75,7 +75,7 @@ extension LaneMachine {
                 return .again
             }
             return retryAt > now ? .act(wait(until: retryAt, now)) : .act(.begin)
-        case .open(_, .offering), .open(_, .blocked), .sendingOffsets, .flushing, .storing:
+        case .open(_, .offering), .open(_, .blocked), .sendingOffsets, .flushing, .committingOffsets:
             if isEnding {
                 transactionFailed(.shutdown)
                 return .again
@@ -100,9 +100,9 @@ extension LaneMachine {
         case .flushing(_, let retryAt):
             if retryAt > now { return wait(until: retryAt, now) }
             return .flush(milliseconds: min(1_000, milliseconds ?? 1_000))
-        case .storing(_, let offsets, _, let retryAt):
+        case .committingOffsets(_, let offsets, _, let retryAt):
             if retryAt > now { return waitOrKeepAlive(until: retryAt, now) }
-            return .storeOffsets(offsets, milliseconds: min(Self.storeMilliseconds, milliseconds ?? .max))
+            return .commitOffsets(offsets, milliseconds: min(Self.offsetCommitMilliseconds, milliseconds ?? .max))
         case .aborting(_, _, let retryAt): return retryAt > now ? waitOrKeepAlive(until: retryAt, now) : .abort
         case .none, .beginning, .open(_, .idle): return .wait(milliseconds: 0)
         }

@@ -166,7 +166,7 @@ extension LaneMachine {
             transaction = .flushing(open, retryAt: 0)
             transactionFailed(.refused)
         } else if undelivered == 0 {
-            transaction = .storing(open, partitions.pendingOffsets, began: now, retryAt: 0)
+            transaction = .committingOffsets(open, partitions.pendingOffsets, began: now, retryAt: 0)
         }
     }
 
@@ -180,7 +180,7 @@ extension LaneMachine {
         let open: OpenTransaction
         let began: UInt64
         switch transaction {
-        case .committing(let content, _, let first, _), .storing(let content, _, let first, _):
+        case .committing(let content, _, let first, _), .committingOffsets(let content, _, let first, _):
             (open, began) = (content, first)
         default: return 0
         }

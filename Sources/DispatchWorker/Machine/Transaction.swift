@@ -19,7 +19,7 @@ package enum Transaction: Sendable, Equatable {
     /// With at-least-once, its outputs are being delivered.
     case flushing(OpenTransaction, retryAt: UInt64)
     /// With at-least-once, its outputs are delivered, and these offsets are being committed.
-    case storing(OpenTransaction, [PartitionOffset], began: UInt64, retryAt: UInt64)
+    case committingOffsets(OpenTransaction, [PartitionOffset], began: UInt64, retryAt: UInt64)
     /// It must be aborted.
     case aborting(OpenTransaction, AbortCause, retryAt: UInt64)
 
@@ -28,7 +28,7 @@ package enum Transaction: Sendable, Equatable {
         switch self {
         case .none, .beginning: nil
         case .open(let open, _), .sendingOffsets(let open, _, _, _), .committing(let open, _, _, _),
-            .flushing(let open, _), .storing(let open, _, _, _), .aborting(let open, _, _):
+            .flushing(let open, _), .committingOffsets(let open, _, _, _), .aborting(let open, _, _):
             open
         }
     }
@@ -45,7 +45,7 @@ package enum Transaction: Sendable, Equatable {
     /// A Boolean value that indicates whether the transaction can still be committed.
     var isCommittable: Bool {
         switch self {
-        case .open(_, .idle), .sendingOffsets, .committing, .flushing, .storing: true
+        case .open(_, .idle), .sendingOffsets, .committing, .flushing, .committingOffsets: true
         default: false
         }
     }
@@ -62,8 +62,8 @@ package enum Transaction: Sendable, Equatable {
         case .committing(_, let offsets, let began, let retryAt):
             return .committing(open, offsets, began: began, retryAt: retryAt)
         case .flushing(_, let retryAt): return .flushing(open, retryAt: retryAt)
-        case .storing(_, let offsets, let began, let retryAt):
-            return .storing(open, offsets, began: began, retryAt: retryAt)
+        case .committingOffsets(_, let offsets, let began, let retryAt):
+            return .committingOffsets(open, offsets, began: began, retryAt: retryAt)
         case .aborting(_, let cause, let retryAt): return .aborting(open, cause, retryAt: retryAt)
         }
     }
