@@ -18,7 +18,6 @@ let package = Package(
         .library(name: "RouteAnalysis", targets: ["RouteAnalysis"]),
         .library(name: "LinkIngest", targets: ["LinkIngest"]),
         .executable(name: "linkd", targets: ["linkd"]),
-        .executable(name: "LinkdBenchmarks", targets: ["LinkdBenchmarks"]),
     ],
     targets: [
         .target(name: "ByteStorage", swiftSettings: strict),
