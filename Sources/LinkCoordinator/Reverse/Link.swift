@@ -105,7 +105,9 @@ private struct LinkWriter: ~Copyable {
                     // The requirements of the path are the same under every origin.
                     if error.code == .value || error.code == .missing { break }
                     // If no pattern specifies a host, another host can only change which URLs may be opened externally.
-                    if error.code == .notRoundTripped, !hasOrigins, error.place != ReasonCode.externalRefused.rawValue {
+                    if error.code == .notRoundTripped, !hasOrigins,
+                        error.difference != .reason(.externalRefused, detail: nil)
+                    {
                         lost.insert(origin.block)
                     }
                 }
@@ -208,10 +210,10 @@ private struct LinkWriter: ~Copyable {
         let isOwn = selected == route && resolver.via.isEmpty
         if isOwn, let invalid {
             // The fields after the invalid one were not read.
-            return LinkError(.notRoundTripped, "param_invalid " + invalid, "a link that resolves")
+            return LinkError(.reason(.paramInvalid, detail: invalid), expected: "a link that resolves")
         }
         if let other = resolver.difference(from: route, arguments), !isOwn || summary.reason != .paramMissing {
-            return LinkError(.notRoundTripped, other, "a link that resolves to this route with these values")
+            return LinkError(other, expected: "a link that resolves to this route with these values")
         }
         switch summary.reason {
         case nil, .excluded, .unsupported: return nil
@@ -219,8 +221,8 @@ private struct LinkWriter: ~Copyable {
             let detail = Decision(json.array).detail ?? ""
             return LinkError(.missing, detail, "a value, because a screen of the stack needs it")
         case let reason?:
-            let detail = Decision(json.array).detail.map { " " + $0 } ?? ""
-            return LinkError(.notRoundTripped, reason.rawValue + detail, "a link that resolves")
+            return LinkError(
+                .reason(reason, detail: Decision(json.array).detail), expected: "a link that resolves")
         }
     }
 }

@@ -34,11 +34,46 @@ public struct LinkError: Error, Sendable, Equatable, CustomStringConvertible {
     public let place: String
     /// A description of the expected value.
     public let expected: String
+    /// The difference that `place` describes, for the code ``Code/notRoundTripped``.
+    package let difference: Difference?
+
+    /// A difference between the resolution of a link and the route and values that it was written for.
+    package enum Difference: Sendable, Equatable {
+        /// No route matches the link.
+        case noRoute
+        /// The link selects the route with this id, directly or by redirects.
+        case route(String)
+        /// The field, as `Model.field`, has another value.
+        case field(String)
+        /// The capture with this name has another text.
+        case capture(String)
+        /// The link does not resolve, for this reason.
+        case reason(ReasonCode, detail: String?)
+
+        fileprivate var text: String {
+            switch self {
+            case .noRoute: "no route"
+            case .route(let id): "route \(id)"
+            case .field(let name): "another value of \(name)"
+            case .capture(let name): "another value of path.\(name)"
+            case .reason(let reason, let detail): reason.rawValue + (detail.map { " " + $0 } ?? "")
+            }
+        }
+    }
 
     init(_ code: Code, _ place: String, _ expected: String) {
         self.code = code
         self.place = place
         self.expected = expected
+        difference = nil
+    }
+
+    /// Creates the error of a link that does not resolve to the route and values that it was written for.
+    init(_ difference: Difference, expected: String) {
+        code = .notRoundTripped
+        place = difference.text
+        self.expected = expected
+        self.difference = difference
     }
 
     /// Creates the error of a link whose table cannot be loaded.

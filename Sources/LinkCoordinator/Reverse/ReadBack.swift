@@ -55,17 +55,17 @@ extension Resolver {
         if let route = selection.route, route.action == .variants { try bindRoute(route) }
     }
 
-    /// Returns a description of the difference between the last resolution and the given route with these values, or
-    /// nil if there is none.
-    mutating func difference(from route: Int, _ arguments: LinkArguments) -> String? {
-        guard let selected = selection.route else { return "no route" }
-        if image.number(of: selected) != route || !via.isEmpty { return "route \(selected.id.string)" }
+    /// Returns the difference between the last resolution and the given route with these values, or nil if there is
+    /// none.
+    mutating func difference(from route: Int, _ arguments: LinkArguments) -> LinkError.Difference? {
+        guard let selected = selection.route else { return .noRoute }
+        if image.number(of: selected) != route || !via.isEmpty { return .route(selected.id.string) }
         for (number, value) in arguments.expected where boundValue(number) != value {
             let field = image.fields.at(number)
-            return "another value of \(field.modelName.string).\(field.name.string)"
+            return .field("\(field.modelName.string).\(field.name.string)")
         }
         for (name, texts) in arguments.free where capturedTexts(name) ?? [] != texts && rawText(name) != texts {
-            return "another value of path.\(name)"
+            return .capture(name)
         }
         return nil
     }

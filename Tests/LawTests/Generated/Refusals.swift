@@ -54,7 +54,7 @@ struct RefusalJudge {
             if sharesPlace(error.place, route) { return .contradiction }
             return isConstrained(route) ? .constraint : nil
         case .value: return isNotTaken(route, given) ? .notTaken : nil
-        case .notRoundTripped: return lost(error.place, route, given, texts, device)
+        case .notRoundTripped: return lost(error.difference, route, given, texts, device)
         default: return nil
         }
     }
@@ -136,19 +136,17 @@ struct RefusalJudge {
     // MARK: Values that are read back differently
 
     private func lost(
-        _ place: String, _ route: TableSource.Route, _ given: ArgumentGenerator.Arguments, _ texts: [String],
-        _ device: DeviceFacts
+        _ difference: LinkError.Difference?, _ route: TableSource.Route, _ given: ArgumentGenerator.Arguments,
+        _ texts: [String], _ device: DeviceFacts
     ) -> RefusalCause? {
         if isTakenForName(texts) { return .textIsName }
-        let word = place.split(separator: " ").map(String.init)
-        switch word.first {
-        case "route": return isShadowed(by: word[1], route, given) ? .shadowed : nil
-        case "presentation", "budget": return isNotShown(route, given) ? .presentation : nil
-        case "param_invalid": return contradicts(word[1], route, given) ? .contradiction : nil
-        case "another" where word.last?.hasPrefix("path.") == true:
-            return isShadowed(by: route.id.value, route, given) ? .shadowed : nil
-        case "external_refused": return isAllowed(route) ? nil : .notAllowed
-        default: return nil
+        switch difference {
+        case .route(let id): return isShadowed(by: id, route, given) ? .shadowed : nil
+        case .capture: return isShadowed(by: route.id.value, route, given) ? .shadowed : nil
+        case .reason(.presentation, _), .reason(.budget, _): return isNotShown(route, given) ? .presentation : nil
+        case .reason(.paramInvalid, let field): return contradicts(field ?? "", route, given) ? .contradiction : nil
+        case .reason(.externalRefused, _): return isAllowed(route) ? nil : .notAllowed
+        case .noRoute, .field, .reason, nil: return nil
         }
     }
 
