@@ -96,15 +96,11 @@ extension Resolver {
             let coordinator = image.screens.at(Int(first.screen)).coordinator
             parents = Array(image.coordinators.at(Int(coordinator)).ancestors)
             if let last = parents.last, last.screen == first.screen { parents.removeLast() }
-        case .route:
-            let own = (0..<stack.count).map { stack[$0] }
-            stack.removeAll()
-            appendParentRoute(target, scope: 0)
-            for entry in own { stack.append(entry) }
-            return
+        case .route: break
         }
         let own = (0..<stack.count).map { stack[$0] }
         stack.removeAll()
+        if target.parents == .route { appendParentRoute(target, scope: 0) }
         for var entry in parents {
             entry.isParent = true
             stack.append(entry)
