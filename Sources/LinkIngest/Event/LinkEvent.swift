@@ -59,8 +59,8 @@ public struct LinkEvent: Sendable, Equatable {
     public var application: String?
     /// The request.
     ///
-    /// In a link that is not UTF-8, U+FFFD replaces the invalid bytes. A table searches a push payload as one object. It
-    /// does not search the parts of an FCM message separately, as the worker does.
+    /// In a link that is not UTF-8, U+FFFD replaces the invalid bytes. A table searches a push payload as one object.
+    /// It does not search the parts of an FCM message separately, as the worker does.
     public var request: LinkRequest
     /// The devices that the event is for, at least one.
     public var devices: [Device]
