@@ -63,8 +63,3 @@ struct ProblemLocations {
         return low == 0 ? nil : low - 1
     }
 }
-
-extension TableSource {
-    /// The maximum nesting depth of a table file.
-    package static let maxFileDepth = 64
-}

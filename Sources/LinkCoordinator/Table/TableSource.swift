@@ -71,6 +71,12 @@ package struct TableSource: Sendable {
 }
 
 extension TableSource {
+    /// The maximum size of a table file, in bytes.
+    package static let maxFileBytes = 64 << 20
+
+    /// The maximum nesting depth of a table file.
+    package static let maxFileDepth = 64
+
     /// The `table.canary`, for tools and the worker.
     package struct Canary: Sendable {
         /// The share of devices in percent, from 0 to 100, or nil if the file has none.
@@ -130,7 +136,7 @@ extension TableSource {
 
         /// An expected member of the decision.
         package struct Expectation: Sendable {
-            /// The name of the member, one of `Example.members`.
+            /// The name of the member, one of `TableObject.expectations`.
             package var member: String
             /// The expected value.
             ///
@@ -144,16 +150,10 @@ extension TableSource {
         /// The facts about the device as an object, or nil if nothing is known.
         package var device: JSONValue?
 
-        /// The expected members, in the order of `Example.members`.
+        /// The expected members, in the order of `TableObject.expectations`.
         package var expectations: [Expectation]
 
         /// The byte offset in the file.
         package var offset: Int
-
-        /// The keys of an example besides `link`, `request`, and `device`.
-        package static let members = [
-            "outcome", "route", "variant", "via", "mode", "dismissModals", "path", "url", "notice", "reason", "detail",
-            "guard", "notes", "screens", "present", "identity", "models",
-        ]
     }
 }

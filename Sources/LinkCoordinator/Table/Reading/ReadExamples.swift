@@ -80,7 +80,7 @@ extension TableReader {
             return nil
         }
         if let device = members["device"] { _ = object(device, "device", .deviceFacts) }
-        let expectations = TableSource.Example.members.compactMap { name in
+        let expectations = TableObject.expectations.compactMap { name in
             members[name].map { TableSource.Example.Expectation(member: name, value: Self.normalized($0)) }
         }
         return TableSource.Example(

@@ -16,9 +16,6 @@ package struct TableReading: Sendable {
 }
 
 extension TableSource {
-    /// The maximum size of a table file, in bytes.
-    package static let maxFileBytes = 64 << 20
-
     /// Reads a table file: syntax, keys, types, and small texts.
     ///
     /// `TableChecks` finds all other problems. A table that declares a newer schema version than is supported has no

@@ -14,6 +14,12 @@ package enum TableObject: Int, Sendable, CaseIterable {
     /// The keys of the object.
     package var keys: [String] { Self.lists[rawValue].keys }
 
+    /// The keys of an example that expect members of its decision.
+    package static let expectations = [
+        "outcome", "route", "variant", "via", "mode", "dismissModals", "path", "url", "notice", "reason", "detail",
+        "guard", "notes", "screens", "present", "identity", "models",
+    ]
+
     /// The keys that must be present.
     package var required: [String] { Self.lists[rawValue].required }
 
@@ -42,7 +48,7 @@ package enum TableObject: Int, Sendable, CaseIterable {
         case .capability, .coordinator, .screen, .guardRule, .guardTarget, .resumeOptions: screenKeys
         case .route, .pattern, .target, .variant, .condition, .exclusion, .unsupported, .constant: routeKeys
         case .fallbackRule: ["on", "outcome", "to"]
-        case .example: ["link", "request", "device"] + TableSource.Example.members
+        case .example: ["link", "request", "device"] + Self.expectations
         case .exampleRequest: ["link", "path", "mode", "route", "params", "payload"]
         // An id has no effect here. Devices of events have one.
         case .deviceFacts:
