@@ -19,14 +19,6 @@ extension TableReader {
         isNewer = version > versions.newest
     }
 
-    /// Records a key that is newer than the oldest version, or that the object does not have.
-    mutating func noteKey(_ member: JSONMember, in what: String, version: Int?) {
-        schema.add(
-            SchemaUse(
-                part: "the key `\(member.name)` in \(what)", code: .unknownKey, offset: member.nameOffset - 1,
-                version: version))
-    }
-
     /// Records the newer and unknown types in the type of a field.
     mutating func noteFieldTypes(_ text: Located<String>) {
         var reader = TextReader(text.value)

@@ -101,6 +101,14 @@ extension TableReader {
         return Members(value: value, what: what)
     }
 
+    /// Records a key that is newer than the oldest version, or that the object does not have.
+    private mutating func noteKey(_ member: JSONMember, in what: String, version: Int?) {
+        schema.add(
+            SchemaUse(
+                part: "the key `\(member.name)` in \(what)", code: .unknownKey, offset: member.nameOffset - 1,
+                version: version))
+    }
+
     /// Returns the members of an object with any keys, or nil for another value or for too many members.
     mutating func members(_ value: JSONValue, _ what: String) -> [JSONMember]? {
         guard case .object(let members) = value.kind else {
