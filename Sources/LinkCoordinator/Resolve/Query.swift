@@ -10,7 +10,8 @@ package struct QueryReader: ~Copyable {
     private(set) var block = Ref<CompiledLinkBlock>.unset
     /// The undecoded query.
     private(set) var query: ByteView?
-    private var isSplit = false
+    /// A Boolean value that indicates whether the query has been split into pieces.
+    var isSplit = false
     /// The pieces of the query.
     package var pieces = QueryPieces(capacity: 140)
     /// The pieces for the repairs `space` and `entity`, made once for a request at the first attempt.
@@ -41,85 +42,6 @@ package struct QueryReader: ~Copyable {
         self.query = query
     }
 
-    /// Splits the query into pieces, once.
-    @inline(__always)
-    mutating func split(_ texts: inout ResolutionTexts) {
-        if isSplit { return }
-        isSplit = true
-        if let query { split(query, &texts) }
-    }
-
-    /// Splits a text into pieces by the rules of the dialect.
-    mutating func split(_ query: ByteView, _ texts: inout ResolutionTexts) {
-        let text = block.decode == .before ? decodedWhole(query, &texts) : query
-        if block.flatten { return splitFlat(text, &texts) }
-        if block.separators.count == 1 { return splitPairs(text, block.separators[0], &texts) }
-        var at = 0
-        while at <= text.count {
-            var end = at
-            var equals = -1
-            while end < text.count && !isSeparator(text.start[end]) {
-                if equals < 0 && text.start[end] == UInt8(ascii: "=") { equals = end }
-                end &+= 1
-            }
-            if end > at { addPiece(text, from: at, equals: equals, to: end, &texts) }
-            at = end &+ 1
-        }
-    }
-
-    private mutating func isSeparator(_ byte: UInt8) -> Bool {
-        for separator in block.separators where separator == byte { return true }
-        return false
-    }
-
-    /// Returns the whole query decoded once, or unchanged if it cannot be decoded (`decode: before`).
-    private mutating func decodedWhole(_ text: ByteView, _ texts: inout ResolutionTexts) -> ByteView {
-        texts.begin()
-        let decodes = PercentDecoding.decode(text, plusIsSpace: false, into: &texts.arena)
-        texts.arena.reserve(WideScan.behind)
-        let decoded = texts.finish()
-        return decodes && PercentDecoding.isClean(decoded, invisiblesAllowed: true) ? decoded : text
-    }
-
-    private mutating func addPiece(
-        _ text: ByteView, from: Int, equals: Int, to: Int, _ texts: inout ResolutionTexts
-    ) {
-        let name = text.slice(from, equals < 0 ? to : equals)
-        let value = equals < 0 ? ByteView.empty : text.slice(equals &+ 1, to)
-        var piece = QueryPiece(
-            name: name, value: value, key: 0, hasValue: equals >= 0, isBad: false, isDecoded: false)
-        if needsDecoding(name) {
-            if let decoded = decoded(name, &texts) { piece.name = decoded } else { piece.isBad = true }
-        }
-        piece.key = ByteScan.foldedKey(piece.name)
-        pieces.append(piece)
-    }
-
-    /// Splits the query at separators and `=` signs into one list, in which the value of a name is the next piece
-    /// (`flatten`).
-    private mutating func splitFlat(_ text: ByteView, _ texts: inout ResolutionTexts) {
-        var parts: [ByteView] = []
-        var at = 0
-        var index = 0
-        while index <= text.count {
-            if index == text.count || text[index] == UInt8(ascii: "=") || isSeparator(text[index]) {
-                if index > at { parts.append(text.slice(at, index)) }
-                at = index + 1
-            }
-            index += 1
-        }
-        for (place, part) in parts.enumerated() {
-            let next = place + 1 < parts.count ? parts[place + 1] : nil
-            var piece = QueryPiece(
-                name: part, value: next ?? .empty, key: 0, hasValue: next != nil, isBad: false, isDecoded: false)
-            if needsDecoding(part) {
-                if let decoded = decoded(part, &texts) { piece.name = decoded } else { piece.isBad = true }
-            }
-            piece.key = ByteScan.foldedKey(piece.name)
-            pieces.append(piece)
-        }
-    }
-
     /// Returns a name or value decoded by the rules of the dialect, in NFC, or nil if it cannot be decoded.
     mutating func decoded(_ raw: ByteView, _ texts: inout ResolutionTexts) -> ByteView? {
         if !needsDecoding(raw) { return raw }
@@ -129,6 +51,17 @@ package struct QueryReader: ~Copyable {
         let text = texts.finish()
         guard decodes, PercentDecoding.isClean(text, invisiblesAllowed: true) else { return nil }
         return texts.normalForm(text)
+    }
+
+    /// Returns a Boolean value that indicates whether a text of the query may differ from its decoded form.
+    @inline(__always)
+    mutating func needsDecoding(_ text: ByteView) -> Bool {
+        let plus = WideBytes.all(block.plusIsSpace ? UInt8(ascii: "+") : UInt8(ascii: "%"))
+        let stop = WideScan.first(from: text.start, to: text.end) { bytes in
+            WideBytes.equal(WideBytes.all(UInt8(ascii: "%")), in: bytes) | WideBytes.equal(plus, in: bytes)
+                | WideBytes.highs(in: bytes)
+        }
+        return stop < text.end
     }
 
     /// Returns the text of a piece's value, or nil if it cannot be decoded.
@@ -145,7 +78,7 @@ package struct QueryReader: ~Copyable {
         }
         if piece.pointee.isBadValue { return nil }
         return piece.pointee.repair == .none
-            ? piece.pointee.value : Self.repaired(piece.pointee.value, piece.pointee.repair, &texts)
+            ? piece.pointee.value : piece.pointee.repair.applied(to: piece.pointee.value, &texts)
     }
 
     /// Decodes each value once.
@@ -163,38 +96,5 @@ package struct QueryReader: ~Copyable {
     @inline(__always)
     mutating func nextPiece(after index: Int, _ name: Ref<CompiledQueryName>) -> Int {
         pieces.next(after: index, name, folds: block.namesFold)
-    }
-
-    /// Returns the value of a name under the dialect's rule for duplicates.
-    ///
-    /// Nulls that are kept are ignored if the name also has a value. Nulls that erase count like any other item. With
-    /// `reject`, every item counts.
-    mutating func find(_ name: Ref<CompiledQueryName>, _ texts: inout ResolutionTexts) -> Found {
-        split(&texts)
-        var first = -1
-        var last = -1
-        var count = 0
-        var index = firstPiece(name)
-        while index >= 0 {
-            count &+= 1
-            if block.nullsErase || (pieces.base + index).pointee.hasValue {
-                if first < 0 { first = index }
-                last = index
-            }
-            // In a flat list, only the first occurrence counts.
-            if block.flatten { break }
-            index = nextPiece(after: index, name)
-        }
-        if count == 0 { return .absent }
-        if count > 1 && block.duplicates == .reject { return .invalid }
-        let chosen = block.duplicates == .last ? last : first
-        if chosen < 0 || !pieces[chosen].hasValue { return block.flatten ? .absent : .null }
-        return text(ofPiece: chosen, &texts).map { .text($0) } ?? .invalid
-    }
-
-    /// Returns a Boolean value that indicates whether the name is present, with or without a value.
-    mutating func contains(_ name: Ref<CompiledQueryName>, _ texts: inout ResolutionTexts) -> Bool {
-        split(&texts)
-        return firstPiece(name) >= 0
     }
 }

@@ -22,11 +22,6 @@ package struct QueryPiece: BitwiseCopyable {
     var isBadValue = false
 }
 
-/// The change that a repair makes to a decoded value.
-///
-/// See RouteTableReference, "Repair".
-enum ValueRepair: UInt8 { case none, hyphens, trim }
-
 /// The items of a query, with a lookup by name.
 ///
 /// A few pieces are compared one after another. Many pieces are grouped by name at the first lookup, so that the cost

@@ -41,50 +41,17 @@ extension QueryReader {
         }
     }
 
-    /// Returns a decoded value with a repair applied.
-    @inline(never)
-    static func repaired(_ text: ByteView, _ repair: ValueRepair, _ texts: inout ResolutionTexts) -> ByteView {
-        switch repair {
-        case .none: text
-        case .hyphens: withHyphens(text, &texts)
-        case .trim: trim(text)
-        }
-    }
-
-    /// Returns the value with `-` in place of Unicode dashes.
-    private static func withHyphens(_ value: ByteView, _ texts: inout ResolutionTexts) -> ByteView {
-        texts.built.begin()
-        var index = 0
-        while index < value.count {
-            let isDash =
-                index + 2 < value.count && value[index] == 0xE2
-                && ((value[index + 1] == 0x80 && value[index + 2] >= 0x90 && value[index + 2] <= 0x95)
-                    || (value[index + 1] == 0x88 && value[index + 2] == 0x92))
-            texts.built.append(byte: isDash ? UInt8(ascii: "-") : value[index])
-            index += isDash ? 3 : 1
-        }
-        return texts.built.finish()
-    }
-
     /// Makes the pieces without spaces around names and values.
     private mutating func trimPieces() {
         isTrimmed = true
         trimmedPieces.removeAll()
         for index in 0..<pieces.count {
             var piece = pieces[index]
-            piece.name = Self.trim(piece.name)
+            piece.name = ValueRepair.trimmed(piece.name)
             piece.key = ByteScan.foldedKey(piece.name)
             piece.repair = .trim
             trimmedPieces.append(piece)
         }
-    }
-
-    private static func trim(_ text: ByteView) -> ByteView {
-        var first = 0
-        var last = text.count
-        while first < last && text[first] == UInt8(ascii: " ") { first += 1 }
-        while last > first && text[last - 1] == UInt8(ascii: " ") { last -= 1 }
-        return text.slice(first, last)
     }
 
     /// Makes the pieces of the query with `&amp;` read as `&` and a pilcrow as `&para`.

@@ -1,9 +1,88 @@
 internal import ByteStorage
 
-// Splits a query at one separator and detects parts that must be decoded.
+// Splits a query into pieces.
 //
 // The query must be padded.
 extension QueryReader {
+    /// Splits the query into pieces, once.
+    @inline(__always)
+    mutating func split(_ texts: inout ResolutionTexts) {
+        if isSplit { return }
+        isSplit = true
+        if let query { split(query, &texts) }
+    }
+
+    /// Splits a text into pieces by the rules of the dialect.
+    mutating func split(_ query: ByteView, _ texts: inout ResolutionTexts) {
+        let text = block.decode == .before ? decodedWhole(query, &texts) : query
+        if block.flatten { return splitFlat(text, &texts) }
+        if block.separators.count == 1 { return splitPairs(text, block.separators[0], &texts) }
+        var at = 0
+        while at <= text.count {
+            var end = at
+            var equals = -1
+            while end < text.count && !isSeparator(text.start[end]) {
+                if equals < 0 && text.start[end] == UInt8(ascii: "=") { equals = end }
+                end &+= 1
+            }
+            if end > at { addPiece(text, from: at, equals: equals, to: end, &texts) }
+            at = end &+ 1
+        }
+    }
+
+    private mutating func isSeparator(_ byte: UInt8) -> Bool {
+        for separator in block.separators where separator == byte { return true }
+        return false
+    }
+
+    /// Returns the whole query decoded once, or unchanged if it cannot be decoded (`decode: before`).
+    private mutating func decodedWhole(_ text: ByteView, _ texts: inout ResolutionTexts) -> ByteView {
+        texts.begin()
+        let decodes = PercentDecoding.decode(text, plusIsSpace: false, into: &texts.arena)
+        texts.arena.reserve(WideScan.behind)
+        let decoded = texts.finish()
+        return decodes && PercentDecoding.isClean(decoded, invisiblesAllowed: true) ? decoded : text
+    }
+
+    private mutating func addPiece(
+        _ text: ByteView, from: Int, equals: Int, to: Int, _ texts: inout ResolutionTexts
+    ) {
+        let name = text.slice(from, equals < 0 ? to : equals)
+        let value = equals < 0 ? ByteView.empty : text.slice(equals &+ 1, to)
+        var piece = QueryPiece(
+            name: name, value: value, key: 0, hasValue: equals >= 0, isBad: false, isDecoded: false)
+        if needsDecoding(name) {
+            if let decoded = decoded(name, &texts) { piece.name = decoded } else { piece.isBad = true }
+        }
+        piece.key = ByteScan.foldedKey(piece.name)
+        pieces.append(piece)
+    }
+
+    /// Splits the query at separators and `=` signs into one list, in which the value of a name is the next piece
+    /// (`flatten`).
+    private mutating func splitFlat(_ text: ByteView, _ texts: inout ResolutionTexts) {
+        var parts: [ByteView] = []
+        var at = 0
+        var index = 0
+        while index <= text.count {
+            if index == text.count || text[index] == UInt8(ascii: "=") || isSeparator(text[index]) {
+                if index > at { parts.append(text.slice(at, index)) }
+                at = index + 1
+            }
+            index += 1
+        }
+        for (place, part) in parts.enumerated() {
+            let next = place + 1 < parts.count ? parts[place + 1] : nil
+            var piece = QueryPiece(
+                name: part, value: next ?? .empty, key: 0, hasValue: next != nil, isBad: false, isDecoded: false)
+            if needsDecoding(part) {
+                if let decoded = decoded(part, &texts) { piece.name = decoded } else { piece.isBad = true }
+            }
+            piece.key = ByteScan.foldedKey(piece.name)
+            pieces.append(piece)
+        }
+    }
+
     /// Splits `text` into pieces at `separator`, and each piece at its first `=`.
     mutating func splitPairs(_ text: ByteView, _ separator: UInt8, _ texts: inout ResolutionTexts) {
         let separators = WideBytes.all(separator)
@@ -69,16 +148,5 @@ extension QueryReader {
         } else {
             piece.pointee.isBad = true
         }
-    }
-
-    /// Returns a Boolean value that indicates whether a text of the query may differ from its decoded form.
-    @inline(__always)
-    mutating func needsDecoding(_ text: ByteView) -> Bool {
-        let plus = WideBytes.all(block.plusIsSpace ? UInt8(ascii: "+") : UInt8(ascii: "%"))
-        let stop = WideScan.first(from: text.start, to: text.end) { bytes in
-            WideBytes.equal(WideBytes.all(UInt8(ascii: "%")), in: bytes) | WideBytes.equal(plus, in: bytes)
-                | WideBytes.highs(in: bytes)
-        }
-        return stop < text.end
     }
 }
