@@ -1,64 +1,15 @@
-public import LinkCoordinator
+internal import LinkCoordinator
 internal import ByteStorage
 
-extension RouteTable {
-    /// Resolves a request and explains the decision with the results of each phase.
-    public func explain(_ request: LinkRequest, device: DeviceFacts = DeviceFacts()) -> Explanation {
-        var explanation = Explanation(decision: resolve(request, device: device))
-        device.withFacts { facts in
-            request.withRequest { request in
-                withUnsafePointer(to: facts) { facts in
-                    withUnsafePointer(to: request) { request in
-                        var tracer = Tracer(self, request, facts)
-                        tracer.trace(into: &explanation)
-                    }
-                }
-            }
-        }
-        return explanation
-    }
-}
-
-extension RouteTable {
-    /// Explains a request with facts that are borrowed from a record's reader.
-    package func explain(
-        _ request: UnsafePointer<RequestView>, _ facts: UnsafePointer<DeviceView>
-    ) -> Explanation {
-        explain(request, facts, advises: true)
-    }
-
-    private func explain(
-        _ request: UnsafePointer<RequestView>, _ facts: UnsafePointer<DeviceView>, advises: Bool
-    ) -> Explanation {
-        var resolver = Resolver()
-        var arena = OutputArena(chunkBytes: 4096)
-        arena.begin()
-        _ = resolver.resolve(request, facts, table: compiled.handle, head: nil, into: &arena)
-        var explanation = Explanation(decision: Decision(arena.finish().array))
-        var tracer = Tracer(self, request, facts)
-        tracer.trace(into: &explanation, advises: advises)
-        return explanation
-    }
-
-    /// Explains another link for the same device, without suggestions by default.
-    func explained(
-        _ link: String, device facts: UnsafePointer<DeviceView>, advises: Bool = false
-    ) -> Explanation {
-        Array(link.utf8).withUnsafeBufferPointer { bytes in
-            withUnsafePointer(to: RequestView(form: .link, text: ByteView(bytes), isPlain: false)) {
-                explain($0, facts, advises: advises)
-            }
-        }
-    }
-}
-
 extension Tracer {
-    /// Runs the phases in order, like `Resolver.run`; the first failure ends them.
-    mutating func trace(into explanation: inout Explanation, advises: Bool = true) {
+    /// Runs the phases in order, like `Resolver.run`, up to the first failure.
+    ///
+    /// - Returns: The failure, or nil if all phases succeed.
+    mutating func trace(into explanation: inout Explanation) -> Rejection? {
         resolver.start(request, facts, table: table.compiled.handle)
         var phase = Explanation.Phase.normalize
         do throws(Rejection) {
-            guard try read(into: &explanation, &phase) else { return }
+            guard try read(into: &explanation, &phase) else { return nil }
             if request.pointee.form == .path {
                 resolver.noteFacts()
                 phase = .compose
@@ -67,11 +18,11 @@ extension Tracer {
                 try traceRoute(into: &explanation, &phase)
             }
             mark(&explanation)
+            return nil
         } catch {
             mark(&explanation)
             explanation.failure = failure(error, in: phase, explanation)
-            if advises { advise(error, &explanation) }
-            markFault(error, in: &explanation)
+            return error
         }
     }
 

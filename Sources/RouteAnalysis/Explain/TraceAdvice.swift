@@ -2,13 +2,49 @@ internal import LinkCoordinator
 internal import ByteStorage
 internal import StrictJSON
 
-// Suggestions for a failed link, each of them resolved with the table.
+// Explanations of requests, and of the links that are suggested for a failed one.
+//
+// Both are here because a link is suggested only if its own explanation shows that it works.
+extension Tracer {
+    /// Runs the phases and, if one fails, adds suggestions by default and marks the part that is at fault.
+    mutating func explain(into explanation: inout Explanation, advises: Bool = true) {
+        guard let rejection = trace(into: &explanation) else { return }
+        if advises { advise(rejection, &explanation) }
+        markFault(rejection, in: &explanation)
+    }
+
+    /// Resolves a request with a table and explains the decision, with suggestions by default.
+    static func explained(
+        _ request: UnsafePointer<RequestView>, _ facts: UnsafePointer<DeviceView>, by table: RouteTable,
+        advises: Bool = true
+    ) -> Explanation {
+        var resolver = Resolver()
+        var arena = OutputArena(chunkBytes: 4096)
+        arena.begin()
+        _ = resolver.resolve(request, facts, table: table.compiled.handle, head: nil, into: &arena)
+        var explanation = Explanation(decision: Decision(arena.finish().array))
+        var tracer = Tracer(table, request, facts)
+        tracer.explain(into: &explanation, advises: advises)
+        return explanation
+    }
+
+    /// Explains another link for the same device, without suggestions by default.
+    private func explained(_ link: String, advises: Bool = false) -> Explanation {
+        Array(link.utf8).withUnsafeBufferPointer { bytes in
+            withUnsafePointer(to: RequestView(form: .link, text: ByteView(bytes), isPlain: false)) {
+                Self.explained($0, facts, by: table, advises: advises)
+            }
+        }
+    }
+}
+
+// Suggestions for a failed request.
 extension Tracer {
     /// The maximum numbers of suggestions and of listed hosts and other names.
     static let (maxSuggestions, maxListed) = (3, 12)
 
     /// Adds suggestions for a failed request and, for a scheme or host that is not listed, the most similar patterns.
-    mutating func advise(_ rejection: Rejection, _ explanation: inout Explanation) {
+    private mutating func advise(_ rejection: Rejection, _ explanation: inout Explanation) {
         guard let input = explanation.input, let places else { return adviseOnNames(rejection, &explanation) }
         let link = LinkEdit(Array(input.utf8), places)
         switch rejection.reason {
@@ -115,7 +151,7 @@ extension Tracer {
             guard explanation.suggestions.count < Self.maxSuggestions,
                 !explanation.suggestions.contains(where: { $0.text == link.text })
             else { continue }
-            let other = table.explained(link.text, device: facts)
+            let other = explained(link.text)
             if let route = other.candidates.first(where: \.chosen)?.route {
                 if link.isLikely {
                     explanation.suggestions.append(
@@ -131,7 +167,7 @@ extension Tracer {
             links.contains(where: { $0.isLikely && $0.text == first })
         {
             // Another scheme or host is not enough, so correct the path too.
-            let other = table.explained(first, device: facts, advises: true)
+            let other = explained(first, advises: true)
             explanation.suggestions =
                 other.suggestions.isEmpty ? [Explanation.Suggestion(text: first, route: nil)] : other.suggestions
         }
@@ -166,7 +202,7 @@ extension Tracer {
                 let text = corrected(link, one), text != explanation.input,
                 !explanation.suggestions.contains(where: { $0.text == text })
             else { continue }
-            let other = table.explained(text, device: facts)
+            let other = explained(text)
             guard other.candidates.first(where: \.chosen)?.route == rejected.route else { continue }
             explanation.suggestions.append(
                 Explanation.Suggestion(text: text, route: other.decision.route ?? rejected.route))
@@ -225,7 +261,7 @@ extension Tracer {
         for part in explanation.parts where part.kind == .query {
             guard let hint = part.hint, case let pieces = hint.split(separator: "`"), pieces.count > 1 else { continue }
             let text = link.with(queryName: String(pieces[1]), at: part)
-            let other = table.explained(text, device: facts)
+            let other = explained(text)
             guard other.failure == nil, let route = other.decision.route else { continue }
             explanation.suggestions.append(Explanation.Suggestion(text: text, route: route))
         }
