@@ -46,7 +46,7 @@ import Testing
             String(repeating: "\\\"", count: 200), String(repeating: "é", count: 105) + "x",
         ])
     func bytes(text: String) throws {
-        let literal = SwiftRawText.literal(Array(text.utf8))
+        let literal = SwiftLines.rawLiteral(Array(text.utf8))
         let result = try #require(read(literal), "\(literal)")
         #expect(Array(result.utf8) == Array(text.utf8))
         for line in literal.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false) {

@@ -4,14 +4,6 @@ internal import LinkCoordinator
 ///
 /// Routes that redirect or are excluded are omitted, because no new links to them should be created.
 struct SwiftLinks {
-    /// The values of a link by the parameters of `RouteTable.link`.
-    struct Arguments {
-        /// The fields of the models.
-        var models: [String: [String: ModelValue]] = [:]
-        /// The texts of captures.
-        var captures: [String: String] = [:]
-    }
-
     /// A case of the enumeration.
     private struct Case {
         var name: String
@@ -101,7 +93,7 @@ struct SwiftLinks {
     }
 
     private func link(_ one: Case, _ sample: [[String]?]) throws(LinkError) -> String {
-        var arguments = Arguments()
+        var arguments = SwiftParameter.Arguments()
         for (parameter, texts) in zip(one.parameters, sample) { parameter.add(texts, to: &arguments) }
         for constant in one.constants where !constant.followsOthers || arguments.models[constant.model] != nil {
             let value = constant.type.modelValue(constant.text)
@@ -120,11 +112,6 @@ struct SwiftLinks {
 // MARK: - The declarations
 
 extension SwiftLinks {
-    /// Returns the expression for the field of a model in `fields`.
-    static func place(_ model: String, _ field: String) -> String {
-        "fields[\(SwiftNames.literal(model)), default: [:]][\(SwiftNames.literal(field))]"
-    }
-
     /// The declaration of the enumeration.
     var lines: [String] {
         var lines = [
@@ -143,7 +130,7 @@ extension SwiftLinks {
     }
 
     private static func declaration(_ one: Case) -> [String] {
-        SwiftExport.call("case \(SwiftNames.code(one.name))", one.parameters.map(\.declaration), indent: 4)
+        SwiftLines.call("case \(SwiftNames.code(one.name))", one.parameters.map(\.declaration), indent: 4)
     }
 
     private var linkLines: [String] {
@@ -202,8 +189,8 @@ extension SwiftLinks {
         let model = "fields[\(SwiftNames.literal(constant.model))]"
         let place =
             constant.followsOthers
-            ? "\(model)?[\(SwiftNames.literal(constant.field))]" : Self.place(constant.model, constant.field)
-        return SwiftExport.assignment("\(place) = \(item)", indent: 12)
+            ? "\(model)?[\(SwiftNames.literal(constant.field))]" : SwiftParameter.place(constant.model, constant.field)
+        return SwiftLines.assignment("\(place) = \(item)", indent: 12)
     }
 
     private func switchLines(_ body: (Case) -> (values: [String], lines: [String])) -> [String] {
@@ -212,7 +199,7 @@ extension SwiftLinks {
         return ["        switch self {"]
             + cases.flatMap { one -> [String] in
                 let (values, lines) = body(one)
-                let pattern = SwiftExport.call("case .\(SwiftNames.code(one.name))", values, end: ":", indent: 8)
+                let pattern = SwiftLines.call("case .\(SwiftNames.code(one.name))", values, end: ":", indent: 8)
                 return pattern + lines.map { "            " + $0 }
             } + ["        }"]
     }

@@ -64,7 +64,7 @@ struct SwiftModels {
     private func initializer(_ properties: [SwiftProperty]) -> [String] {
         if properties.isEmpty { return ["/// Creates the model.", "public init() {}"] }
         return ["/// Creates the model from its fields."]
-            + SwiftExport.call("public init", properties.map(\.parameter), end: " {", indent: 0)
+            + SwiftLines.call("public init", properties.map(\.parameter), end: " {", indent: 0)
             + properties.map { "    self.\(SwiftNames.code($0.label)) = \(SwiftNames.code($0.label))" } + ["}"]
     }
 }

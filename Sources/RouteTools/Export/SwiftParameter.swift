@@ -22,6 +22,14 @@ struct SwiftParameter {
         case list(canBeOmitted: Bool)
     }
 
+    /// The values of a link by the parameters of `RouteTable.link`.
+    struct Arguments {
+        /// The fields of the models.
+        var models: [String: [String: ModelValue]] = [:]
+        /// The texts of captures.
+        var captures: [String: String] = [:]
+    }
+
     /// The label.
     var label: String
     /// The type of the value, or of an item of a list.
@@ -54,7 +62,7 @@ struct SwiftParameter {
     /// The statements that add the value to `fields` and `captures`.
     var statements: [String] {
         let name = SwiftNames.code(label)
-        let lines = uses.flatMap { SwiftExport.assignment(statement($0, name), indent: 16) }
+        let lines = uses.flatMap { SwiftLines.assignment(statement($0, name), indent: 16) }
         switch form {
         case .single, .list(canBeOmitted: false): return lines
         case .optional: return ["if let \(name) {"] + lines.map { "    " + $0 } + ["}"]
@@ -64,10 +72,15 @@ struct SwiftParameter {
         }
     }
 
+    /// Returns the expression for the field of a model in `fields`.
+    static func place(_ model: String, _ field: String) -> String {
+        "fields[\(SwiftNames.literal(model)), default: [:]][\(SwiftNames.literal(field))]"
+    }
+
     private func statement(_ use: Use, _ name: String) -> String {
         switch use {
         case .field(let model, let field, let type):
-            let place = SwiftLinks.place(model, field)
+            let place = Self.place(model, field)
             if case .list = form {
                 let item = SwiftValue.put("$0", into: value.modelValue(as: type))
                 return "\(place) = .list(\(name).map { \(item) })"
@@ -99,7 +112,7 @@ extension SwiftParameter {
     }
 
     /// Adds the texts of a sample to the arguments of a link, as the statements do.
-    func add(_ texts: [String]?, to arguments: inout SwiftLinks.Arguments) {
+    func add(_ texts: [String]?, to arguments: inout Arguments) {
         for use in uses {
             switch use {
             case .field(let model, let field, let type):

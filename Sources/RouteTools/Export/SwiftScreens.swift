@@ -65,7 +65,7 @@ struct SwiftScreens {
         // The name of the case already says what a single value is.
         let isSingle = one.models.count == 1
         let values = one.models.map { (isSingle ? "" : SwiftNames.code($0.label) + ": ") + $0.type }
-        return SwiftExport.call("case \(SwiftNames.code(one.name))", values, indent: 4)
+        return SwiftLines.call("case \(SwiftNames.code(one.name))", values, indent: 4)
     }
 
     private var initializer: [String] {
@@ -78,7 +78,7 @@ struct SwiftScreens {
             let values = one.models.map { model in
                 (isSingle ? "" : SwiftNames.label(model.label) + ": ") + "try entry.payload(\(model.type).self)"
             }
-            lines += SwiftExport.call("self = .\(SwiftNames.code(one.name))", values, indent: 4)
+            lines += SwiftLines.call("self = .\(SwiftNames.code(one.name))", values, indent: 4)
         }
         return lines + ["default:", "    " + unknown, "}"]
     }
