@@ -1,0 +1,33 @@
+/// A runner of inputs, which one thread uses for all of them.
+package final class FuzzRunner {
+    let worlds: [World]
+    let cost: CostBound
+    private var known: [UInt64: UInt64] = [:]
+
+    /// Creates a runner.
+    ///
+    /// - Parameters:
+    ///   - worlds: The worlds that inputs can name.
+    ///   - cost: The cost bound of a record.
+    package init(worlds: [World], cost: CostBound = .none) {
+        self.worlds = worlds
+        self.cost = cost
+    }
+
+    /// Returns the digest of a record's result from a fresh processor.
+    ///
+    /// Digests are cached.
+    func freshDigest(_ record: FuzzRecord, _ world: World) -> UInt64 {
+        var key = Digest()
+        key.add(Array(world.name.utf8))
+        key.add(UInt64(bitPattern: record.offset))
+        key.add(record.key ?? [])
+        key.add(record.key == nil ? 0 : 1)
+        key.add(record.value)
+        if let digest = known[key.value] { return digest }
+        if known.count > 100_000 { known.removeAll(keepingCapacity: true) }
+        let digest = RecordLane.freshDigest(record, world)
+        known[key.value] = digest
+        return digest
+    }
+}
