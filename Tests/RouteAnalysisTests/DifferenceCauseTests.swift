@@ -40,11 +40,11 @@ struct TableChange: Sendable, CustomTestStringConvertible {
             "three edits at once", [locale, count, find], [localeCause, countCause, findCause],
             breaking: ["models.Product", "routes.search"]),
         TableChange(
-            "a removed host", [(#""*.shop.example", """#, #""*.shop.example""#)], [["link.hosts", "\"\"", "(none)"]],
+            "a removed host", [(#""*.shop.example", """#, #""*.shop.example""#)], [["link.hosts", "\"\"", nil]],
             breaking: ["link.hosts"]),
         TableChange(
             "an added host", [(#""*.shop.example", """#, #""*.shop.example", "", "b.example""#)],
-            [["link.hosts", "(none)", "b.example"]]),
+            [["link.hosts", nil, "b.example"]]),
         TableChange(
             "an added route",
             [(#"{ "id": "home""#, #"{ "id": "gift", "match": "/gift/{g}", "to": { "root": true } }, { "id": "home""#)],
@@ -102,7 +102,7 @@ struct TableChange: Sendable, CustomTestStringConvertible {
             [
                 (#""order": "int(1..)" }"#, #""order": "int(1..)", "tab": "string?" }"#)
             ],
-            [["models.OrderRef", "(none)", "tab string?"]]),
+            [["models.OrderRef", nil, "tab string?"]]),
     ]
 
     private static func table(_ edits: [(String, String)]) throws -> RouteTable {

@@ -52,6 +52,12 @@ struct TablePair: Sendable, CustomTestStringConvertible {
         #"{ "id": "above", "to": { "path": "/shop/top" }, "bind": { "Shop": { "id": "\#(bind)" } } }"#
     }
 
+    private static func aboveConstant(_ number: Int) -> String {
+        #"""
+        { "id": "above", "to": { "path": "/shop/top" }, "bind": { "Shop": { "id": { "const": \#(number) } } } }
+        """#
+    }
+
     private static let plainAbove = above("path.id") + ", "
 
     private static func item(_ members: String, _ pattern: String = "/x/{a}/{b}") -> String {
@@ -60,6 +66,10 @@ struct TablePair: Sendable, CustomTestStringConvertible {
 
     private static func bound(_ source: String) -> String {
         item(#""to": { "path": "/things/item" }, "bind": { "Item": { "t": "\#(source)" } }"#)
+    }
+
+    private static func constant(_ text: String) -> String {
+        item(#""to": { "path": "/things/item" }, "bind": { "Item": { "t": { "const": "\#(text)" } } }"#)
     }
 
     private static func redirect(_ last: String) -> String {
@@ -132,10 +142,13 @@ struct TablePair: Sendable, CustomTestStringConvertible {
         route("a field from a pointer", bound("payload./x/a"), bound("payload./x/b"), shows: "payload"),
         route("a field from the fragment", bound("fragment"), bound("query.t"), shows: "#"),
         route("a field from a different name", bound("query.t"), bound("query.u")),
+        route("a different constant", constant("a"), constant("b")),
+        route("a constant instead of a name", bound("query.t"), constant("a")),
         route("a field from a different capture", bound("path.a"), bound("path.b")),
         // Parents.
         route("the source of a parent's field", above("query.id"), above("path.id")),
-        route("the source of a parent's field, in the opposite order", above("path.id"), above("query.id")),
+        route("a constant of a parent", above("path.id"), aboveConstant(7)),
+        route("a different constant of a parent", aboveConstant(7), aboveConstant(8)),
         TablePair(
             testDescription: "the bounds of a parent's field", old: "int(1..99)", new: "int(1..98)",
             file: #"""

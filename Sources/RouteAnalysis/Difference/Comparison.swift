@@ -7,8 +7,12 @@ struct Comparison {
     /// The differences so far.
     var difference = TableDifference()
 
-    /// The number of differences of each kind for each set, including those of links that select other patterns.
-    private var met: [TableDifference.Region: [TableDifference.Kind: Int]] = [:]
+    /// The sets that were compared.
+    private var compared: Set<TableDifference.Region> = []
+    /// The sets with a difference of a link.
+    private var changed: Set<TableDifference.Region> = []
+    /// A Boolean value that indicates whether the requests belong to no set of links.
+    private var isOther = false
     private var reported: [TableDifference.Region: Set<TableDifference.Kind>] = [:]
     private var region = TableDifference.Region()
     /// A few of the resolved links, each with a new decision of either table.
@@ -31,7 +35,22 @@ struct Comparison {
     /// Sets the set of links for the following comparisons.
     mutating func begin(_ region: TableDifference.Region) { self.region = region }
 
-    /// Records a set that was not compared completely.
+    /// Begins the comparison of requests that belong to no set of links.
+    mutating func beginOthers() {
+        region = TableDifference.Region()
+        isOther = true
+    }
+
+    /// Counts the current set as compared.
+    ///
+    /// A set is searched once for every combination of redirect results, but counted once.
+    mutating func countSet() {
+        compared.insert(region)
+        difference.sets = compared.count
+        difference.changedSets = changed.intersection(compared).count
+    }
+
+    /// Records a set, or for no choice also requests other than links, that was not compared completely.
     mutating func note(unproved region: TableDifference.Region) {
         if !difference.unproved.contains(where: { TableDifference.Region(old: $0.old, new: $0.new) == region }) {
             difference.unproved.append((region.old, region.new))
@@ -54,12 +73,10 @@ struct Comparison {
     /// - Returns: The contexts with distinct decisions.
     @discardableResult
     mutating func compare(_ probeSet: ProbeSet) -> [EvaluationContext] {
-        let (all, isWhole) = DeviceSpace(probeSet.dependencies.questions).contexts(limit: Self.maxContexts)
-        if !isWhole { noteSampled() }
         let claims = probeSet.dependencies.questions.claims
         var distinct: [EvaluationContext] = []
         var known = Set<[UInt8]>()
-        for one in all {
+        for one in contexts(of: probeSet.dependencies.questions) {
             guard let request = probeSet.request(probeSet.probes.fitting, one),
                 let pair = decide(request, one.device)
             else { continue }
@@ -73,6 +90,13 @@ struct Comparison {
         }
         compare(probeSet, distinct)
         return distinct
+    }
+
+    /// Returns the devices and queries for which to compare; the current set is sampled if these are only some of them.
+    mutating func contexts(of questions: DeviceQuestions) -> [EvaluationContext] {
+        let (all, isWhole) = DeviceSpace(questions).contexts(limit: Self.maxContexts)
+        if !isWhole { noteSampled() }
+        return all
     }
 
     /// Compares the decisions for a link and each list of its values in some contexts.
@@ -113,11 +137,12 @@ struct Comparison {
     /// Records a difference under the patterns that the request selects.
     private mutating func note(_ request: LinkRequest, _ device: DeviceFacts, _ old: Decision, _ new: Decision) {
         let kind = TableDifference.Kind(old, new)
-        guard reported[region]?.contains(kind) != true, met[region]?[kind] ?? 0 < 16 else { return }
-        met[region, default: [:]][kind, default: 0] += 1
+        if reported[region]?.contains(kind) == true { return }
         let chosen = TableDifference.Region(
             old: Self.choice(tables[0], request, device), new: Self.choice(tables[1], request, device))
+        if !isOther, changed.insert(chosen).inserted, compared.contains(chosen) { difference.changedSets += 1 }
         guard reported[chosen, default: []].insert(kind).inserted else { return }
+        if isOther { difference.otherChanges += 1 }
         difference.changes.append(
             TableDifference.Change(
                 oldChoice: chosen.old, newChoice: chosen.new, request: request, device: device, old: old, new: new))

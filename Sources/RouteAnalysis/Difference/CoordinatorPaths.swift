@@ -7,6 +7,9 @@ struct CoordinatorPaths {
     /// The paths, as segments; a name that neither table has represents all unknown names.
     private(set) var paths: [[String]] = []
 
+    /// A Boolean value that indicates whether the paths contain every pair of screens of which one changed.
+    private(set) var isWhole = true
+
     /// The maximum number of pairs.
     private static let maxPairs = 2_000
 
@@ -31,7 +34,9 @@ struct CoordinatorPaths {
         let changed = steps.filter { step in Set(tables.map { Self.signature(step, $0) }).count > 1 }
         for step in changed {
             paths.append(step + Array(repeating: step[1], count: StaticStack.maxModals))
-            for other in steps where paths.count < Self.maxPairs { paths += [step + other, other + step] }
+            for other in steps {
+                if paths.count < Self.maxPairs { paths += [step + other, other + step] } else { isWhole = false }
+            }
         }
         // A path that ends at a coordinator after another one covers the initial screens.
         for name in names { paths += steps.prefix(1).map { $0 + [name] } }

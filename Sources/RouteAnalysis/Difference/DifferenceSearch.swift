@@ -6,7 +6,7 @@ struct DifferenceSearch {
     let tables: [RouteTable]
     private let proofTables: [ProofTable]
     private let fallback: DeviceQuestions
-    private let paths: [[String]]
+    private let paths: CoordinatorPaths
     private var budget: WorkBudget
     private var atlases: [[Int]: Atlas] = [:]
     private var comparison: Comparison
@@ -39,7 +39,7 @@ struct DifferenceSearch {
         tables = [old, new]
         proofTables = tables.enumerated().map { ProofTable($0, $1.source) }
         self.budget = budget
-        paths = CoordinatorPaths(proofTables).paths
+        paths = CoordinatorPaths(proofTables)
         comparison = Comparison(tables)
         var dependencies = Dependencies()
         for table in proofTables {

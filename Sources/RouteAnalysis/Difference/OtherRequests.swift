@@ -4,14 +4,15 @@ internal import StrictJSON
 // Requests that belong to no set of links: invalid links, coordinator paths, routes by id, and payloads.
 extension Comparison {
     /// Compares the decisions of both tables about requests that are not links, or not valid ones.
-    mutating func compareOthers(_ fallback: DeviceQuestions, _ paths: [[String]], _ tables: [ProofTable]) {
-        begin(TableDifference.Region())
-        let devices = DeviceSpace(fallback).contexts(limit: 4_096).all.map(\.device)
+    mutating func compareOthers(_ fallback: DeviceQuestions, _ paths: CoordinatorPaths, _ tables: [ProofTable]) {
+        beginOthers()
+        if !paths.isWhole { note(unproved: TableDifference.Region()) }
+        let devices = contexts(of: fallback).map(\.device)
         for request in badLinks(tables) + payloads(tables) {
             for device in devices { decide(request, device) }
         }
-        for path in paths { compare(path: path, tables) }
-        for (path, text) in largePaths(paths, tables) { compare(path: path, written: text, tables) }
+        for path in paths.paths { compare(path: path, tables) }
+        for (path, text) in largePaths(paths.paths, tables) { compare(path: path, written: text, tables) }
         let ids = Set(tables.flatMap { $0.source.routes.map(\.id.value) }).sorted()
         for id in ids { compare(route: id, fallback, tables) }
     }
@@ -62,7 +63,7 @@ extension Comparison {
             dependencies.add(path: path, of: table)
             for rule in table.source.fallback { if let to = rule.to { dependencies.add(to, of: table) } }
         }
-        for one in DeviceSpace(dependencies.questions).contexts(limit: 4_096).all {
+        for one in contexts(of: dependencies.questions) {
             decide(.path(text ?? "/" + path.joined(separator: "/")), one.device)
             guard path.count == 2, text == nil else { continue }
             var device = one.device
@@ -88,8 +89,7 @@ extension Comparison {
         let hasNoPattern = tables.allSatisfy { table in
             table.names.routes[id].map { table.source.routes[$0].patterns.isEmpty } ?? true
         }
-        let contexts =
-            hasNoPattern ? DeviceSpace(dependencies.questions).contexts(limit: 4_096).all : [EvaluationContext()]
+        let contexts = hasNoPattern ? self.contexts(of: dependencies.questions) : [EvaluationContext()]
         for one in contexts {
             for values in [probes.fitting] + (hasNoPattern ? probes.others : probes.others.suffix(1)) {
                 var values = values

@@ -20,7 +20,7 @@ struct SetSearch {
     /// The facts of devices that fallbacks depend on.
     let fallback: DeviceQuestions
     /// Coordinator paths to try in links that can contain one.
-    let paths: [[String]]
+    let paths: CoordinatorPaths
 
     private var redirectResults: [Int: [RedirectResult]] = [:]
     /// The patterns of each table in order of precedence, created when a redirect needs them.
@@ -33,7 +33,7 @@ struct SetSearch {
     /// Prepares a search over links of one kind.
     init(
         tables: [ProofTable], reading: [Int?], frames: [RewriteFrame?], origins: Set<Int>, inside: [ProofPattern],
-        outside: [ProofPattern], fallback: DeviceQuestions, paths: [[String]]
+        outside: [ProofPattern], fallback: DeviceQuestions, paths: CoordinatorPaths
     ) {
         self.tables = tables
         self.reading = reading
@@ -112,7 +112,7 @@ struct SetSearch {
         _ set: LinkSet, _ search: inout LinkSearch, _ comparison: inout Comparison
     ) throws(WorkBudget.Exhausted) -> (isFound: Bool, isWhole: Bool) {
         guard let witness = try link(of: set, &search) else { return (false, true) }
-        comparison.difference.sets += 1
+        comparison.countSet()
         var probeSet = ProbeSet(witness, set.dependencies, tables, reading, search.space.source)
         let fitting = try fittingCaptures(set, probeSet, &search)
         let fitted = fitting.isEmpty ? nil : try link(of: set, with: fitting, &search)
@@ -124,9 +124,10 @@ struct SetSearch {
             comparison.compare(other, distinct)
         }
         try tryTexts(set, probeSet, distinct, &search, &comparison)
-        let isWhole = try trySizes(set, probeSet, fitting, distinct, &search, &comparison)
+        var isWhole = try trySizes(set, probeSet, fitting, distinct, &search, &comparison)
         if set.dependencies.hasCapturedPath {
             try tryPaths(set, fitting, segmentRanges(set, witness), &search, &comparison)
+            isWhole = isWhole && paths.isWhole
         }
         return (true, isWhole)
     }
@@ -238,7 +239,7 @@ struct SetSearch {
     ) throws(WorkBudget.Exhausted) {
         for (_, result) in set.ends {
             for location in result.locations.values where location.isTail {
-                for path in paths + longPaths(ranges, from: location.depth) {
+                for path in paths.paths + longPaths(ranges, from: location.depth) {
                     let probe = [search.space.pattern(path, from: location.depth)]
                     var found = try link(of: set, with: fitting + probe, &search)
                     if found == nil && !fitting.isEmpty { found = try link(of: set, with: probe, &search) }

@@ -73,20 +73,17 @@ extension SetSearch {
     /// Returns coordinator paths that make links too long for one table, starting at a depth of the links.
     func longPaths(_ ranges: [ClosedRange<Int>], from depth: Int) -> [[String]] {
         ranges.flatMap { range in
-            Self.longPaths(paths, segments: range.lowerBound - depth)
+            Self.longPaths(paths.paths, segments: range.lowerBound - depth)
         }
     }
 
     /// Returns coordinator paths with a number of segments, which show the same screens repeatedly.
     static func longPaths(_ paths: [[String]], segments count: Int) -> [[String]] {
         guard count > 0 else { return [] }
-        return paths.filter { $0.count == 2 }.prefix(maxLongPaths).map { step in
+        return paths.filter { $0.count == 2 }.map { step in
             Array((step + Array(repeating: step[1], count: count)).prefix(count))
         }
     }
-
-    /// The maximum number of screens from which long paths are made.
-    private static let maxLongPaths = 16
 }
 
 extension Comparison {

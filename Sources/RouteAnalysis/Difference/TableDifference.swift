@@ -85,14 +85,22 @@ public struct TableDifference: Sendable {
     /// The changes in the order of the new table's patterns; those that match nothing there come last.
     public var changes: [Change] = []
 
-    /// The number of sets of links that were compared.
+    /// The number of sets of links that were compared, each pair of an old and a new choice counted once.
     public var sets = 0
+
+    /// The number of these sets with a link that the tables decide differently.
+    package var changedSets = 0
+
+    /// The number of changes that only requests outside of these sets show, such as coordinator paths.
+    package var otherChanges = 0
 
     /// Sets of links that were not compared completely: the old and the new choice.
     ///
-    /// The reasons are: the search exceeded its budget; a redirect puts two captures into one segment, more segments
+    /// An entry without choices stands for the links that no route matches, and for requests other than links. The
+    /// reasons are: the search exceeded its budget; a redirect puts two captures into one segment, more segments
     /// after a tail, or a typed capture where another type is expected; routes have query constraints and the tables
-    /// have different dialects; or limits differ and no link of the set could be made to exceed only one of them.
+    /// have different dialects; limits differ and no link of the set could be made to exceed only one of them; or too
+    /// many screens changed to try all pairs of them in coordinator paths.
     public var unproved: [(old: Choice?, new: Choice?)] = []
 
     /// Sets of links for which only some combinations of device facts were tried: the old and the new choice.

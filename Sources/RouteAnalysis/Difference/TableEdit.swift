@@ -28,7 +28,7 @@ extension TableEdit {
         let left = own.filter { !other.contains($0) }
         // The pieces are the same in another order.
         if left.isEmpty, other.allSatisfy(own.contains) { return own.joined(separator: ", ") }
-        return left.isEmpty ? "(none)" : left.joined(separator: ", ")
+        return left.isEmpty ? nil : left.joined(separator: ", ")
     }
 }
 

@@ -95,6 +95,6 @@ struct ValueSamples {
         }
     }
 
-    /// The maximum length of a text to try; a longer one does not fit into a link with others.
-    private static let longest = 4_000
+    /// The maximum length of a text to try: no field accepts a longer one.
+    private static let longest = FieldType.maxTextBytes
 }

@@ -176,6 +176,18 @@ internal import Testing
         }
     }
 
+    @Test("A cause without an old value is reported as added, and the sets that changed as some of those compared")
+    func added() throws {
+        try edited(#""*.shop.example", """#, #""*.shop.example", "", "b.example""#, of: Self.shop) { old, new in
+            let result = try LinkdProcess.run(["routes", "diff", old, new])
+            #expect(result.out.contains("compatible  link.hosts added: b.example\n"), "\(result.out)")
+            let counts = try #require(
+                result.out.firstMatch(of: #/all links and devices: (\d+) of (\d+) sets of links changed/#))
+            let (changed, compared) = (try #require(Int(counts.1)), try #require(Int(counts.2)))
+            #expect(changed > 0 && changed <= compared)
+        }
+    }
+
     @Test(
         "--fail-on selects the changes that end with exit code 1",
         arguments: [

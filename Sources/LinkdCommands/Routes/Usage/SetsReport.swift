@@ -42,8 +42,10 @@ struct SetsReport {
 
     /// Prints each cause with its effects, a request and a device that show it, and the changed values.
     func print(on out: Channel) {
-        let sets = Set(difference.changes.map { [$0.oldChoice, $0.newChoice] }).count
-        out.line("all links and devices: \(sets) of \(Counts.text(difference.sets, "set")) of links changed")
+        let (changed, others) = (difference.changedSets, difference.otherChanges)
+        out.line(
+            "all links and devices: \(changed) of \(Counts.text(difference.sets, "set")) of links changed"
+                + (others == 0 ? "" : ", and \(Counts.text(others, "change")) of other requests"))
         for line in limits { out.line(line) }
         for group in difference.groups {
             out.line()
@@ -109,6 +111,7 @@ struct SetsReport {
 
     /// Returns the patterns that a set of links selects, as one text if both tables select the same pattern.
     private static func links(old: TableDifference.Choice?, new: TableDifference.Choice?) -> String {
+        if old == nil && new == nil { return "links without a route, and requests other than links" }
         let (a, b) = (old?.pattern ?? "no route", new?.pattern ?? "no route")
         return a == b ? a : "\(a) -> \(b)"
     }
