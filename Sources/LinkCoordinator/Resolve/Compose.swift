@@ -48,8 +48,7 @@ extension Resolver {
         case .captured:
             if target.mode == .unsaid && appendsPath { composition.mode = .append }
             composition.isStatic = false
-            let first = tail(target.name) ?? path.count
-            try composePath(from: selection.path.first &+ first, policy: policy)
+            try composePath(from: pathStart(of: target), policy: policy)
             if !stack.isEmpty { insertParents(of: target) }
         }
         if !composition.isStatic { keepSingleSlots() }
@@ -115,13 +114,24 @@ extension Resolver {
     /// See RouteTableReference, "Empty segments".
     var appendsPath: Bool { mutating get { link.isRelative && selection.path.resetAt == nil } }
 
+    /// Returns the index of the first segment of the path that a target captures.
+    package mutating func pathStart(of target: Ref<CompiledTarget>) -> Int {
+        selection.path.first &+ (tail(target.name) ?? path.count)
+    }
+
+    /// The name of the coordinator in which a coordinator path begins: for a relative path, the one that the device is
+    /// in.
+    package var startCoordinator: ByteView? {
+        mutating get { link.isRelative && device.facts.has(.coordinator) ? device.facts.coordinator : nil }
+    }
+
     /// Reads segments as a coordinator path.
     ///
     /// The name of a coordinator switches to it. Any other segment must be a screen of the current coordinator.
     package mutating func composePath(from first: Int, policy: TableSource.Route.UnknownScreen) throws(Rejection) {
         var current = -1
-        if link.isRelative && device.facts.has(.coordinator) {
-            current = image.literals.find(node: LiteralTable.coordinators, text: device.facts.coordinator)
+        if let name = startCoordinator {
+            current = image.literals.find(node: LiteralTable.coordinators, text: name)
         }
         var waiting = -1
         var index = first

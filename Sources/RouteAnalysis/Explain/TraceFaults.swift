@@ -21,7 +21,7 @@ extension Tracer {
             let isScheme = !table.source.externals.schemes.contains(explanation.link?.scheme.lowercased() ?? "")
             let fault = "not allowed by `externals`"
             mark(isScheme ? .scheme : .host, fault, orAt: places.authorityStart, fault, in: &explanation)
-        case .unknownScreen: markScreen(detail, in: &explanation)
+        case .unknownScreen: markScreen(in: &explanation)
         case .paramInvalid: markValue(detail, in: &explanation)
         case .paramMissing: markMissing(detail, places, in: &explanation)
         // Failures that no part of the link causes.
@@ -173,17 +173,26 @@ extension Tracer {
 
 // Faults of the phases `compose` and `bind`.
 extension Tracer {
-    /// Marks the segment that is not a screen: the last segment with the text of the detail.
-    private mutating func markScreen(_ detail: String, in explanation: inout Explanation) {
+    /// Marks the first segment of the coordinator path that is neither a coordinator nor one of its screens.
+    private mutating func markScreen(in explanation: inout Explanation) {
         let segments = explanation.parts.indices.filter { explanation.parts[$0].kind == .segment }
         let texts = (0..<resolver.segments.count).map { resolver.segments[$0].text.string }
         // A redirect changes the path; the link's own segments keep their position relative to its end.
         let shift = segments.count - texts.count
-        for (index, text) in texts.enumerated().reversed() where text == detail {
-            guard segments.indices.contains(index + shift) else { continue }
-            explanation.parts[segments[index + shift]].fault = "neither a screen nor a coordinator"
-            return
+        var current = resolver.startCoordinator.flatMap { coordinator($0.string) }
+        for (index, text) in texts.enumerated().dropFirst(coordinatorPathStart) {
+            if let next = coordinator(text) {
+                current = next
+            } else if current?.screen(named: text) == nil {
+                guard segments.indices.contains(index + shift) else { return }
+                explanation.parts[segments[index + shift]].fault = "neither a screen nor a coordinator"
+                return
+            }
         }
+    }
+
+    private func coordinator(_ name: String) -> TableSource.Coordinator? {
+        table.source.coordinators.first { $0.name.value == name }
     }
 
     private func binding(_ field: String, _ explanation: Explanation) -> Explanation.Binding? {

@@ -29,18 +29,18 @@ extension Tracer {
             Explanation.Candidate(route: $0.element.route, pattern: $0.element.pattern, chosen: $0.offset == 0)
         }
         rejected.sort { $0.rank.lexicographicallyPrecedes($1.rank) }
+        // A route can have the same pattern more than once.
+        var seen = Set<[String]>()
+        rejected = rejected.filter { seen.insert(texts(of: $0)).inserted }
         explanation.rejectedCount = rejected.count
-        misses = []
-        for one in rejected where explanation.rejected.count < Explanation.maxRejected {
-            let rejected = rejection(of: one, segments)
-            // A pattern and its form without the trailing optional can have the same text.
-            if explanation.rejected.contains(where: { $0.route == rejected.route && $0.pattern == rejected.pattern }) {
-                explanation.rejectedCount -= 1
-                continue
-            }
-            misses.append(one)
-            explanation.rejected.append(rejected)
-        }
+        misses = Array(rejected.prefix(Explanation.maxRejected))
+        explanation.rejected = misses.map { rejection(of: $0, segments) }
+    }
+
+    /// Returns the texts that identify a pattern in the trace.
+    private func texts(of one: RejectedPattern) -> [String] {
+        let route = table.source.routes[one.route]
+        return [route.id.value, route.patterns[one.pattern].text]
     }
 
     private mutating func originMisses(_ pattern: TableSource.RoutePattern) -> [Explanation.Miss] {

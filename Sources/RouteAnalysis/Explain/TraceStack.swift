@@ -37,6 +37,7 @@ extension Tracer {
         }
         var composition: Composition
         if let target, let route {
+            if target.kind == .captured { coordinatorPathStart = resolver.pathStart(of: target) }
             composition = try resolver.compose(target, policy: route.compiled.unknownScreen)
         } else {
             composition = try resolver.composePlain()

@@ -18,6 +18,8 @@ struct Tracer: ~Copyable {
     var blockNumber = 0
     /// The original values of the link's query, by the index of their part.
     var rawValues: [String] = []
+    /// The number of segments before the coordinator path of the request.
+    var coordinatorPathStart = 0
     /// The patterns of `Explanation.rejected`, in its order.
     var misses: [RejectedPattern] = []
 

@@ -229,6 +229,36 @@ struct FailingLink: Sendable, CustomTestStringConvertible {
         #expect(payload.text.contains("neither a link nor a route at the table's pointers"))
     }
 
+    @Test(
+        "The marked segment is the one that is not a screen, even if another one has the same text",
+        arguments: [("t://go/a/x/b/x", 9), ("t://go/b/x/a/x", 13), ("t://x/a/x/b/x", 8)])
+    func repeatedScreen(link: String, offset: Int) throws {
+        let file = #"""
+            { "schemaVersion": 1, "table": { "id": "t", "version": "1" },
+              "link": { "schemes": ["t"], "host": "segment" },
+              "coordinators": { "a": { "screens": { "y": {} } }, "b": { "screens": { "x": {} } } },
+              "routes": [ { "id": "go", "match": "/go/{p:coordinatorPath}", "alias": ["/x/{p:coordinatorPath}"],
+                            "to": { "path": "{p}" } } ] }
+            """#
+        let table = try #require(RouteTable.unchecked(Array(file.utf8)))
+        let trace = table.explain(.link(link))
+        #expect(trace.decision.reason == "unknown_screen", "\(trace.text)")
+        #expect(trace.parts.filter { $0.fault != nil }.map(\.offset) == [offset], "\(trace.text)")
+    }
+
+    @Test("A pattern that a route has twice counts as one of the rejected patterns")
+    func repeatedPatterns() throws {
+        let routes = (0..<40).map {
+            #"{ "id": "r\#($0)", "match": "/r\#($0)", "alias": ["/r\#($0)"], "to": { "root": true } }"#
+        }
+        let file = #"""
+            { "schemaVersion": 1, "table": { "id": "t", "version": "1" },
+              "link": { "schemes": ["t"], "host": "segment" }, "routes": [ \#(routes.joined(separator: ", ")) ] }
+            """#
+        let trace = try #require(RouteTable.unchecked(Array(file.utf8))).explain(.link("t://none/at/all"))
+        #expect(trace.rejectedCount == 40 && trace.rejected.count == Explanation.maxRejected)
+    }
+
     @Test("A pattern has no miss exactly if it matches the link")
     func agreement() throws {
         for table in try [Self.shop(), TableFiles.anchor()] {
