@@ -46,7 +46,7 @@ extension TableChecks {
                 unknown(
                     .unknownModel, Located(model, at: identity.offset),
                     message: "the identity uses the model `\(model)`, which is not in `needs` of the screen",
-                    among: screen.needs.map(\.value))
+                    among: screen.needs.map(\.value), addition: "add it to `needs` of the screen")
                 continue
             }
             guard let field = source.models[index].field(named: name) else {

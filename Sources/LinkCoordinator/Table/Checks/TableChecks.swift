@@ -70,18 +70,20 @@ package struct TableChecks {
     }
 
     /// Reports an unknown name with the given message, and the nearest known name as the suggestion.
+    ///
+    /// - Parameter addition: The suggestion if no name is known.
     mutating func unknown(
         _ code: TableProblem.Code, _ name: Located<String>, message: String, among known: some Sequence<String>,
-        routes: [String] = []
+        addition: String = "declare it, or remove the reference to it", routes: [String] = []
     ) {
+        // Comparing names for every one of many problems would take quadratic time.
+        let compared = problems.count < ProblemList.maxCount ? Array(known) : []
         problems.error(
-            code, at: name.offset, message,
-            suggestion: Self.advice(name.value, problems.count < ProblemList.maxCount ? Array(known) : []),
-            routes: routes)
+            code, at: name.offset, message, suggestion: Self.advice(name.value, compared, addition), routes: routes)
     }
 
     /// Returns a suggestion for an unknown name: the nearest known name, or the likely intention.
-    private static func advice(_ name: String, _ known: [String]) -> String? {
+    private static func advice(_ name: String, _ known: [String], _ addition: String) -> String? {
         if name.hasPrefix(":") { return "remove it from the path, and bind the value in `bind`" }
         let parts = name.split { ",|; ".contains($0) }
         if parts.count > 1, parts.allSatisfy({ known.contains(String($0)) }) {
@@ -90,7 +92,7 @@ package struct TableChecks {
         if let nearest = NearestName.of(name, among: known) { return "did you mean `\(nearest)`?" }
         let dotted = name.split(separator: ".")
         if dotted.count == 2, known.contains(String(dotted[0])) { return "write `/\(dotted[0])/\(dotted[1])`" }
-        if known.isEmpty { return "declare it, or remove the reference to it" }
+        if known.isEmpty { return addition }
         return known.count > 8 ? nil : "use \(known.sorted().map { "`\($0)`" }.joined(separator: ", "))"
     }
 
