@@ -6,7 +6,7 @@ extension RouteTable {
     ///
     /// - Throws: `RouteTableError` with every problem that was found, the most severe first.
     public static func checked(_ json: [UInt8]) throws(RouteTableError) -> RouteTable {
-        let (table, problems) = check(json)
+        let (table, problems, _) = check(json)
         if let table { return table }
         throw RouteTableError(problems: problems)
     }
@@ -37,7 +37,7 @@ extension RouteTable {
 
     /// Loads and proves a table and returns all problems, including warnings.
     ///
-    /// The table is nil if this library refuses it.
+    /// The table is nil if this library refuses it. The list is truncated if there are more errors than it has.
     ///
     /// - Parameters:
     ///   - json: The bytes of the file.
@@ -46,14 +46,17 @@ extension RouteTable {
     ///   - version: The newest schema version of an older library, whose problems with the table are added, or nil.
     package static func check(
         _ json: [UInt8], advises: Bool = false, forSchemaVersion version: Int? = nil
-    ) -> (table: RouteTable?, problems: [TableProblem]) {
+    ) -> (table: RouteTable?, problems: [TableProblem], isTruncated: Bool) {
         var loader = TableLoader(json)
         loader.prove()
         if advises, let source = loader.source { TableAdvice.run(source, into: &loader.problems) }
-        let older = version.map { loader.schema.problems(for: $0).located(in: json) } ?? []
-        let (table, problems) = loader.finish()
+        let older = version.map { loader.schema.problems(for: $0) }
+        let (table, problems, isTruncated) = loader.finish()
         let errors = problems.filter { $0.severity == .error }
-        return (table, older + errors + problems.dropFirst(errors.count))
+        return (
+            table, (older?.located(in: json) ?? []) + errors + problems.dropFirst(errors.count),
+            isTruncated || older?.isFull == true
+        )
     }
 }
 

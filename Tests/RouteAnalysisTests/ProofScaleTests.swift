@@ -117,7 +117,7 @@ struct ManyProblemTests {
         let routes = (0...count).map {
             #"{ "id": "r\#($0)", "match": "/a", "priority": \#(1_000 - $0), "to": { "root": true } }"#
         }
-        let (table, problems) = RouteTable.check(
+        let (table, problems, _) = RouteTable.check(
             Array(
                 """
                 { "schemaVersion": 1, "table": { "id": "t", "version": "1" },
@@ -138,7 +138,7 @@ struct ManyProblemTests {
                 { "id": "a", "match": "/a", "to": { "root": true } },
                 { "id": "b", "match": "/a", "to": { "root": true } } ] }
             """.utf8)
-        let (table, problems) = RouteTable.check(file)
+        let (table, problems, _) = RouteTable.check(file)
         #expect(table == nil)
         #expect(problems.first?.code == .unreachable && problems.first?.severity == .error)
         #expect(problems.count == ProblemList.maxCount)

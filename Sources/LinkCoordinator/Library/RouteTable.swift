@@ -50,7 +50,7 @@ public struct RouteTable: Sendable {
     /// - Parameter json: The bytes of the file.
     /// - Throws: A ``RouteTableError`` with every problem that was found, errors first.
     public init(json: some Sequence<UInt8>) throws(RouteTableError) {
-        let (table, problems) = TableLoader([UInt8](json)).finish()
+        let (table, problems, _) = TableLoader([UInt8](json)).finish()
         guard let table else { throw RouteTableError(problems: problems) }
         self = table
     }
@@ -119,15 +119,15 @@ package struct TableLoader {
 
     /// Compiles the table and runs its examples.
     ///
-    /// The returned table is nil if there is an error.
-    package consuming func finish() -> (table: RouteTable?, problems: [TableProblem]) {
-        guard let source, !problems.hasErrors else { return (nil, problems.located(in: json)) }
+    /// The returned table is nil if there is an error. The list is truncated if there are more errors than it has.
+    package consuming func finish() -> (table: RouteTable?, problems: [TableProblem], isTruncated: Bool) {
+        guard let source, !problems.hasErrors else { return (nil, problems.located(in: json), problems.isFull) }
         let hash = SHA256.hex(json)
         let compiled = CompiledTable(source, hash: String(hash.prefix(8)))
         ExampleRun.check(source, compiled, into: &problems)
         let found = problems.located(in: json)
-        if problems.hasErrors { return (nil, found) }
-        return (RouteTable(source: source, compiled: compiled, hash: hash, warnings: found), found)
+        if problems.hasErrors { return (nil, found, problems.isFull) }
+        return (RouteTable(source: source, compiled: compiled, hash: hash, warnings: found), found, false)
     }
 }
 

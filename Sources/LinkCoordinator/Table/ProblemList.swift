@@ -17,7 +17,7 @@ package struct ProblemList: Sendable {
 
     /// The maximum number of reported problems.
     ///
-    /// The worst ones are reported. After as many errors, the checks stop.
+    /// The worst ones are reported. After one error more, the checks stop.
     package static let maxCount = 200
 
     /// The worst problems so far, and up to as many others that are not sorted yet.
@@ -32,11 +32,11 @@ package struct ProblemList: Sendable {
     /// The number of errors among them.
     private var errorCount = 0
 
-    /// A Boolean value that indicates whether the number of errors has reached the limit, so that the checks stop.
+    /// A Boolean value that indicates whether there are more errors than are reported, so that the checks stop.
     ///
     /// The table is refused in any case, and the number of further problems can grow with the square of the file's
     /// size.
-    package var isFull: Bool { errorCount >= Self.maxCount }
+    package var isFull: Bool { errorCount > Self.maxCount }
 
     /// Creates an empty list.
     package init() {}

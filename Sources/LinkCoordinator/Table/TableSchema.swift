@@ -29,7 +29,8 @@ package struct TableSchema: Sendable {
     /// Adds a use, unless there are enough of its version.
     mutating func add(_ use: SchemaUse) {
         let count = counts[use.version ?? 0, default: 0]
-        if count == ProblemList.maxCount { return }
+        // One more than is reported shows that the list of problems is truncated.
+        if count > ProblemList.maxCount { return }
         counts[use.version ?? 0] = count + 1
         uses.append(use)
     }

@@ -10,6 +10,8 @@ struct CheckedTable {
     var table: RouteTable?
     /// The problems, most severe first.
     var problems: [TableProblem]
+    /// A Boolean value that indicates whether the table has more errors than the check reports.
+    var isTruncated: Bool
     /// A table that failed only proofs or examples.
     ///
     /// It is used to explain a link, and for nothing else.
@@ -41,7 +43,7 @@ struct CheckedTable {
                 advice: "specify a file that this user can read")
         case .success(let bytes):
             json = bytes
-            (table, problems) = RouteTable.check(bytes, advises: advises, forSchemaVersion: version)
+            (table, problems, isTruncated) = RouteTable.check(bytes, advises: advises, forSchemaVersion: version)
             let errors = problems.filter { $0.severity == .error }
             if !errors.isEmpty && errors.allSatisfy({ Self.compilable.contains($0.code) }) {
                 unchecked = RouteTable.unchecked(bytes)
@@ -87,13 +89,10 @@ struct CheckedTable {
     /// The number of problems because of which the table is refused.
     var errors: Int { problems.count { $0.severity == .error } }
 
-    /// The number of errors as text, with a remark if the check stopped at its limit.
+    /// The number of errors as text, with a remark if there are more.
     var errorsText: String {
         Counts.text(errors, "problem") + (isTruncated ? ", the limit of one check" : "")
     }
-
-    /// A Boolean value that indicates whether the check stopped at its limit, so that the table can have more errors.
-    var isTruncated: Bool { errors >= ProblemList.maxCount }
 }
 
 /// The tables that a command uses to resolve.

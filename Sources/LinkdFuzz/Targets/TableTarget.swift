@@ -10,7 +10,7 @@ extension FuzzRunner {
     func runTable(_ input: [UInt8]) -> String? {
         let file = Array(input.prefix { $0 != 0 })
         let behind = input.dropFirst(file.count + 1)
-        let (checked, problems) = RouteTable.check(file)
+        let (checked, problems, _) = RouteTable.check(file)
         if checked == nil, problems.isEmpty { return "a table is refused without a reported problem" }
         for problem in problems where problem.place.line < 1 || problem.place.column < 1 || problem.offset > file.count
         {

@@ -51,7 +51,7 @@ struct GeneratedTable: Sendable {
     /// - Returns: The table, or nil if a problem concerns no route or no route is left.
     mutating func settle() -> RouteTable? {
         for _ in 0..<(routes.count * 3 + 1) {
-            let (table, problems) = RouteTable.check(json)
+            let (table, problems, _) = RouteTable.check(json)
             if let table { return table }
             if !mend(problems.filter { $0.severity == .error }) { return nil }
         }

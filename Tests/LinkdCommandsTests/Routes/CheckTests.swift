@@ -77,12 +77,43 @@ internal import Testing
             #expect(result.code == 65)
             let table = try #require(JSONValue.parse(Array(result.out.utf8))["tables"]?.array?.first)
             #expect(table["problems"]?.array?.count == 200 && table["truncated"]?.text == "true")
+            #expect(linkd("routes", "check", path).err.contains("200 problems, the limit of one check"))
         }
         try withTemporaryFile(poor) { path in
             let result = linkd("routes", "check", path, path, "--json")
             let conflicts = try #require(JSONValue.parse(Array(result.out.utf8))["conflicts"]?.array)
             #expect(conflicts.count > 0)
             #expect(conflicts.allSatisfy { $0["tables"]?.array?.count == 2 && $0["message"]?.string != nil })
+        }
+    }
+
+    @Test("A check with exactly as many errors as its limit reports all of them, so it is not truncated")
+    func exactLimit() throws {
+        let routes = (0..<200).map { #"{ "id": "r\#($0)", "match": "/r\#($0)", "to": { "path": "/no/screen" } }"# }
+        let file = """
+            {"schemaVersion": 1, "table": {"id": "t", "version": "1"},
+             "link": {"schemes": ["app"], "host": "segment"}, "routes": [\(routes.joined(separator: ","))]}
+            """
+        try withTemporaryFile(file) { path in
+            let result = linkd("routes", "check", path, "--json")
+            let table = try #require(JSONValue.parse(Array(result.out.utf8))["tables"]?.array?.first)
+            #expect(table["problems"]?.array?.count == 200 && table["truncated"]?.text == "false")
+            #expect(!result.err.contains("the limit of one check"))
+        }
+    }
+
+    @Test("More newer types than the limit of a check are reported as truncated", arguments: [200, 201])
+    func newerTypes(count: Int) throws {
+        let fields = (0..<count).map { #""f\#($0)": "decimal?""# }.joined(separator: ", ")
+        let file = """
+            {"schemaVersion": 1, "table": {"id": "t", "version": "1"}, "models": {"M": {\(fields)}},
+             "link": {"schemes": ["app"], "host": "segment"}, "routes": []}
+            """
+        try withTemporaryFile(file) { path in
+            let result = linkd("routes", "check", path, "--json")
+            let table = try #require(JSONValue.parse(Array(result.out.utf8))["tables"]?.array?.first)
+            #expect(table["problems"]?.array?.count == 200)
+            #expect(table["truncated"]?.text == (count > 200 ? "true" : "false"))
         }
     }
 
