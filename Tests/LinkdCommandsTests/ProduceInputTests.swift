@@ -144,6 +144,20 @@ internal import Testing
         }
     }
 
+    @Test(
+        "A header that is not valid CSV is reported, and nothing is sent",
+        arguments: [("link,\"id\nshop:///,e\n", "a quote is not closed"), ("link,i\"d\n{}\n", "contains a quote")])
+    func badHeader(text: String, words: String) {
+        withTemporaryFile(text) { path in
+            for format in ["csv", "auto"] {
+                let result = linkd("produce", "--dry-run", "--format", format, path)
+                #expect(result.code == 65)
+                #expect(result.err.contains("\(path): the header is not valid CSV: "), "\(result.err)")
+                #expect(result.err.contains(words) && !result.err.contains("bad_json"), "\(result.err)")
+            }
+        }
+    }
+
     @Test("A missing file ends with exit code 65")
     func missingFile() {
         let result = linkd("produce", "--dry-run", "/no/such/file")

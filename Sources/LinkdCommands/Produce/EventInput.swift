@@ -1,3 +1,4 @@
+internal import RouteTools
 internal import StrictJSON
 
 /// The format of an input.
@@ -54,9 +55,14 @@ struct EventInput {
             return
         }
         var reader = CSVReader(source, limit: Self.limit)
-        guard let header = reader.next(), header.fault == nil else {
+        guard let header = reader.next() else {
             mode = .lines(.auto)
             return
+        }
+        if let fault = header.fault {
+            throw CommandFailure(
+                .badData, "\(Escaping.visible(source.name)): the header is not valid CSV: \(fault)",
+                advice: "correct the first line, or select another format with --format")
         }
         let columns = try EventColumns(header: header.cells, file: source.name, passthrough: passthrough)
         mode = .table(reader, columns)
