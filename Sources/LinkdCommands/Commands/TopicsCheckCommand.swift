@@ -39,7 +39,9 @@ enum TopicsCheckCommand {
             partitions: call.number("partitions").map { Int($0) },
             replication: call.number("replication").map { Int($0) },
             lanes: settings.entry("lanes").source == .default ? nil : Int(settings.number("lanes")),
-            brokers: brokers(admin))
+            brokers: try TopicExpectations.brokers { () throws(KafkaError) in
+                try admin.metadata(timeoutMilliseconds: 10_000)
+            })
         var findings = declarations.flatMap { TopicChecks.findings($0, state, expected) }
         if call.isOn("probe") {
             let writable = declarations.filter { $0.role != .input && state.description(of: $0.name)?.exists == true }
@@ -58,10 +60,6 @@ enum TopicsCheckCommand {
                 ? "topic \(first.topic) \(first.text)"
                 : "\(findings.count) problems, the first: topic \(first.topic) \(first.text)",
             advice: first.advice)
-    }
-
-    private static func brokers(_ admin: KafkaAdmin) -> Int {
-        ((try? admin.metadata(timeoutMilliseconds: 10_000))?.brokers.count) ?? 1
     }
 
     private static func printTable(

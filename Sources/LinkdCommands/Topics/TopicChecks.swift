@@ -24,6 +24,15 @@ struct TopicExpectations {
     var lanes: Int?
     /// The number of brokers in the cluster.
     var brokers: Int
+
+    /// Returns the number of brokers, on which the check of replicas depends.
+    static func brokers(_ metadata: () throws(KafkaError) -> ClusterMetadata) throws(CommandFailure) -> Int {
+        do throws(KafkaError) {
+            return try metadata().brokers.count
+        } catch {
+            throw CommandFailure(error, while: "counting brokers")
+        }
+    }
 }
 
 /// The checks of topics.
