@@ -34,6 +34,28 @@ import Testing
         }
     }
 
+    @Test("Only captures that nothing uses are listed as unused")
+    func unusedCaptures() throws {
+        let file = #"""
+            { "schemaVersion": 1, "table": { "id": "t", "version": "1" },
+              "link": { "schemes": ["t"], "host": "segment" },
+              "models": { "M": { "n": "int" } },
+              "coordinators": { "main": { "screens": { "x": { "needs": ["M"] } } } },
+              "externals": { "hosts": ["e.example"] },
+              "routes": [
+                { "id": "old", "match": "/old/{moved}/{dropped}", "redirect": "/new/{moved}" },
+                { "id": "named", "match": "/named/{bound:int}/{left}", "redirect": "item" },
+                { "id": "item", "match": "/item/{bound:int}", "to": { "path": "/main/x" },
+                  "bind": { "M": { "n": "path.bound" } } },
+                { "id": "out", "match": "/out/{opened}", "to": { "external": "https://e.example/{opened}" } },
+                { "id": "go", "match": "/go/{p:coordinatorPath}", "to": { "path": "{p}" } } ] }
+            """#
+        let table = try #require(RouteTable.unchecked(Array(file.utf8)))
+        let lines = RoutesDocument.text(table).split(separator: "\n")
+        let unused = lines.indices.filter { lines[$0] == "**Unused captures**" }.map { lines[$0 + 1] }
+        #expect(unused == ["- `left`", "- `dropped`"])
+    }
+
     @Test("A generated link reaches its route", arguments: SampleTables.paths)
     func generated(path: String) throws {
         let table = try SampleTables.load(path)

@@ -4,6 +4,7 @@ internal import StrictJSON
 /// A Markdown document of a table, with a section for each route in the order of the ids.
 package struct RoutesDocument {
     private let table: RouteTable
+    private let names: TableNames
     private let words: TargetWords
     private let reasons: RouteReasons
     private let examples: RouteExamples
@@ -18,6 +19,7 @@ package struct RoutesDocument {
 
     private init(_ table: RouteTable) {
         self.table = table
+        names = TableNames(table.source)
         words = TargetWords(table.source)
         reasons = RouteReasons(table)
         examples = RouteExamples(table)
@@ -164,11 +166,10 @@ package struct RoutesDocument {
             )
         }
         if !rows.isEmpty { section("Data", ["| Field | Type | From | If missing |", "|---|---|---|---|"] + rows) }
-        let bound = Set(
-            route.bindings.compactMap { if case .path(let name) = $0.source.value { name } else { nil } })
-        let others = captures.filter { !bound.contains($0) }
+        guard let number = names.routes[route.id.value] else { return }
+        let others = captures.filter { !table.source.uses($0, number, names) }
         if !others.isEmpty {
-            section("Captures without a field", ["- " + others.map { Markup.code($0) }.joined(separator: ", ")])
+            section("Unused captures", ["- " + others.map { Markup.code($0) }.joined(separator: ", ")])
         }
     }
 

@@ -125,7 +125,7 @@ extension TableChecks {
         var warned = Set<String>()
         for pattern in route.patterns where !pattern.leavesOptionalOut {
             for capture in pattern.path.captures where !capture.isTail && warned.insert(capture.name).inserted {
-                if Self.isAnything(capture.name) || uses(capture.name, index, visited: []) { continue }
+                if Self.isAnything(capture.name) || source.uses(capture.name, index, names) { continue }
                 problems.warning(
                     .unusedCapture, at: pattern.offset, "the capture `{\(capture.name)}` is not used",
                     suggestion: "bind it with `path.\(capture.name)`, or name it `any` if every segment is accepted",
@@ -137,9 +137,16 @@ extension TableChecks {
     private static func isAnything(_ name: String) -> Bool {
         name.hasPrefix("any") && name.utf8.dropFirst(3).allSatisfy { $0 &- UInt8(ascii: "0") < 10 }
     }
+}
 
-    private func uses(_ name: String, _ index: Int, visited: [Int]) -> Bool {
-        let route = source.routes[index]
+extension TableSource {
+    /// Returns a Boolean value that indicates whether a route, or one that it redirects to by name, uses a capture.
+    package func uses(_ name: String, _ index: Int, _ names: TableNames) -> Bool {
+        uses(name, index, names, visited: [])
+    }
+
+    private func uses(_ name: String, _ index: Int, _ names: TableNames, visited: [Int]) -> Bool {
+        let route = routes[index]
         let isBound = route.bindings.contains {
             if case .path(let own) = $0.source.value { own == name } else { false }
         }
@@ -151,8 +158,8 @@ extension TableChecks {
             return template.value.segments.contains { Self.names(name, $0) }
         case .redirect(.route(let id)):
             // Captures are carried over within the limit of redirects. An unknown destination is reported elsewhere.
-            if visited.count >= Self.maxRedirects { return true }
-            return names.routes[id.value].map { uses(name, $0, visited: visited + [index]) } ?? true
+            if visited.count >= TableChecks.maxRedirects { return true }
+            return names.routes[id.value].map { uses(name, $0, names, visited: visited + [index]) } ?? true
         case .variants(let variants):
             return variants.contains { variant in
                 switch variant.to.destination {
