@@ -46,7 +46,7 @@ struct TargetWords {
     func manner(_ target: TableSource.Target) -> String? {
         var parts: [String] = []
         if let mode = target.mode, mode != .replace { parts.append(mode.rawValue) }
-        if target.dismissModals { parts.append("sheets and covers are closed first") }
+        if target.dismissModals { parts.append("sheets, covers, and alerts are closed first") }
         return parts.isEmpty ? nil : parts.joined(separator: ", ")
     }
 
