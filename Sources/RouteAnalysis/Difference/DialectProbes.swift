@@ -13,14 +13,13 @@ enum DialectProbes {
 
     private static func dialects(_ values: RequestValues, _ dialects: [TableSource.QueryDialect]) -> [String] {
         let separators = Set(dialects.flatMap(\.pairSeparators)).sorted().map { String(UnicodeScalar($0)) }
-        let pairs = values.items.map { name, value in encode(name) + (value.map { "=" + encode($0) } ?? "") }
+        let pairs = written(values.items)
         var queries = separators.map { pairs.joined(separator: $0) }
         for (name, value) in values.items {
             guard let value else { continue }
             let (n, v) = (encode(name), encode(value))
-            let rest = values.items.filter { $0.name != name }.map {
-                encode($0.name) + ($0.value.map { "=" + encode($0) } ?? "")
-            }
+            let rest = written(values.items.filter { $0.name != name })
+            // An encoded name has only ASCII letters, which are the ones that a dialect folds.
             for separator in separators {
                 let spellings = [
                     "\(n)=\(v)\(separator)\(n)=zz", "\(n)=zz\(separator)\(n)=\(v)", "\(n)=\(v)\(separator)\(n)",
@@ -37,9 +36,7 @@ enum DialectProbes {
     private static func repairs(_ values: RequestValues) -> [String] {
         values.items.flatMap { name, value -> [String] in
             guard let value else { return [] }
-            let rest = values.items.filter { $0.name != name }.map {
-                encode($0.name) + ($0.value.map { "=" + encode($0) } ?? "")
-            }
+            let rest = written(values.items.filter { $0.name != name })
             let damaged = [
                 "\(encode(name))=%20\(encode(value))", "zz&amp;\(encode(name))=\(encode(value))",
                 "\(encode(name))=\(encode(value.replacing("-", with: "\u{2013}")))",
@@ -48,10 +45,12 @@ enum DialectProbes {
         }
     }
 
+    /// Returns each item as it is written in a query.
+    private static func written(_ items: [QueryConstraints.Item]) -> [String] {
+        items.map { encode($0.name) + ($0.value.map { "=" + encode($0) } ?? "") }
+    }
+
     private static func encode(_ text: String) -> String { LinkEncoding.encode(Array(text.utf8)) }
 
-    /// Returns a text with every byte percent-encoded.
-    private static func escaped(_ text: String) -> String {
-        text.utf8.map { "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined()
-    }
+    private static func escaped(_ text: String) -> String { LinkEncoding.escape(Array(text.utf8)) }
 }
