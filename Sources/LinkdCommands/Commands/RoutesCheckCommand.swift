@@ -150,10 +150,7 @@ enum RoutesCheckCommand {
         json.beginArray("conflicts")
         for conflict in conflicts {
             json.beginObject()
-            json.beginArray("tables")
-            json.text(nil, conflict.names.first)
-            json.text(nil, conflict.names.second)
-            json.endArray()
+            json.texts("tables", [conflict.names.first, conflict.names.second])
             json.text("message", conflict.text)
             json.endObject()
         }
@@ -174,11 +171,7 @@ enum RoutesCheckCommand {
         if let witness = problem.witness { json.text("link", witness) }
         if let device = problem.device { json.text("device", device) }
         if let version = problem.schemaVersion { json.number("schemaVersion", Int64(version)) }
-        if !problem.routes.isEmpty {
-            json.beginArray("routes")
-            for route in problem.routes { json.text(nil, route) }
-            json.endArray()
-        }
+        if !problem.routes.isEmpty { json.texts("routes", problem.routes) }
         json.endObject()
     }
 }

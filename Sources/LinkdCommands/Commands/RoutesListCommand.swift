@@ -59,13 +59,9 @@ enum RoutesListCommand {
             for route in table.source.routes {
                 json.beginObject()
                 json.text("id", route.id.value)
-                json.beginArray("patterns")
-                for pattern in RouteText.patterns(route) { json.text(nil, pattern) }
-                json.endArray()
+                json.texts("patterns", RouteText.patterns(route))
                 json.text("target", RouteText.target(route))
-                json.beginArray("models")
-                for model in RouteText.models(route) { json.text(nil, model) }
-                json.endArray()
+                json.texts("models", RouteText.models(route))
                 json.endObject()
             }
             json.endArray()

@@ -114,11 +114,8 @@ struct EventColumns {
                 opened = true
             case .deviceList(let name):
                 if !opened { json.beginObject("device") }
-                json.beginArray(name)
-                for item in cell.split(separator: UInt8(ascii: " ")) {
-                    json.text(nil, String(decoding: item, as: UTF8.self))
-                }
-                json.endArray()
+                json.texts(
+                    name, cell.split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) })
                 opened = true
             case .attribute:
                 if !opened { json.beginObject("device") }

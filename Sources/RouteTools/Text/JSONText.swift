@@ -27,6 +27,13 @@ package struct JSONText: ~Copyable {
         if let value { string(value) } else { arena.append("null") }
     }
 
+    /// Writes an array of strings.
+    package mutating func texts(_ name: String, _ values: [String]) {
+        beginArray(name)
+        for value in values { text(nil, value) }
+        endArray()
+    }
+
     /// Writes an integer, or `null` for nil.
     package mutating func number(_ name: String? = nil, _ value: Int64?) {
         start(name)

@@ -61,9 +61,7 @@ struct DifferenceReport {
             group.new.write("new", to: &json)
             json.boolean("breaking", group.breaks != nil)
             if let breaks = group.breaks { json.text("breaks", breaks) }
-            json.beginArray("members")
-            for member in group.members { json.text(nil, member) }
-            json.endArray()
+            json.texts("members", group.members)
             json.text("witness", group.witness)
             ValueLines.write(group.values, to: &json)
             json.endObject()

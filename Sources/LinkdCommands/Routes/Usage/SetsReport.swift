@@ -154,11 +154,7 @@ extension SetsReport {
         json.endArray()
         json.boolean("breaking", group.isBreaking)
         json.number("changes", Int64(group.changes.count))
-        if !group.losses.isEmpty {
-            json.beginArray("losses")
-            for loss in group.losses { json.text(nil, loss) }
-            json.endArray()
-        }
+        if !group.losses.isEmpty { json.texts("losses", group.losses) }
         if let witness = group.changes.first { write(witness, to: &json) }
         json.beginArray("effects")
         for effect in Effect.all(group) {
