@@ -1,3 +1,4 @@
+internal import RouteTools
 internal import DispatchWorker
 internal import KafkaClient
 internal import LinkCoordinator

@@ -57,15 +57,16 @@ enum RoutesDiffCommand {
             print(call, old, new, report.print, report.write)
             let difference = report.difference
             let found = breakingOnly ? difference.breaking : difference.total - difference.same
+            let manner = breakingOnly ? " in a breaking way" : ""
             return try checkChanges(
-                call, found,
-                "of \(Counts.text(difference.total, "decision")) changed\(breakingOnly ? " in a breaking way" : "")")
+                call, found, "\(found) of \(Counts.text(difference.total, "decision")) changed\(manner)")
         }
         let report = SetsReport(difference: new.difference(from: old))
         print(call, old, new, report.print, report.write)
         let found = breakingOnly ? report.breaking : report.difference.groups.count
-        let kind = (found == 1 ? "cause" : "causes") + (breakingOnly ? " of breaking changes" : " of changes")
-        return try checkChanges(call, found, "\(kind) between \(old.identity) and \(new.identity)")
+        let kind = breakingOnly ? "breaking changes" : "changes"
+        return try checkChanges(
+            call, found, "\(Counts.text(found, "cause")) of \(kind) between \(old.identity) and \(new.identity)")
     }
 
     private static func print(
@@ -91,9 +92,8 @@ enum RoutesDiffCommand {
     ) throws(CommandFailure) -> ExitCode {
         guard changed > 0, call.text("fail-on") != "none" else { return .success }
         throw CommandFailure(
-            .finding, Escaping.visible("\(changed) \(words)"),
-            advice: "see `linkd routes explain` for the links above, and change the table if a change is not intended"
-        )
+            .finding, Escaping.visible(words),
+            advice: "see `linkd routes explain` for the links above, and change the table if a change is not intended")
     }
 
     private static func compareTraffic(

@@ -1,3 +1,4 @@
+internal import RouteTools
 internal import KafkaClient
 
 /// A problem of a topic.

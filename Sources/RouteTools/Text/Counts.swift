@@ -1,7 +1,7 @@
 /// Texts of counts in which the noun agrees with the number.
-enum Counts {
+package enum Counts {
     /// Returns a text such as `1 problem` or `2 problems`.
-    static func text(_ count: Int, _ noun: String, plural: String? = nil) -> String {
+    package static func text(_ count: Int, _ noun: String, plural: String? = nil) -> String {
         "\(count) \(count == 1 ? noun : plural ?? noun + "s")"
     }
 }
