@@ -25,9 +25,7 @@ enum RoutesCheckCommand {
             FlagDeclaration("--json", type: .boolean, "Print one JSON object."),
         ],
         settings: .routes,
-        operands: OperandDeclaration(
-            name: "FILE",
-            help: "Table files. Default: those of --table, or those that come with linkd.", count: 0...64),
+        operands: .tables,
         examples: [
             CommandExample(line: "linkd routes check", description: "The tables that come with linkd."),
             CommandExample(
@@ -49,13 +47,10 @@ enum RoutesCheckCommand {
     }()
 
     private static func run(_ call: Invocation) throws(CommandFailure) -> ExitCode {
-        let settings = try call.settings()
-        let shipped = ShippedFiles(environment: call.environment)
-        let paths = call.operands.isEmpty ? try LoadedTables.paths(settings, shipped) : call.operands
         let allowed = try allowed(call.list("allow"))
         let schema = call.number("for-schema").map { Int($0) }
         var checked: [CheckedTable] = []
-        for path in paths {
+        for path in try LoadedTables.paths(call) {
             var one = try CheckedTable(path: path, advises: true, forSchemaVersion: schema)
             one.problems.removeAll { $0.severity == .warning && allowed.contains($0.code) }
             checked.append(one)

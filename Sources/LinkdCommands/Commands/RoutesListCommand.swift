@@ -9,9 +9,7 @@ enum RoutesListCommand {
         summary: "List the routes of tables",
         flags: [FlagDeclaration("--json", type: .boolean, "Print one JSON object.")],
         settings: .routes,
-        operands: OperandDeclaration(
-            name: "FILE",
-            help: "Table files. Default: those of --table, or those that come with linkd.", count: 0...64),
+        operands: .tables,
         examples: [
             CommandExample(line: "linkd routes list", description: "The tables that come with linkd."),
             CommandExample(line: "linkd routes list config/routes/shop.json", description: "One table."),
@@ -19,11 +17,8 @@ enum RoutesListCommand {
         run: run)
 
     private static func run(_ call: Invocation) throws(CommandFailure) -> ExitCode {
-        let settings = try call.settings()
-        let shipped = ShippedFiles(environment: call.environment)
-        let paths = call.operands.isEmpty ? try LoadedTables.paths(settings, shipped) : call.operands
         var tables: [RouteTable] = []
-        for path in paths { tables.append(try CheckedTable.validTable(at: path)) }
+        for path in try LoadedTables.paths(call) { tables.append(try CheckedTable.validTable(at: path)) }
         if call.json { printJSON(tables, call.console.out) } else { printText(tables, call.console.out) }
         return .success
     }

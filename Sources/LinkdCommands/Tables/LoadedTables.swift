@@ -150,6 +150,14 @@ struct LoadedTables {
         }
     }
 
+    /// Returns the files in the arguments of a command, or those of its settings.
+    static func paths(_ call: Invocation) throws(CommandFailure) -> [String] {
+        // Settings are read in any case, so that wrong ones are reported.
+        let settings = try call.settings()
+        if !call.operands.isEmpty { return call.operands }
+        return try paths(settings, ShippedFiles(environment: call.environment))
+    }
+
     /// Returns the files in the settings, or those that come with linkd.
     static func paths(_ settings: Settings, _ shipped: ShippedFiles?) throws(CommandFailure) -> [String] {
         let named = settings.list("tables")
@@ -158,4 +166,10 @@ struct LoadedTables {
         throw CommandFailure(
             .usage, "no route table is specified", advice: "pass --table FILE, for example one of config/routes")
     }
+}
+
+extension OperandDeclaration {
+    /// The files of tables that a command reads, see `LoadedTables.paths`.
+    static let tables = OperandDeclaration(
+        name: "FILE", help: "Table files. Default: those of --table, or those that come with linkd.", count: 0...64)
 }
