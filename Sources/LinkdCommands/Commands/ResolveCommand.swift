@@ -75,16 +75,10 @@ private final class ResolveJob {
 
     func run() throws(CommandFailure) -> ExitCode {
         if call.operands.isEmpty {
-            let source = try ByteSource(path: "-")
-            if source.isTerminal { call.console.note("Type links or events, one per line. End with Ctrl-D.") }
-            var line: [UInt8] = []
-            while source.line(into: &line, limit: EventInput.limit) {
-                let trimmed = EventInput.trim(line)
-                if !trimmed.isEmpty { resolve(Array(trimmed)) }
-            }
-            if source.hasFailed {
-                throw CommandFailure(
-                    .badData, "standard input cannot be read to its end", advice: "specify a file that can be read")
+            try ByteSource(path: "-").forEachLine(
+                limit: EventInput.limit, request: "Type links or events", on: call.console
+            ) {
+                resolve($0)
             }
         } else {
             for operand in call.operands { resolve(Array(operand.utf8)) }

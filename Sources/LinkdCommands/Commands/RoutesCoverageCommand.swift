@@ -38,23 +38,10 @@ enum RoutesCoverageCommand {
     private static func run(_ call: Invocation) throws(CommandFailure) -> ExitCode {
         let table = try CheckedTable.validTable(at: call.operands[0])
         let source = try ByteSource(path: call.text("decisions") ?? "-")
-        if source.isTerminal { call.console.note("Paste decisions, one per line. End with Ctrl-D.") }
         var coverage = Coverage(of: table)
         var unreadable = 0
-        var line: [UInt8] = []
-        while source.line(into: &line, limit: limit) {
-            let trimmed = EventInput.trim(line)
-            guard !trimmed.isEmpty else { continue }
-            if let decision = InspectedDecision.read(Array(trimmed)) {
-                coverage.add(decision)
-            } else {
-                unreadable += 1
-            }
-        }
-        if source.hasFailed {
-            throw CommandFailure(
-                .badData, "\(Escaping.visible(source.name)) cannot be read to its end",
-                advice: "specify a file that this user can read")
+        try source.forEachLine(limit: limit, request: "Paste decisions", on: call.console) { line in
+            if let decision = InspectedDecision.read(line) { coverage.add(decision) } else { unreadable += 1 }
         }
         let report = CoverageReport(table, coverage, unreadable: unreadable)
         if call.json { call.console.out.line(report.json) } else { report.print(on: call.console.out) }

@@ -100,17 +100,9 @@ enum RoutesDiffCommand {
         _ path: String, _ call: Invocation, _ old: RouteTable, _ new: RouteTable
     ) throws(CommandFailure) -> DifferenceReport {
         let source = try ByteSource(path: path)
-        if source.isTerminal { call.console.note("Type links or events, one per line. End with Ctrl-D.") }
         let reader = TrafficReader(old: old, new: new)
-        var line: [UInt8] = []
-        while source.line(into: &line, limit: TrafficReader.limit) {
-            let trimmed = EventInput.trim(line)
-            if !trimmed.isEmpty { reader.add(Array(trimmed)) }
-        }
-        if source.hasFailed {
-            throw CommandFailure(
-                .badData, "\(Escaping.visible(source.name)) cannot be read to its end",
-                advice: "specify a file that this user can read")
+        try source.forEachLine(limit: TrafficReader.limit, request: "Type links or events", on: call.console) {
+            reader.add($0)
         }
         return DifferenceReport(difference: reader.difference, unreadable: reader.unreadable)
     }

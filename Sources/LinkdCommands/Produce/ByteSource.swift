@@ -1,4 +1,5 @@
 internal import RouteTools
+
 /// A file or standard input, read in chunks.
 final class ByteSource {
     /// The name of the input in messages.
@@ -74,6 +75,31 @@ final class ByteSource {
             if stop != nil { break }
         }
         return true
+    }
+
+    /// Reads all lines, without white space at their ends and without blank lines.
+    ///
+    /// An input that cannot be read to its end ends with exit code 65.
+    ///
+    /// - Parameters:
+    ///   - limit: The size limit of a line, in bytes.
+    ///   - request: The object and the form of the lines, for a note on a terminal, such as `Type links`.
+    ///   - console: The console for the note.
+    ///   - body: A closure that handles a line.
+    func forEachLine(
+        limit: Int, request: String, on console: Console, _ body: ([UInt8]) -> Void
+    ) throws(CommandFailure) {
+        if isTerminal { console.note("\(request), one per line. End with Ctrl-D.") }
+        var line: [UInt8] = []
+        while self.line(into: &line, limit: limit) {
+            let trimmed = EventInput.trim(line)
+            if !trimmed.isEmpty { body(Array(trimmed)) }
+        }
+        if hasFailed {
+            throw CommandFailure(
+                .badData, "\(Escaping.visible(name)) cannot be read to its end",
+                advice: "specify a file that this user can read")
+        }
     }
 
     private func fill() -> Bool {
