@@ -127,8 +127,6 @@ struct FormatTokens: Equatable {
     private static func member(_ name: String, _ record: InspectedRecord, _ json: JSONValue?) -> [UInt8] {
         guard let value = json?[name] else { return Array((record.header(name) ?? "").utf8) }
         if let string = value.string { return Array(string.utf8) }
-        var text = JSONText()
-        text.value(nil, value)
-        return Array(text.finish().utf8)
+        return Array(value.text.utf8)
     }
 }

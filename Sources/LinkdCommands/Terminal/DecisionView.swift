@@ -78,8 +78,6 @@ struct DecisionView {
 
     private static func text(_ value: JSONValue) -> String {
         if let string = value.string { return string }
-        var json = JSONText()
-        json.value(nil, value)
-        return json.finish()
+        return value.text
     }
 }
