@@ -1,4 +1,6 @@
-/// The exit code of a command: the codes of sysexits.h, and codes of linkd's own from 79 on.
+internal import DispatchWorker
+
+/// The exit code of a command: those of a worker, and others for the command line.
 package struct ExitCode: RawRepresentable, Sendable, Hashable {
     /// The exit status of the process.
     package let rawValue: Int32
@@ -6,32 +8,34 @@ package struct ExitCode: RawRepresentable, Sendable, Hashable {
     /// Creates an exit code from a number.
     package init(rawValue: Int32) { self.rawValue = rawValue }
 
+    private init(_ code: DispatchWorker.ExitCode) { rawValue = code.rawValue }
+
     /// The command succeeded.
-    package static let success = ExitCode(rawValue: 0)
+    package static let success = ExitCode(.done)
     /// The command worked and found a problem, or a record was not delivered.
     package static let finding = ExitCode(rawValue: 1)
     /// The command line has an unknown command or flag, or a flag with an invalid value.
     package static let usage = ExitCode(rawValue: 64)
     /// Data is invalid, such as a table or an input line.
-    package static let badData = ExitCode(rawValue: 65)
+    package static let badData = ExitCode(.badData)
     /// No broker answered in time.
-    package static let unavailable = ExitCode(rawValue: 69)
+    package static let unavailable = ExitCode(.unavailable)
     /// An internal invariant was violated.
-    package static let internalError = ExitCode(rawValue: 70)
+    package static let internalError = ExitCode(.internal)
     /// The worker gave up for now.
     ///
     /// A supervisor should restart it.
-    package static let temporary = ExitCode(rawValue: 75)
+    package static let temporary = ExitCode(.tryAgain)
     /// The broker denied authentication or authorization.
-    package static let refused = ExitCode(rawValue: 77)
+    package static let refused = ExitCode(.denied)
     /// A file, a topic, or a value from a file or the environment is missing or invalid.
-    package static let configuration = ExitCode(rawValue: 78)
+    package static let configuration = ExitCode(.configuration)
     /// Another process uses this instance name.
-    package static let fenced = ExitCode(rawValue: 79)
+    package static let fenced = ExitCode(.fenced)
     /// The watchdog or a second signal ended the process.
-    package static let forced = ExitCode(rawValue: 80)
+    package static let forced = ExitCode(.forced)
     /// The limit of dead letters was exceeded.
-    package static let deadLetterLimit = ExitCode(rawValue: 81)
+    package static let deadLetterLimit = ExitCode(.deadLetterLimit)
 
     /// The command was interrupted with Ctrl-C: 128 plus the number of the signal, as in a shell.
     package static let interrupted = ExitCode(rawValue: 130)
