@@ -227,3 +227,17 @@ extension TableSource.Route {
             route: id.value)
     }
 }
+
+extension TableSource.Binding.Source {
+    /// The source in the table's notation.
+    package var text: String {
+        switch self {
+        case .path(let name): "path.\(name)"
+        case .query(let name): "query.\(name)"
+        case .rewrite(let name): "rewrite.\(name)"
+        case .payload(let path): "payload.\(path.text)"
+        case .fragment: "fragment"
+        case .constant: "const"
+        }
+    }
+}

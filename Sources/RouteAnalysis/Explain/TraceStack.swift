@@ -165,17 +165,3 @@ extension Tracer {
         }
     }
 }
-
-extension TableSource.Binding.Source {
-    /// The source in the table's notation.
-    var text: String {
-        switch self {
-        case .path(let name): "path.\(name)"
-        case .query(let name): "query.\(name)"
-        case .rewrite(let name): "rewrite.\(name)"
-        case .payload(let path): "payload.\(path.text)"
-        case .fragment: "fragment"
-        case .constant: "const"
-        }
-    }
-}

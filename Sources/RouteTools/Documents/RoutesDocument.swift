@@ -159,7 +159,7 @@ package struct RoutesDocument {
             rows.append(
                 "| \(Markup.code("\(binding.model.value).\(binding.field.value)", inCell: true)) "
                     + "| \(Markup.code(field.type.text, inCell: true)) "
-                    + "| \(Markup.code(binding.source.value.text, inCell: true)) "
+                    + "| \(Markup.code(binding.source.value.words, inCell: true)) "
                     + "| \(Markup.markdown(field.absence.words)) |"
             )
         }
@@ -226,17 +226,8 @@ package struct RoutesDocument {
 }
 
 extension TableSource.Binding.Source {
-    /// The source in the table's notation.
-    var text: String {
-        switch self {
-        case .path(let name): "path.\(name)"
-        case .query(let name): "query.\(name)"
-        case .rewrite(let name): "rewrite.\(name)"
-        case .payload(let pointer): "payload.\(pointer.text)"
-        case .fragment: "fragment"
-        case .constant(let value): "the constant \(value)"
-        }
-    }
+    /// The source in the table's notation, or a constant in words.
+    fileprivate var words: String { if case .constant(let value) = self { "the constant \(value)" } else { text } }
 }
 
 extension TableSource.Field.Absence {
