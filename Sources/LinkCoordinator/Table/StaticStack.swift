@@ -62,6 +62,11 @@ extension StaticStack {
         return stack
     }
 
+    /// Returns the entries of a static path, or none if the path is not a valid stack.
+    package static func entries(of segments: [String], in source: TableSource, names: TableNames) -> [Entry] {
+        (try? compose(segments, in: source, names: names))?.entries ?? []
+    }
+
     /// Returns the initial screens from the outermost parent of a coordinator down to its own (`parents: initial`).
     ///
     /// - Parameters:

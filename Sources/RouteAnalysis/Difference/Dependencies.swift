@@ -187,6 +187,6 @@ struct ProofTable {
 
     /// Returns the entries of a static path, or none if it is not a valid stack.
     func stack(_ segments: [String]) -> [StaticStack.Entry] {
-        (try? StaticStack.compose(segments, in: source, names: names))?.entries ?? []
+        StaticStack.entries(of: segments, in: source, names: names)
     }
 }

@@ -176,7 +176,7 @@ package struct RouteReasons {
             }
             return allScreens
         case .paths(let paths):
-            return paths.flatMap { (try? StaticStack.compose($0.value, in: table.source, names: names))?.entries ?? [] }
+            return paths.flatMap { StaticStack.entries(of: $0.value, in: table.source, names: names) }
                 .map(screen)
         case .route(let id):
             // The chain of parents ends, because the table has no cycles.
@@ -189,7 +189,7 @@ package struct RouteReasons {
 
     private func entries(of target: TableSource.Target) -> [StaticStack.Entry] {
         guard case .path(let segments) = target.destination else { return [] }
-        return (try? StaticStack.compose(segments, in: table.source, names: names))?.entries ?? []
+        return StaticStack.entries(of: segments, in: table.source, names: names)
     }
 
     private func screen(_ entry: StaticStack.Entry) -> TableSource.Screen {

@@ -31,10 +31,7 @@ struct TargetWords {
                     own.entries = StaticStack.initialParents(of: first, in: source, names: names).entries + own.entries
                 }
             case .paths(let paths):
-                let before = paths.flatMap {
-                    (try? StaticStack.compose($0.value, in: source, names: names))?.entries ?? []
-                }
-                own.entries = before + own.entries
+                own.entries = paths.flatMap { entries($0.value) } + own.entries
             case .route(let id): parts.append("(the stack of \(id.value))")
             }
             parts += own.withSingleSlots(in: source).entries.map(entry)
@@ -56,15 +53,12 @@ struct TargetWords {
         case .root, .external: return []
         case .captured: return source.guards.map(\.name.value)
         case .path(let segments):
-            let stack = (try? StaticStack.compose(segments, in: source, names: names)) ?? StaticStack()
-            var entries = stack.entries
+            var entries = self.entries(segments)
             if case .initial = target.parents, let first = entries.first {
                 entries += StaticStack.initialParents(of: first, in: source, names: names).entries
             }
             if case .paths(let paths) = target.parents {
-                entries += paths.flatMap {
-                    (try? StaticStack.compose($0.value, in: source, names: names))?.entries ?? []
-                }
+                entries += paths.flatMap { self.entries($0.value) }
             }
             var found: [String] = []
             for entry in entries {
@@ -73,6 +67,10 @@ struct TargetWords {
             }
             return found
         }
+    }
+
+    private func entries(_ path: [String]) -> [StaticStack.Entry] {
+        StaticStack.entries(of: path, in: source, names: names)
     }
 
     private func entry(_ entry: StaticStack.Entry) -> String {
