@@ -135,3 +135,18 @@ package struct CharacterClass: Sendable, Hashable {
         }
     }
 }
+
+extension Matcher {
+    /// The texts that `bool` matches.
+    package static let boolTexts: [[UInt8]] = ["true", "false", "1", "0"].map { Array($0.utf8) }
+
+    /// All texts of a matcher with few texts, or nil for others.
+    package var finiteTexts: [[UInt8]]? {
+        switch self {
+        case .literal(let text): [text]
+        case .enumeration(let values): values
+        case .bool: Self.boolTexts
+        default: nil
+        }
+    }
+}

@@ -48,7 +48,7 @@ struct CaptureLocation {
 
     /// Returns the preimage of a matcher: the segments for which it matches the captured text after the steps.
     func preimage(of matcher: Matcher, folds: Bool) -> Preimage {
-        if let capture, let texts = capture.finiteTexts { return preimage(of: matcher, capture, texts, folds) }
+        if let capture, let texts = capture.matcher.finiteTexts { return preimage(of: matcher, capture, texts, folds) }
         if case .uuid? = capture?.matcher {
             // The canonical text of a UUID is in uppercase, which only these matchers ignore.
             switch matcher {
@@ -89,17 +89,6 @@ struct CaptureLocation {
     }
 }
 
-extension Capture {
-    /// All texts of a capture with few texts, or nil for others.
-    fileprivate var finiteTexts: [[UInt8]]? {
-        switch matcher {
-        case .enumeration(let values): values
-        case .bool: ["true", "false", "1", "0"].map { Array($0.utf8) }
-        default: nil
-        }
-    }
-}
-
 extension Matcher {
     /// Returns a matcher of this matcher's texts with a prefix and a suffix added.
     fileprivate func wrapped(_ prefix: [UInt8], _ suffix: [UInt8]) -> Matcher {
@@ -128,7 +117,7 @@ extension Matcher {
             guard (prefix + suffix).allSatisfy(set.contains), max > around else { return .nothing }
             return .matcher(.characters(set, min: Swift.max(1, min - around), max: max - around))
         case .bool:
-            return Matcher.enumeration(["0", "1", "false", "true"].map { Array($0.utf8) }).between(prefix, suffix)
+            return Matcher.enumeration(Self.boolTexts.sorted { compareBytes($0, $1) < 0 }).between(prefix, suffix)
         case .affix(let own, let inner, let end):
             guard own.starts(with: prefix), end.reversed().starts(with: suffix.reversed()) else {
                 return own.starts(with: prefix.prefix(own.count))

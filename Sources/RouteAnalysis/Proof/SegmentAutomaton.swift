@@ -74,7 +74,7 @@ struct SegmentAutomaton {
             let middle = build(inner, from: prefix.isEmpty ? sources : [word(prefix, from: sources, folds: folds)])
             return suffix.isEmpty ? middle : [word(suffix, from: middle, folds: folds)]
         case .int(let min, let max): return integers(min, max, from: sources)
-        case .bool: return words(["true", "false", "1", "0"].map { Array($0.utf8) }, from: sources, folds: false)
+        case .bool: return words(Matcher.boolTexts, from: sources, folds: false)
         case .date: return dates(from: sources)
         case .uuid: return [uuid(from: sources)]
         case .characters(let set, let min, let max):

@@ -11,7 +11,7 @@ enum SegmentSamples {
         case .int(let min, let max):
             let numbers = [min, max, Swift.max(min, Swift.min(max, 7)), min &+ (max &- min) / 2, min &+ 1, max &- 1]
             return numbers.filter { $0 >= min && $0 <= max }.map { Array(String($0).utf8) }
-        case .bool: return ["true", "false", "1", "0"].map { Array($0.utf8) }
+        case .bool: return Matcher.boolTexts
         case .date: return ["2025-01-31", "1789-07-14", "0004-02-29"].map { Array($0.utf8) }
         case .uuid: return [Array("80674450-AAEC-4704-9D0F-63C7B2068FF1".utf8)]
         case .characters(let set, let min, let max):

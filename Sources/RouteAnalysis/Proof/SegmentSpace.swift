@@ -228,12 +228,7 @@ struct SegmentSpace {
     /// Returns the texts of a matcher with few texts; with case folding each represents all its spellings.
     private func finite(_ number: Int) -> [[UInt8]]? {
         if let names = names(number) { return names }
-        switch members[number].matcher {
-        case .literal(let text): return [text]
-        case .enumeration(let values): return values
-        case .bool: return ["true", "false", "1", "0"].map { Array($0.utf8) }
-        default: return nil
-        }
+        return members[number].matcher.finiteTexts
     }
 
     /// Returns a Boolean value that indicates whether a matcher distinguishes case in a table with or without case

@@ -128,12 +128,7 @@ package struct AndroidFilters {
     }
 
     private static func hostNames(_ matcher: Matcher) -> [String]? {
-        switch matcher {
-        case .literal(let text): [String(decoding: text, as: UTF8.self)]
-        case .enumeration(let values): values.map { String(decoding: $0, as: UTF8.self) }
-        case .bool: ["true", "false", "1", "0"]
-        default: nil
-        }
+        matcher.finiteTexts?.map { String(decoding: $0, as: UTF8.self) }
     }
 
     private mutating func add(

@@ -92,7 +92,7 @@ struct AndroidPattern {
         switch matcher {
         case .literal(let text): return [literal(text)]
         case .enumeration(let values): return values.map(literal)
-        case .bool: return ["true", "false", "1", "0"].map { literal(Array($0.utf8)) }
+        case .bool: return Matcher.boolTexts.map { literal($0) }
         case .affix(let prefix, let inner, let suffix): return [affix(prefix, inner, suffix)]
         default:
             let set = Self.set(matcher)
