@@ -2,14 +2,14 @@ internal import LinkCoordinator
 internal import ByteStorage
 
 /// Percent-encoding of the texts in generated links.
-enum LinkEncoding {
+package enum LinkEncoding {
     /// Returns a text with every byte percent-encoded.
-    static func escape(_ text: [UInt8]) -> String {
+    package static func escape(_ text: [UInt8]) -> String {
         text.map { "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined()
     }
 
-    /// Returns a text with all but unreserved characters percent-encoded.
-    static func encode(_ text: [UInt8]) -> String {
+    /// Returns a text with all but unreserved characters percent-encoded (RFC 3986, 2.3).
+    package static func encode(_ text: [UInt8]) -> String {
         var arena = OutputArena(chunkBytes: 256)
         arena.begin()
         text.withUnsafeBufferPointer { PercentDecoding.encode(ByteView($0), into: &arena) }

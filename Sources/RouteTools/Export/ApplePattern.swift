@@ -68,7 +68,7 @@ struct ApplePatternMaker {
     /// Returns nil if no such pattern matches at least the same links.
     mutating func query(_ constraint: TableSource.QueryConstraint) -> (name: String, value: String, wider: Bool)? {
         let name = constraint.name.value
-        guard name.utf8.allSatisfy(PercentText.isUnreserved) else { return nil }
+        guard name.utf8.allSatisfy(PercentDecoding.isUnreserved) else { return nil }
         switch constraint.test {
         case .equals(let value): return (name, literal(Array(value.utf8)).text, false)
         // Apple treats a name without a value and an absent name alike, as an empty text.
@@ -131,7 +131,7 @@ struct ApplePatternMaker {
         var part = Part(text: "")
         for character in PercentText.literal(text).unicodeScalars {
             let byte = UInt8(ascii: character)
-            if PercentText.isUnreserved(byte) || character == "%" || Self.hexFollows(part.text) {
+            if PercentDecoding.isUnreserved(byte) || character == "%" || Self.hexFollows(part.text) {
                 part.text.unicodeScalars.append(character)
                 continue
             }

@@ -38,7 +38,7 @@ struct LinkOrigin {
 
     /// Returns the link with the given segments and without a query.
     func link(segments: [String]) -> String {
-        let path = segments.map(PercentText.segment).joined(separator: "/")
+        let path = segments.map(PercentText.encode).joined(separator: "/")
         if let host { return "\(scheme)://\(host)/\(path)" }
         return "\(scheme)://" + (segments.isEmpty ? "/" : path)
     }

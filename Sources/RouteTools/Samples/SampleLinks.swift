@@ -92,8 +92,8 @@ enum SampleLinks {
         var named: Set<String> = []
         func add(_ name: String, _ value: String?) {
             guard named.insert(name).inserted else { return }
-            let text = block.query.decode == .none ? name : PercentText.query(name)
-            let shown = value.map { block.query.decode == .none ? $0 : PercentText.query($0) }
+            let text = block.query.decode == .none ? name : PercentText.encode(name)
+            let shown = value.map { block.query.decode == .none ? $0 : PercentText.encode($0) }
             pairs.append(text + (shown.map { "=" + $0 } ?? ""))
         }
         for constraint in route.query {
