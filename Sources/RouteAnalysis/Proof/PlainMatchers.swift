@@ -72,15 +72,3 @@ struct PlainMatchers {
         return spans[start..<end].filter { $0.max >= min }.map(\.matcher)
     }
 }
-
-extension Array {
-    /// Returns the index of the first element that passes a test that all later elements pass too.
-    fileprivate func partitioningIndex(where passes: (Element) -> Bool) -> Int {
-        var (low, high) = (0, count)
-        while low < high {
-            let middle = (low + high) / 2
-            if passes(self[middle]) { high = middle } else { low = middle + 1 }
-        }
-        return low
-    }
-}

@@ -17,8 +17,9 @@ struct TextRange<Value> {
 
     /// Returns the indices of the texts that begin with a prefix, including the prefix itself.
     func beginning(with prefix: [UInt8]) -> Range<Int> {
-        let low = first { compareBytes($0, prefix) >= 0 }
-        return low..<max(low, first { compareBytes($0, prefix) >= 0 && !$0.starts(with: prefix) })
+        let low = texts.partitioningIndex { compareBytes($0, prefix) >= 0 }
+        let end = texts.partitioningIndex { compareBytes($0, prefix) >= 0 && !$0.starts(with: prefix) }
+        return low..<max(low, end)
     }
 
     /// Returns the indices of the texts that are prefixes of a text, including itself, with one range for each length.
@@ -26,21 +27,10 @@ struct TextRange<Value> {
         if texts.isEmpty { return [] }
         return (0...text.count).compactMap { count in
             let prefix = Array(text.prefix(count))
-            let low = first { compareBytes($0, prefix) >= 0 }
+            let low = texts.partitioningIndex { compareBytes($0, prefix) >= 0 }
             guard low < texts.count, texts[low] == prefix else { return nil }
-            return low..<first { compareBytes($0, prefix) > 0 }
+            return low..<texts.partitioningIndex { compareBytes($0, prefix) > 0 }
         }
-    }
-
-    /// Returns the index of the first text for which a test holds; the test must hold for all later texts too.
-    private func first(_ test: ([UInt8]) -> Bool) -> Int {
-        var low = 0
-        var high = texts.count
-        while low < high {
-            let middle = (low + high) / 2
-            if test(texts[middle]) { high = middle } else { low = middle + 1 }
-        }
-        return low
     }
 }
 

@@ -1,3 +1,6 @@
+internal import LinkCoordinator
+internal import RouteAnalysis
+
 /// A pattern of Apple's `components` as a finite automaton, which determines whether two patterns match a common path.
 struct Glob {
     /// A transition to the next state, for a byte of a set or for any byte.
@@ -17,8 +20,8 @@ struct Glob {
 
     /// Parses a pattern; unknown variables match any text.
     init(_ pattern: String, variables: [(name: String, values: [String])], foldsCase: Bool) {
-        start = pattern.utf8.prefix { !"*?$".utf8.contains($0) }.map { foldsCase ? Self.lower($0) : $0 }
-        finish = pattern.utf8.reversed().prefix { !"*?)".utf8.contains($0) }.map { foldsCase ? Self.lower($0) : $0 }
+        start = pattern.utf8.prefix { !"*?$".utf8.contains($0) }.map { foldsCase ? lowerASCII($0) : $0 }
+        finish = pattern.utf8.reversed().prefix { !"*?)".utf8.contains($0) }.map { foldsCase ? lowerASCII($0) : $0 }
         var rest = Array(pattern.utf8)[...]
         while let byte = rest.popFirst() {
             switch byte {
@@ -28,7 +31,7 @@ struct Glob {
                 let name = String(decoding: rest.dropFirst().prefix { $0 != UInt8(ascii: ")") }, as: UTF8.self)
                 rest = rest.dropFirst(name.utf8.count + 2)
                 variable(name, variables, foldsCase)
-            default: step(foldsCase ? [Self.lower(byte), Self.upper(byte)] : [byte])
+            default: step(foldsCase ? [lowerASCII(byte), Self.upper(byte)] : [byte])
             }
         }
     }
@@ -87,7 +90,7 @@ struct Glob {
                 if byte == UInt8(ascii: "?") {
                     step(nil)
                 } else {
-                    step(foldsCase ? [Self.lower(byte), Self.upper(byte)] : [byte])
+                    step(foldsCase ? [lowerASCII(byte), Self.upper(byte)] : [byte])
                 }
             }
             free[end].append(last)
@@ -95,7 +98,6 @@ struct Glob {
         end = last
     }
 
-    private static func lower(_ byte: UInt8) -> UInt8 { byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte }
     private static func upper(_ byte: UInt8) -> UInt8 { byte &- UInt8(ascii: "a") < 26 ? byte & 0xDF : byte }
 
     /// Apple's predefined variables of one character.
@@ -131,11 +133,7 @@ struct GlobIndex {
         for length in 0...glob.start.count where isOverlapping(glob, Array(glob.start.prefix(length)), number) {
             return true
         }
-        var (low, high) = (0, starts.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if starts[middle].lexicographicallyPrecedes(glob.start) { low = middle + 1 } else { high = middle }
-        }
+        let low = starts.partitioningIndex { !$0.lexicographicallyPrecedes(glob.start) }
         let longer = starts[low...].prefix { $0.starts(with: glob.start) }.filter { $0.count > glob.start.count }
         return longer.contains { isOverlapping(glob, $0, number) }
     }
