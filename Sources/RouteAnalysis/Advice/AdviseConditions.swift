@@ -18,7 +18,7 @@ extension TableAdvice {
     }
 
     private mutating func adviseScreen(_ screen: TableSource.Screen, _ name: String, _ place: [Int]) {
-        if let since = screen.since, let until = screen.until, DeviceNeeds.compare(since, until) >= 0 {
+        if let since = screen.since, let until = screen.until, since.order(until) >= 0 {
             deadScreens.insert(place)
             problems.warning(
                 .neverHolds, at: screen.name.offset,

@@ -1,5 +1,4 @@
 internal import LinkCoordinator
-internal import ByteStorage
 
 /// The versions and platforms that a device must have to meet several conditions at once.
 struct DeviceNeeds {
@@ -65,25 +64,10 @@ struct DeviceNeeds {
     static func isEmpty(_ tests: [TableSource.Condition.VersionTest]) -> Bool {
         for low in tests where [.atLeast, .above, .equal].contains(low.relation) {
             for high in tests where [.atMost, .below, .equal].contains(high.relation) {
-                let order = compare(low.version, high.version)
+                let order = low.version.order(high.version)
                 if order > 0 || order == 0 && (low.relation == .above || high.relation == .below) { return true }
             }
         }
         return false
     }
-
-    /// Returns a negative number, zero, or a positive number if the first version is lower, equal, or higher.
-    static func compare(_ a: VersionText, _ b: VersionText) -> Int {
-        a.bytes.withUnsafeBufferPointer { first in
-            b.bytes.withUnsafeBufferPointer { second in
-                guard let first = Version(ByteView(first)), let second = Version(ByteView(second)) else { return 0 }
-                return Version.compare(first, second)
-            }
-        }
-    }
-}
-
-extension String {
-    /// The text with ASCII letters in lowercase, for comparisons of platforms.
-    fileprivate var lowercasedASCII: String { String(decoding: utf8.map(lowerASCII), as: UTF8.self) }
 }

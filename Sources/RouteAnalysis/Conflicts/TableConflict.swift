@@ -67,12 +67,11 @@ extension TableConflict {
     private static func sharedLink(_ a: TableSource, _ b: TableSource) -> String? {
         let blocks = a.blocks + b.blocks
         let named = blocks.flatMap { $0.schemes.map(\.value) }
-        let other = (0...).lazy.map { $0 == 0 ? "any" : "any\($0)" }.first { !named.contains($0) }
+        let other = UnusedText.first("any") { !named.contains($0) }
         let hosts = OriginHosts.samples(blocks.flatMap { $0.hosts.map(\.value) } + [.empty, .any])
-        for scheme in named + (other.map { [$0] } ?? []) {
+        for scheme in named + [other] {
             for (host, port) in hosts {
-                let own: UInt16? = scheme == "https" ? 443 : scheme == "http" ? 80 : nil
-                let read = port == own ? nil : port
+                let read = port == OriginHosts.defaultPort(of: scheme) ? nil : port
                 guard a.block(for: scheme, host, read) != nil, b.block(for: scheme, host, read) != nil else { continue }
                 return "\(scheme)://\(String(decoding: host, as: UTF8.self))\(read.map { ":\($0)" } ?? "")/"
             }

@@ -61,7 +61,7 @@ enum LinkPadding {
 
     private static func unusedName(_ values: RequestValues) -> String {
         let used = Set(values.query.map { $0.name.lowercased() })
-        return (0...).lazy.map { $0 == 0 ? "zz" : "zz\($0)" }.first { !used.contains($0) } ?? "zz"
+        return UnusedText.first("zz") { !used.contains($0) }
     }
 }
 

@@ -1,5 +1,4 @@
 package import LinkCoordinator
-internal import ByteStorage
 internal import StrictJSON
 
 /// The devices that the conditions of tables distinguish, with one value of every kind for each fact.
@@ -29,10 +28,8 @@ struct DeviceSpace {
         case .claim, .listed: return [named[0]]
         default:
             let texts = Array(Set(named)).sorted()
-            // There is one more name than texts, so at least one name is not a text.
-            let taken = Set(texts.map(folded))
-            let other = (0...texts.count).lazy.map { $0 == 0 ? "zz" : "zz\($0)" }.first { !taken.contains($0) }
-            return texts + (other.map { [$0] } ?? [])
+            let taken = Set(texts.map(\.lowercasedASCII))
+            return texts + [UnusedText.first("zz") { !taken.contains($0) }]
         }
     }
 
@@ -40,7 +37,7 @@ struct DeviceSpace {
     ///
     /// The interval below all versions is represented by an unknown version.
     private static func intervals(_ named: [VersionText]) -> [String] {
-        let sorted = Set(named).sorted { compare($0.text, $1.text) < 0 }
+        let sorted = Set(named).sorted { $0.order($1) < 0 }
         var texts: [String] = []
         for (index, version) in sorted.enumerated() {
             if texts.isEmpty || compare(texts[texts.count - 1], version.text) < 0 { texts.append(version.text) }
@@ -68,12 +65,8 @@ struct DeviceSpace {
     }
 
     private static func compare(_ a: String, _ b: String) -> Int {
-        Array(a.utf8).withUnsafeBufferPointer { a in
-            Array(b.utf8).withUnsafeBufferPointer { b in
-                guard let a = Version(ByteView(a)), let b = Version(ByteView(b)) else { return 0 }
-                return Version.compare(a, b)
-            }
-        }
+        guard let a = VersionText(a), let b = VersionText(b) else { return 0 }
+        return a.order(b)
     }
 }
 
@@ -135,18 +128,13 @@ extension DeviceSpace {
 
     private static func fits(_ value: String?, _ locales: [String]) -> Bool {
         guard let value else { return false }
-        func plain(_ text: String) -> String { folded(text).replacing("_", with: "-") }
+        func plain(_ text: String) -> String { text.lowercasedASCII.replacing("_", with: "-") }
         return locales.contains { plain(value) == plain($0) || plain(value).hasPrefix(plain($0) + "-") }
     }
 
     private static func isOneFolded(_ value: String?, of texts: [String]) -> Bool {
         guard let value else { return false }
-        return texts.contains { folded($0) == folded(value) }
-    }
-
-    /// Returns the text with ASCII letters in lowercase, which is how the resolver compares it.
-    private static func folded(_ text: String) -> String {
-        String(decoding: text.utf8.map { ByteScan.foldASCII($0) }, as: UTF8.self)
+        return texts.contains { $0.lowercasedASCII == value.lowercasedASCII }
     }
 
     /// Returns the difference of two cells as disjoint cells.

@@ -65,6 +65,15 @@ struct OriginHosts {
         return rules
     }
 
+    /// Returns the port of a scheme's links without a written one, or nil if the scheme has none.
+    static func defaultPort(of scheme: String) -> UInt16? {
+        switch scheme.lowercased() {
+        case "https": 443
+        case "http": 80
+        default: nil
+        }
+    }
+
     /// Returns hosts of all kinds that rules distinguish, without duplicates, listed ones first for readable witnesses.
     static func samples(_ rules: [HostRule]) -> [(host: [UInt8], port: UInt16?)] {
         let exact = Set(rules.compactMap { if case .exact(let host, _) = $0 { host } else { nil } })
@@ -75,13 +84,12 @@ struct OriginHosts {
             case .exact(let host, let port):
                 hosts += [(host, nil)] + (port.map { [(host, $0)] } ?? [])
             case .suffix(let suffix):
-                let labels = (0...).lazy.map { Array(($0 == 0 ? "x." : "x\($0).").utf8) + suffix }
-                if let free = labels.first(where: { !exact.contains($0) }) { hosts.append((free, nil)) }
+                let label = UnusedText.first("x", suffix: ".") { !exact.contains(Array($0.utf8) + suffix) }
+                hosts.append((Array(label.utf8) + suffix, nil))
             case .empty: hosts.append(([], nil))
             case .any:
-                let names = (0...).lazy.map { Array(($0 == 0 ? "any.invalid" : "any\($0).invalid").utf8) }
-                if let free = names.first(where: { !exact.contains($0) }) { hosts.append((free, nil)) }
-                hosts.append(([], nil))
+                let name = UnusedText.first("any", suffix: ".invalid") { !exact.contains(Array($0.utf8)) }
+                hosts += [(Array(name.utf8), nil), ([], nil)]
             }
         }
         var written = Set<[UInt8]>()

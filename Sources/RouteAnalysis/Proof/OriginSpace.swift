@@ -141,7 +141,7 @@ private struct OriginCutter {
             let taken = Set(block.hosts.map(\.value))
             for scheme in schemes(of: block) + (spelled[index] ?? []) {
                 let name = block.schemeCase == .exact ? scheme : scheme.lowercased()
-                let own = Self.ownPort(of: scheme)
+                let own = OriginHosts.defaultPort(of: scheme)
                 if cut == nil {
                     let scheme = numbers[name] == nil ? nil : name
                     let one = Asked(kind: kind, hosts: taken, ownPort: own, scheme: scheme)
@@ -164,14 +164,6 @@ private struct OriginCutter {
         if let known = kinds[kind] { return known }
         kinds[kind] = index
         return index
-    }
-
-    private static func ownPort(of scheme: String) -> UInt16? {
-        switch scheme.lowercased() {
-        case "https": 443
-        case "http": 80
-        default: nil
-        }
     }
 
     /// Returns origins with their marks.
@@ -202,9 +194,7 @@ private struct OriginCutter {
         guard block.acceptsOtherSchemes else { return schemes }
         let isExact = block.schemeCase == .exact
         schemes += named.subtracting(listed).filter { isExact || $0 == $0.lowercased() }.sorted()
-        let other = (0...).lazy.map { $0 == 0 ? "any" : "any\($0)" }
-        schemes += other.first { !listed.contains($0) && !named.contains($0) }.map { [$0] } ?? []
-        return schemes
+        return schemes + [UnusedText.first("any") { !listed.contains($0) && !named.contains($0) }]
     }
 
     private func origins(
@@ -215,7 +205,7 @@ private struct OriginCutter {
             let rules = numbers.compactMap { $0[nil] }.sorted()
             return [Origin(scheme: scheme, host: [], port: nil, block: index, rules: rules)]
         }
-        let own = Self.ownPort(of: scheme)
+        let own = OriginHosts.defaultPort(of: scheme)
         return hosts.hosts(takenBy: listed).compactMap { one in
             // Links with http and https must have a host.
             if own != nil && one.host.isEmpty { return nil }

@@ -82,12 +82,8 @@ struct QueryConstraints {
             if let value = state.value { return (name, value) }
             guard state.isThere == true else { return nil }
             // An empty name needs a value, because an empty part is ignored.
-            return (name, name.isEmpty ? Self.unusedValue(state.others) : nil)
+            return (name, name.isEmpty ? UnusedText.first("") { !state.others.contains($0) } : nil)
         }
-    }
-
-    private static func unusedValue(_ others: Set<String>) -> String {
-        (0...).lazy.map { $0 == 0 ? "" : "\($0)" }.first { !others.contains($0) } ?? ""
     }
 
     private static func pairs(_ pieces: [String]) -> [Item] {

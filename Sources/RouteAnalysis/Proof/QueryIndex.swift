@@ -46,7 +46,7 @@ struct QueryIndex {
                 var tests: Tests = []
                 for constraint in isOne ? pattern.constraints : [] {
                     let text = constraint.name.value
-                    let name = folds ? String(decoding: text.utf8.map(lowerASCII), as: UTF8.self) : text
+                    let name = folds ? text.lowercasedASCII : text
                     let test: Test
                     switch constraint.test {
                     case .present: test = .present

@@ -93,9 +93,7 @@ struct QueryStates {
         return states.count - 1
     }
 
-    private func fold(_ name: String) -> String {
-        foldsNames ? String(decoding: name.utf8.map(lowerASCII), as: UTF8.self) : name
-    }
+    private func fold(_ name: String) -> String { foldsNames ? name.lowercasedASCII : name }
 
     private static func same(_ a: String, _ b: String) -> Bool { a.utf8.elementsEqual(b.utf8) }
 }
