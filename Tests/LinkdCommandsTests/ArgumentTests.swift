@@ -67,11 +67,9 @@ internal import Testing
             (["help", "cnfig"], 64, "use `linkd help config`"),
         ])
     func commands(arguments: [String], code: Int, words: String) {
-        let console = Console(
-            out: Channel(collecting: Style(enabled: false)), err: Channel(collecting: Style(enabled: false)))
-        let result = Linkd.run(arguments: arguments, environment: [:], console: console)
-        #expect(Int(result.rawValue) == code)
-        #expect(console.err.text.contains(words), "\(console.err.text)")
+        let result = linkd(arguments)
+        #expect(Int(result.code) == code)
+        #expect(result.err.contains(words), "\(result.err)")
     }
 
     @Test("--help has precedence over all errors")

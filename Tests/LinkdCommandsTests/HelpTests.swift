@@ -9,13 +9,10 @@ internal import Testing
 
     @Test("The help of every command equals the snapshot", arguments: CommandIndex.declarations.map(\.name))
     func help(name: String) {
-        let console = Console(
-            out: Channel(collecting: Style(enabled: false)), err: Channel(collecting: Style(enabled: false)))
-        let code = Linkd.run(
-            arguments: name.split(separator: " ").map(String.init) + ["--help"], environment: [:], console: console)
-        #expect(code == .success)
-        #expect(!console.out.text.split(separator: "\n").contains { $0.count > 100 })
-        expectSnapshot(console.out.text, "help-" + name.replacing(" ", with: "-"))
+        let result = linkd(name.split(separator: " ").map(String.init) + ["--help"])
+        #expect(result.code == 0)
+        #expect(!result.out.split(separator: "\n").contains { $0.count > 100 })
+        expectSnapshot(result.out, "help-" + name.replacing(" ", with: "-"))
     }
 
     @Test("The settings article equals the reference generated from the table")

@@ -9,6 +9,11 @@ struct CommandResult {
 
 /// Runs a command line with the given environment.
 func linkd(_ arguments: String..., environment: [String: String] = [:]) -> CommandResult {
+    linkd(arguments, environment: environment)
+}
+
+/// Runs a command line, given as a list, with the given environment.
+func linkd(_ arguments: [String], environment: [String: String] = [:]) -> CommandResult {
     let console = Console(
         out: Channel(collecting: Style(enabled: false)), err: Channel(collecting: Style(enabled: false)))
     let code = Linkd.run(arguments: arguments, environment: environment, console: console)
