@@ -10,8 +10,7 @@ package struct QueryReader: ~Copyable {
     private(set) var block = Ref<CompiledLinkBlock>.unset
     /// The undecoded query.
     private(set) var query: ByteView?
-    /// A Boolean value that indicates whether the query has been split into pieces.
-    var isSplit = false
+    private var isSplit = false
     /// The pieces of the query.
     package var pieces = QueryPieces(capacity: 140)
     /// The pieces for the repairs `space` and `entity`, made once for a request at the first attempt.
@@ -42,15 +41,150 @@ package struct QueryReader: ~Copyable {
         self.query = query
     }
 
-    /// Returns a name or value decoded by the rules of the dialect, in NFC, or nil if it cannot be decoded.
-    mutating func decoded(_ raw: ByteView, _ texts: inout ResolutionTexts) -> ByteView? {
-        if !needsDecoding(raw) { return raw }
-        if block.decode == .none { return texts.normalForm(raw) }
+    /// Splits the query into pieces, once.
+    @inline(__always)
+    mutating func split(_ texts: inout ResolutionTexts) {
+        if isSplit { return }
+        isSplit = true
+        if let query { split(query, &texts) }
+    }
+
+    /// Splits a text into pieces by the rules of the dialect.
+    mutating func split(_ query: ByteView, _ texts: inout ResolutionTexts) {
+        let text = block.decode == .before ? decodedWhole(query, &texts) : query
+        if block.flatten { return splitFlat(text, &texts) }
+        if block.separators.count == 1 { return splitPairs(text, block.separators[0], &texts) }
+        var at = 0
+        while at <= text.count {
+            var end = at
+            var equals = -1
+            while end < text.count && !isSeparator(text.start[end]) {
+                if equals < 0 && text.start[end] == UInt8(ascii: "=") { equals = end }
+                end &+= 1
+            }
+            if end > at { addPiece(text, from: at, equals: equals, to: end, &texts) }
+            at = end &+ 1
+        }
+    }
+
+    /// Splits `text`, which must be padded, into pieces at `separator`, and each piece at its first `=`.
+    private mutating func splitPairs(_ text: ByteView, _ separator: UInt8, _ texts: inout ResolutionTexts) {
+        let separators = WideBytes.all(separator)
+        let plus = WideBytes.all(block.plusIsSpace ? UInt8(ascii: "+") : UInt8(ascii: "%"))
+        let end = text.end
+        var at = text.start
+        while at < end {
+            var isPlain = true
+            var stop = Self.nameEnd(from: at, to: end, separators, plus)
+            while stop < end && stop.pointee != UInt8(ascii: "=") && stop.pointee != separator {
+                isPlain = false
+                stop = Self.nameEnd(from: stop + 1, to: end, separators, plus)
+            }
+            let name = ByteView(start: at, count: stop - at, lease: text.lease)
+            if stop < end && stop.pointee == UInt8(ascii: "=") {
+                let value = stop + 1
+                at = WideScan.first(from: value, to: end) { WideBytes.equal(separators, in: $0) }
+                addPiece(
+                    name, value: ByteView(start: value, count: at - value, lease: text.lease), hasValue: true,
+                    isPlain: isPlain, &texts)
+            } else {
+                at = stop
+                if name.count > 0 { addPiece(name, value: .empty, hasValue: false, isPlain: isPlain, &texts) }
+            }
+            at += 1
+        }
+    }
+
+    /// Returns the end of a name, or the position of a byte that may need decoding: an escape, a plus that represents a
+    /// space, or a byte above 0x7F.
+    @inline(__always)
+    private static func nameEnd(
+        from start: UnsafePointer<UInt8>, to end: UnsafePointer<UInt8>, _ separators: SIMD16<Int8>,
+        _ plus: SIMD16<Int8>
+    ) -> UnsafePointer<UInt8> {
+        WideScan.first(from: start, to: end) { bytes in
+            WideBytes.equal(WideBytes.all(UInt8(ascii: "=")), in: bytes) | WideBytes.equal(separators, in: bytes)
+                | WideBytes.equal(WideBytes.all(UInt8(ascii: "%")), in: bytes) | WideBytes.equal(plus, in: bytes)
+                | WideBytes.highs(in: bytes)
+        }
+    }
+
+    /// Adds a piece.
+    ///
+    /// A plain name is its own decoded form.
+    @inline(__always)
+    private mutating func addPiece(
+        _ name: ByteView, value: ByteView, hasValue: Bool, isPlain: Bool, _ texts: inout ResolutionTexts
+    ) {
+        pieces.append(
+            QueryPiece(
+                name: name, value: value, key: ByteScan.foldASCII(WideScan.head(name.start, name.count)),
+                hasValue: hasValue, isBad: false, isDecoded: false))
+        if !isPlain { decodeLastName(&texts) }
+    }
+
+    @inline(never)
+    private mutating func decodeLastName(_ texts: inout ResolutionTexts) {
+        let piece = pieces.base + (pieces.count - 1)
+        if let decoded = decoded(piece.pointee.name, &texts) {
+            piece.pointee.name = decoded
+            piece.pointee.key = ByteScan.foldedKey(decoded)
+        } else {
+            piece.pointee.isBad = true
+        }
+    }
+
+    private mutating func isSeparator(_ byte: UInt8) -> Bool {
+        for separator in block.separators where separator == byte { return true }
+        return false
+    }
+
+    /// Returns the whole query decoded once, or unchanged if it cannot be decoded (`decode: before`).
+    private mutating func decodedWhole(_ text: ByteView, _ texts: inout ResolutionTexts) -> ByteView {
         texts.begin()
-        let decodes = PercentDecoding.decode(raw, plusIsSpace: block.plusIsSpace, into: &texts.arena)
-        let text = texts.finish()
-        guard decodes, PercentDecoding.isClean(text, invisiblesAllowed: true) else { return nil }
-        return texts.normalForm(text)
+        let decodes = PercentDecoding.decode(text, plusIsSpace: false, into: &texts.arena)
+        texts.arena.reserve(WideScan.behind)
+        let decoded = texts.finish()
+        return decodes && PercentDecoding.isClean(decoded, invisiblesAllowed: true) ? decoded : text
+    }
+
+    private mutating func addPiece(
+        _ text: ByteView, from: Int, equals: Int, to: Int, _ texts: inout ResolutionTexts
+    ) {
+        let name = text.slice(from, equals < 0 ? to : equals)
+        let value = equals < 0 ? ByteView.empty : text.slice(equals &+ 1, to)
+        var piece = QueryPiece(
+            name: name, value: value, key: 0, hasValue: equals >= 0, isBad: false, isDecoded: false)
+        if needsDecoding(name) {
+            if let decoded = decoded(name, &texts) { piece.name = decoded } else { piece.isBad = true }
+        }
+        piece.key = ByteScan.foldedKey(piece.name)
+        pieces.append(piece)
+    }
+
+    /// Splits the query at separators and `=` signs into one list, in which the value of a name is the next piece
+    /// (`flatten`).
+    private mutating func splitFlat(_ text: ByteView, _ texts: inout ResolutionTexts) {
+        var parts: [ByteView] = []
+        var at = 0
+        var index = 0
+        while index <= text.count {
+            if index == text.count || text[index] == UInt8(ascii: "=") || isSeparator(text[index]) {
+                if index > at { parts.append(text.slice(at, index)) }
+                at = index + 1
+            }
+            index += 1
+        }
+        for (place, part) in parts.enumerated() {
+            let next = place + 1 < parts.count ? parts[place + 1] : nil
+            var piece = QueryPiece(
+                name: part, value: next ?? .empty, key: 0, hasValue: next != nil, isBad: false, isDecoded: false)
+            if needsDecoding(part) {
+                if let decoded = decoded(part, &texts) { piece.name = decoded } else { piece.isBad = true }
+            }
+            piece.key = ByteScan.foldedKey(piece.name)
+            pieces.append(piece)
+        }
     }
 
     /// Returns a Boolean value that indicates whether a text of the query may differ from its decoded form.
@@ -62,6 +196,17 @@ package struct QueryReader: ~Copyable {
                 | WideBytes.highs(in: bytes)
         }
         return stop < text.end
+    }
+
+    /// Returns a name or value decoded by the rules of the dialect, in NFC, or nil if it cannot be decoded.
+    mutating func decoded(_ raw: ByteView, _ texts: inout ResolutionTexts) -> ByteView? {
+        if !needsDecoding(raw) { return raw }
+        if block.decode == .none { return texts.normalForm(raw) }
+        texts.begin()
+        let decodes = PercentDecoding.decode(raw, plusIsSpace: block.plusIsSpace, into: &texts.arena)
+        let text = texts.finish()
+        guard decodes, PercentDecoding.isClean(text, invisiblesAllowed: true) else { return nil }
+        return texts.normalForm(text)
     }
 
     /// Returns the text of a piece's value, or nil if it cannot be decoded.
@@ -96,5 +241,38 @@ package struct QueryReader: ~Copyable {
     @inline(__always)
     mutating func nextPiece(after index: Int, _ name: Ref<CompiledQueryName>) -> Int {
         pieces.next(after: index, name, folds: block.namesFold)
+    }
+
+    /// Returns the value of a name under the dialect's rule for duplicates.
+    ///
+    /// Nulls that are kept are ignored if the name also has a value. Nulls that erase count like any other item. With
+    /// `reject`, every item counts.
+    mutating func find(_ name: Ref<CompiledQueryName>, _ texts: inout ResolutionTexts) -> Found {
+        split(&texts)
+        var first = -1
+        var last = -1
+        var count = 0
+        var index = firstPiece(name)
+        while index >= 0 {
+            count &+= 1
+            if block.nullsErase || (pieces.base + index).pointee.hasValue {
+                if first < 0 { first = index }
+                last = index
+            }
+            // In a flat list, only the first occurrence counts.
+            if block.flatten { break }
+            index = nextPiece(after: index, name)
+        }
+        if count == 0 { return .absent }
+        if count > 1 && block.duplicates == .reject { return .invalid }
+        let chosen = block.duplicates == .last ? last : first
+        if chosen < 0 || !pieces[chosen].hasValue { return block.flatten ? .absent : .null }
+        return text(ofPiece: chosen, &texts).map { .text($0) } ?? .invalid
+    }
+
+    /// Returns a Boolean value that indicates whether the name is present, with or without a value.
+    mutating func contains(_ name: Ref<CompiledQueryName>, _ texts: inout ResolutionTexts) -> Bool {
+        split(&texts)
+        return firstPiece(name) >= 0
     }
 }
