@@ -1,4 +1,3 @@
-internal import ByteStorage
 package import StrictJSON
 
 /// The facts about a device that variants, capabilities, and guards depend on.
@@ -133,60 +132,5 @@ public struct DeviceFacts: Sendable, Hashable {
             return nil
         }
         return read
-    }
-}
-
-extension DeviceFacts {
-    /// Calls a closure with the facts in the form that the resolver reads.
-    ///
-    /// The facts are valid only during the call.
-    package func withFacts<Result>(_ body: (DeviceView) -> Result) -> Result {
-        var arena = OutputArena(chunkBytes: 4096)
-        var facts = DeviceView()
-        for fact in unreadable { facts.setUnreadable(fact) }
-        func view(_ text: String?, _ fact: Fact) -> ByteView {
-            guard let text else { return .empty }
-            if text.utf8.count > Self.maxBytes {
-                facts.setUnreadable(fact)
-                return .empty
-            }
-            facts.setKnown(fact)
-            return Self.keep(text, in: &arena)
-        }
-        func views(_ texts: [String]?, _ fact: Fact, pairs: Bool = false) -> [ByteView] {
-            guard let texts else { return [] }
-            let bound = Self.maxElements * (pairs ? 2 : 1)
-            if texts.count > bound || texts.contains(where: { $0.utf8.count > Self.maxBytes }) {
-                facts.setUnreadable(fact)
-                return []
-            }
-            facts.setKnown(fact)
-            return texts.map { Self.keep($0, in: &arena) }
-        }
-        facts.platform = view(platform, .platform)
-        facts.app = view(app, .app)
-        facts.os = view(os, .os)
-        facts.locale = view(locale, .locale)
-        facts.region = view(region, .region)
-        facts.coordinator = view(coordinator, .coordinator)
-        let listed = views(capabilities, .capabilities)
-        let held = views(claims, .claims)
-        let pairs = views(attributes.map { $0.flatMap { [$0.key, $0.value] } }, .attributes, pairs: true)
-        return listed.withUnsafeBufferPointer { listed in
-            held.withUnsafeBufferPointer { held in
-                pairs.withUnsafeBufferPointer { pairs in
-                    facts.capabilities = listed
-                    facts.claims = held
-                    facts.attributes = pairs
-                    return body(facts)
-                }
-            }
-        }
-    }
-
-    private static func keep(_ text: String, in arena: inout OutputArena) -> ByteView {
-        arena.begin()
-        arena.append(nfc([UInt8](text.utf8)))
-        return arena.finish()
     }
 }

@@ -67,51 +67,6 @@ package struct RequestView {
     }
 }
 
-/// The facts about one device.
-///
-/// All views are valid as long as the record.
-package struct DeviceView {
-    /// The set of known facts, whose values are well-formed texts or lists.
-    package var known: UInt16 = 0
-    /// The set of facts that are present but malformed.
-    ///
-    /// They are unknown, and the decision has a note about them.
-    package var unreadable: UInt16 = 0
-    /// The platform, for example `ios` or `android`.
-    package var platform: ByteView = .empty
-    /// The version of the app on the device.
-    package var app: ByteView = .empty
-    /// The version of the operating system.
-    package var os: ByteView = .empty
-    /// The locale, for example `en-GB`.
-    package var locale: ByteView = .empty
-    /// The region, for example `GB`.
-    package var region: ByteView = .empty
-    /// The coordinator at the top of the device's stack.
-    package var coordinator: ByteView = .empty
-    /// The names of the capabilities that the device reports.
-    package var capabilities = UnsafeBufferPointer<ByteView>(start: nil, count: 0)
-    /// The names of the claims that the device has.
-    package var claims = UnsafeBufferPointer<ByteView>(start: nil, count: 0)
-    /// The attributes as alternating names and values.
-    package var attributes = UnsafeBufferPointer<ByteView>(start: nil, count: 0)
-
-    /// Creates the facts of a device about which nothing is known.
-    package init() {}
-
-    /// Returns a Boolean value that indicates whether a fact is known.
-    @inlinable
-    package func has(_ fact: DeviceFacts.Fact) -> Bool { known & fact.bit != 0 }
-
-    /// Marks a fact as known.
-    @inlinable
-    package mutating func setKnown(_ fact: DeviceFacts.Fact) { known |= fact.bit }
-
-    /// Marks a fact as present but malformed.
-    @inlinable
-    package mutating func setUnreadable(_ fact: DeviceFacts.Fact) { unreadable |= fact.bit }
-}
-
 /// The members that the worker adds at the start of a decision.
 package struct DecisionHead {
     /// The position of the source record: `topic-partition-offset`.
@@ -142,10 +97,4 @@ package struct DecisionHead {
         self.deviceIsPlain = deviceIsPlain
         self.context = context
     }
-}
-
-extension Ref<DeviceView> {
-    /// Returns a Boolean value that indicates whether a fact is known.
-    @inline(__always)
-    func has(_ fact: DeviceFacts.Fact) -> Bool { self.known & fact.bit != 0 }
 }
