@@ -1,5 +1,3 @@
-internal import CRdKafka
-
 /// The code of a Kafka error: a broker's code from Kafka's protocol (0 and above) or librdkafka's own (below 0).
 package struct KafkaErrorCode: RawRepresentable, Hashable, Sendable {
     /// The number, as in `rd_kafka_resp_err_t`.
@@ -10,14 +8,6 @@ package struct KafkaErrorCode: RawRepresentable, Hashable, Sendable {
 
     /// Creates a code from any number.
     package init(_ rawValue: Int32) { self.rawValue = rawValue }
-
-    /// The symbolic name, such as `REQUEST_TIMED_OUT` or `_FENCED`.
-    ///
-    /// An unknown number has the name `ERR_n?`.
-    package var name: String { String(cString: rd_kafka_err2name(native)) }
-
-    /// librdkafka's message for this code.
-    package var text: String { String(cString: rd_kafka_err2str(native)) }
 }
 
 // The codes that this package uses by name. The codes of librdkafka itself are negative.

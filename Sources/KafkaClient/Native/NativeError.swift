@@ -1,13 +1,5 @@
 internal import CRdKafka
 
-extension KafkaErrorCode {
-    /// Creates a code from librdkafka's enumeration.
-    init(_ native: rd_kafka_resp_err_t) { self.init(native.rawValue) }
-
-    /// The code in librdkafka's enumeration.
-    var native: rd_kafka_resp_err_t { rd_kafka_resp_err_t(rawValue: rawValue) }
-}
-
 extension KafkaError {
     /// Copies an error object and destroys it.
     ///
