@@ -258,18 +258,6 @@ struct DeviceReader: ~Copyable {
     }
 }
 
-/// The bits of the facts that are strings.
-enum FactBits {
-    static var platform: UInt16 { DeviceFacts.Fact.platform.bit }
-    static var app: UInt16 { DeviceFacts.Fact.app.bit }
-    static var os: UInt16 { DeviceFacts.Fact.os.bit }
-    static var locale: UInt16 { DeviceFacts.Fact.locale.bit }
-    static var region: UInt16 { DeviceFacts.Fact.region.bit }
-    static var coordinator: UInt16 { DeviceFacts.Fact.coordinator.bit }
-    /// All bits.
-    static var texts: UInt16 { platform | app | os | locale | region | coordinator }
-}
-
 /// Storage for the strings of one fact, reused for each device.
 struct FactList: ~Copyable {
     let views: UnsafeMutablePointer<ByteView>

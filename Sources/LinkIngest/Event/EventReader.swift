@@ -11,7 +11,6 @@ package struct EventReader: ~Copyable {
     var cursor: JSONCursor
     var shape: MemberShape
     var devices = DeviceReader()
-    private var templates = EventTemplates()
     var pushes = PushScanner()
     var pushRoots = PushRoots()
     var context: ContextWriter
@@ -111,19 +110,12 @@ package struct EventReader: ~Copyable {
         records.revoke()
         let value = records.lend(value)
         let key = key.map { records.lend($0) }
-        if templates.read(value, into: eventPointer, devicePointer) {
-            state.clear()
-            return true
-        }
-        templates.invalidate()
         eventPointer.pointee.clear(all: state.hasMembers)
         state.clear()
         if value.count > 1 && value.start[0] == UInt8(ascii: "{") && value.end[-1] == UInt8(ascii: "}") {
             textOffset = 0
             text = value
-            if !readJSON(key) { return false }
-            if eventPointer.pointee.isUsual && !state.hasMembers { templates.learn(value, eventPointer, devicePointer) }
-            return true
+            return readJSON(key)
         }
         return readOther(value: value, key: key)
     }
